@@ -82,7 +82,7 @@ _CHAD = ("program", "Program", "ProgramError", "Vec", "fold", "scan", "gather", 
 
 
 class DefaultEngine(Engine):
-    """The engine of the functions of this module; in a pickle it stands for that of the process that loads it."""
+    """The engine of this module's functions; its pickle refers to the default engine of the process that loads it."""
 
     def __reduce__(self) -> Any:
         return default_engine, ()
@@ -90,7 +90,7 @@ class DefaultEngine(Engine):
 
 @cache
 def default_engine() -> Engine:
-    """Return the engine of the functions of this module; it is built, and finds plugins, when it is first asked for."""
+    """Return the engine of this module's functions; the first call builds it and finds plugins."""
     return DefaultEngine()
 
 
@@ -116,12 +116,12 @@ if TYPE_CHECKING:
     register_container = _engine.register_container
     stage, vmap, load_staged = _engine.stage, _engine.vmap, _engine.load_staged
 
-else:  # an annotation of programs is the class of traced arrays: one name for both
+else:  # the annotation in programs is the class of traced arrays, so one name serves both
     from tapeengine._core.arrays.array import Array
 
 
 def __getattr__(name: str) -> Any:
-    """Find what is kept here once it is asked for: submodules, `hookimpl`, methods of the default engine."""
+    """Look up names that are loaded on demand: submodules, `hookimpl`, methods of the default engine."""
     if name == "__version__":
         from importlib.metadata import version
 
@@ -143,5 +143,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, whether or not they have been asked for."""
+    """List the public names, loaded or not."""
     return sorted({*__all__, *_MODULES, "errors"})

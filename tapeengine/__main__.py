@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: 2 where its arguments are wrong."""
+    """Run one command and return its exit status: 2 if its arguments are wrong."""
     options = parser().parse_args(arguments)
     try:
         return int(options.run(options))

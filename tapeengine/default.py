@@ -1,4 +1,4 @@
-"""The engine of the module-level functions, for what lies below the package's `__init__`, which makes it."""
+"""The default engine, for modules that the package's `__init__` imports."""
 
 import sys
 from typing import Any
@@ -7,5 +7,5 @@ __all__ = ["default_engine"]
 
 
 def default_engine() -> Any:
-    """Return the default engine. The package has been imported: this module is a part of it."""
+    """Return the default engine; the package has been imported, because this module is part of it."""
     return sys.modules["tapeengine"].default_engine()

@@ -1,4 +1,4 @@
-"""What an error says of a number about to lose its derivative: which function took it, where, and the way out."""
+"""Errors for numbers about to lose their derivative: which function was called, where, and what to write instead."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ __all__ = [
     "way_out",
 ]
 
-#: What numpy says where a loop meets objects: those of a list are not asked for a rule, as traced operands are.
+#: Messages of numpy's errors when a loop meets objects. numpy does not ask elements of a list for a rule.
 OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype"
 )
-#: What a class of arrays says, or whoever else reads memory, that is made of a traced array.
+#: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
     r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
 )
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
-#: Further libraries whose own lines say nothing of what to write: what they drop was dropped by their caller.
+#: Further libraries that errors do not point into: a derivative that they drop is reported at their caller.
 BELOW = ("tapeengine", "statistics", "xarray")
-#: What the name of a lifted module begins with; the names of its world and of the original follow.
+#: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
 TWINS = "tapeengine.lift.twins."
 
 
 def place_of_call(frame: FrameType) -> tuple[str, str]:
-    """The expression that a frame is running, and where it is."""
+    """The expression that a frame is evaluating, and its place."""
     code = frame.f_code
     place = f"{code.co_filename}:{frame.f_lineno} in {code.co_name}"
     positions = list(code.co_positions())[frame.f_lasti // 2] if frame.f_lasti >= 0 else (None,) * 4
@@ -57,7 +57,7 @@ def place_of_call(frame: FrameType) -> tuple[str, str]:
 
 
 def way_out(frame: FrameType) -> str:
-    """The line that lifts the code of a frame, or what to do where it is lifted already."""
+    """Say how to lift the code of a frame, or what to do if it is lifted already."""
     if is_lifted(frame):
         return "That is C code, which cannot be lifted: a rule for it is a plugin's, or a primitive of your own"
     module, name = frame.f_globals.get("__name__") or "__main__", frame.f_code.co_name
@@ -80,9 +80,9 @@ def is_lifted(frame: FrameType) -> bool:
 
 
 def is_below(frame: FrameType) -> bool:
-    """Whether a frame is not the program's: the engine's own, or of a package with compiled code, as numpy is.
+    """Whether a frame is not the program's: it belongs to the engine, or to a package with compiled code such as numpy.
 
-    Such a package is not lifted, so its own lines say nothing of what to write instead: its caller's do.
+    Such packages are not lifted, so an error must point to their caller.
     """
     if is_lifted(frame):
         return False
@@ -91,7 +91,7 @@ def is_below(frame: FrameType) -> bool:
 
 
 def is_compiled(package: str) -> bool:
-    """Whether a package has compiled modules among those that are imported."""
+    """Whether a package has imported compiled modules."""
     return any(
         name.startswith(f"{package}.") and isinstance(getattr(module.__spec__, "loader", None), ExtensionFileLoader)
         for name, module in tuple(sys.modules.items())
@@ -100,35 +100,35 @@ def is_compiled(package: str) -> bool:
 
 
 def frame_of_program(frame: FrameType) -> FrameType:
-    """The innermost frame of the program that a frame runs for; where there is none, the outermost."""
+    """The innermost frame of the program that led to a frame; if there is none, the outermost."""
     while frame.f_back is not None and is_below(frame):
         frame = frame.f_back
     return frame
 
 
 def instead_below(frame: FrameType | None) -> str:
-    """What to write in place of the function of SciPy or pandas that a program called, from a frame in it; or ""."""
+    """What to use instead of the function of SciPy or pandas in which a frame lies; empty if there is no advice."""
     found = ""
     while frame is not None and is_below(frame):
         module = (frame.f_globals.get("__name__") or "").split(".")[:2]
         found = ".".join(module) if module[0] in ("scipy", "pandas") else found
         frame = frame.f_back
     if found.startswith("pandas"):
-        return "Columns of pandas take no traced array: compute with the numbers of the data, X.to_numpy() @ b"
+        return "Columns of pandas take no traced array: compute with the data's array, X.to_numpy() @ b"
     return found and f"Import it from tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
 
 
 def told(what: str, kind: str, hint: str = "") -> str:
-    """The message of what was about to lose its derivative; the core calls it from the frame of the call.
+    """The message for a value about to lose its derivative; the core calls it in the frame of the call.
 
     Parameters
     ----------
     what
-        What it is: "a dual number (0.3)", "a traced array of shape (2,)".
+        The value: "a dual number (0.3)", "a traced array of shape (2,)".
     kind
-        What it would become: "float", "array".
+        What it would be converted to: "float", "array".
     hint
-        A sentence that goes before the other ways out.
+        A sentence that precedes the other advice.
     """
     frame = frame_of_program(sys._getframe(1))
     call, place = place_of_call(frame)
@@ -157,14 +157,14 @@ def is_assigning(frame: FrameType) -> bool:
 
 
 def is_formatting() -> bool:
-    """Whether the frame that called into C runs an operator: a number is then asked for by ``"%g" % x`` alone."""
+    """Whether the frame that called C runs the operator %: only ``"%g" % x`` then asks for a number."""
     frame = sys._getframe(1)
     code, at = frame.f_code.co_code, frame.f_lasti
     return code[at] == dis.opmap["BINARY_OP"] and code[at + 1] in REMAINDERS
 
 
 def note_objects(error: BaseException) -> None:
-    """Say what to write where numpy or pandas failed with its own error on traced numbers that it holds as objects."""
+    """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects."""
     if isinstance(error, TapeEngineError):
         return
     if MEMORY.search(str(error)):
@@ -198,7 +198,7 @@ def innermost(error: BaseException) -> FrameType | None:
 
 
 def behind(error: BaseException) -> DroppedDerivativeError | None:
-    """Our error that another library met and answered with its own."""
+    """The error of this package to which another library responded with its own."""
     found: BaseException | None = error
     while found is not None and not isinstance(found, DroppedDerivativeError):
         found = found.__cause__ or found.__context__
@@ -206,6 +206,6 @@ def behind(error: BaseException) -> DroppedDerivativeError | None:
 
 
 def is_of_numpy(name: str) -> bool:
-    """Whether arrays have an attribute, or numpy a ufunc, of that name."""
+    """Whether arrays have an attribute, or numpy a ufunc, of the given name."""
     numpy = sys.modules["numpy"]
     return hasattr(numpy.ndarray, name) or type(getattr(numpy, name, None)) is numpy.ufunc

@@ -42,12 +42,12 @@ class Engine(Parallel):
     Parameters
     ----------
     max_tape_bytes : int, optional
-        The most bytes that the records of one trace may take; 0, the default, sets no limit.
+        The largest number of bytes that the records of one trace may take; 0, the default, sets no limit.
     plugins : sequence, optional
         The plugins to use: names of installed ones, modules, and other objects with hooks. By default all installed
-        plugins, without those that the environment variable TAPEENGINE_DISABLE_PLUGINS names.
+        plugins except those named in the environment variable TAPEENGINE_DISABLE_PLUGINS.
     executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
-        Where the tasks of `fork` run; by default on threads, as many as there are processors.
+        Where the tasks of `fork` run; by default on as many threads as there are processors.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class Engine(Parallel):
     Raises
     ------
     RegistryError
-        When a plugin that `plugins` asks for is not installed or fails. Installed plugins that nobody asked for by
-        name may fail: the registry's `failures` say why.
+        If a plugin that `plugins` requests is not installed or fails. Failures of other installed plugins are listed in
+        the registry's `failures`.
 
     Examples
     --------
@@ -103,21 +103,21 @@ class Engine(Parallel):
         program : callable
             Any callable of the primals.
         *primals
-            Floats, arrays and containers of them: what is differentiated. Integers, booleans and strings pass through.
+            Floats, arrays and containers of them are differentiated. Integers, booleans and strings pass through.
         **keywords
-            Handed to the program as they are, not differentiated.
+            Passed to the program unchanged, and not differentiated.
 
         Returns
         -------
         value : structure
-            What the program returned.
+            The result of the program.
         backpropagator : callable
             ``backpropagator(cotangent) -> tuple``: one cotangent for each primal, in its structure.
 
         Raises
         ------
         StructureError
-            Where a primal or the value has a leaf that the engine cannot take apart.
+            If a primal or the value has a leaf that the engine does not know.
         """
         if isinstance(program, Staged):
             replayed = program.vjp_at_once(self, primals, keywords)
@@ -146,7 +146,7 @@ class Engine(Parallel):
     def trace(
         self, program: Callable[..., Any], primals: tuple[Any, ...], *, order: int = 1, has_aux: bool = False
     ) -> tuple[Any, ...]:
-        """Do what `vjp` does, on a tape that can be swept forwards (order 1) and at second order as well (order 2)."""
+        """Do the same as `vjp`, on a tape that also supports forward sweeps (order 1) and second order (order 2)."""
         own = None if has_aux else own_derivative(program, "__tapeengine_tape__")
         if own is not None and self.switches is None:
             return own(program, self, *primals)  # type: ignore[no-any-return]
@@ -159,38 +159,38 @@ class Engine(Parallel):
         return found
 
     def call_program(self, program: Any, args: tuple[Any, ...]) -> Any:
-        """Call a program that has a derivative of its own on traced arguments: one record."""
+        """Call a program that has its own derivative on traced arguments, which leaves one record."""
         return programs.call(self, program, args)
 
     def vjp_of_traced(self, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do what `vjp` does, for a program with a derivative of its own at traced primals."""
+        """Do the same as `vjp` for a program that has its own derivative, at traced primals."""
         return programs.vjp(self, program, primals)
 
     def jvp_of_traced(self, program: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do what `jvp` does, for a program with a derivative of its own at traced primals or tangents."""
+        """Do the same as `jvp` for a program that has its own derivative, at traced primals or tangents."""
         return programs.jvp(self, program, primals, tangents)
 
     def grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
     ) -> Callable[..., Any]:
-        """Return the function that gives the gradient of `f`, a program with one real number as its result.
+        """Return the gradient function of `f`, a program that returns one real number.
 
         Parameters
         ----------
         f : callable
             The program.
         argnums : int, str, or tuple of them
-            Which arguments to differentiate: positions, or names of keyword arguments. A tuple gives a tuple.
+            The arguments to differentiate: positions, or names of keyword arguments. A tuple returns a tuple.
         has_aux : bool
             Whether `f` returns ``(value, aux)``; the function then returns ``(gradient, aux)``.
         holomorphic : bool
-            Whether `f` is a holomorphic function of complex numbers with one complex number as its result; the gradient
-            then is its complex derivative.
+            Whether `f` is a holomorphic function of complex numbers that returns one complex number; the gradient is
+            then its complex derivative.
 
         Raises
         ------
         ResultError
-            When it is called and the result is not one real number.
+            When the returned function is called and the result of `f` is not one real number.
 
         Examples
         --------
@@ -202,7 +202,7 @@ class Engine(Parallel):
     def value_and_grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
     ) -> Callable[..., Any]:
-        """Return the function that gives ``(value, gradient)``, with aux ``((value, aux), gradient)``; see `grad`.
+        """Return a function that returns ``(value, gradient)``, or with aux ``((value, aux), gradient)``; see `grad`.
 
         Examples
         --------
@@ -213,9 +213,9 @@ class Engine(Parallel):
         return gradients.value_and_grad(self, f, argnums, has_aux, holomorphic)
 
     def elementwise_grad(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-        """Return the function that gives the derivative of each element of the result by the same element of the input.
+        """Return a function that computes the derivative of each element of the result by the same input element.
 
-        The program must work element by element; the derivatives come of one backpropagation of ones.
+        The program must be elementwise; one backpropagation of ones gives all the derivatives.
 
         Examples
         --------
@@ -233,9 +233,9 @@ class Engine(Parallel):
         f : callable
             The program.
         primals, tangents : tuple
-            One entry for each argument. A tangent has its primal's structure, with None for what is discrete.
+            One entry for each argument. A tangent has its primal's structure, with None for discrete leaves.
         has_aux : bool
-            Whether `f` returns ``(value, aux)``; aux then is a third result.
+            Whether `f` returns ``(value, aux)``; aux is then the third result.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class Engine(Parallel):
         Raises
         ------
         CotangentError
-            Where a tangent does not fit its primal, with the path to the place.
+            If a tangent does not fit its primal; the message contains the path to the place.
 
         Examples
         --------
@@ -257,7 +257,7 @@ class Engine(Parallel):
     def linearize(self, f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
         """Return the value of a program and its derivative there as a `LinearMap`.
 
-        The domain is the one primal's space; with several primals it is the space of their tuple.
+        The domain is the space of the single primal, or of the tuple of several primals.
 
         Examples
         --------
@@ -276,35 +276,35 @@ class Engine(Parallel):
         holomorphic: bool = False,
         progress: Progress | None = None,
     ) -> Callable[..., Any]:
-        """Return the function that gives all first derivatives of `f`.
+        """Return the function that computes all first derivatives of `f`.
 
         Parameters
         ----------
         f : callable
             A program from structures to structures of numbers.
         argnums : int, str, or tuple of them
-            Which arguments to differentiate.
+            The arguments to differentiate.
         mode : {"auto", "forward", "reverse"}
-            Whether columns or rows are computed; "auto" takes what costs fewer walks over the tape.
+            Whether to compute columns or rows; "auto" takes fewer sweeps over the tape.
         has_aux : bool
-            Whether `f` returns ``(value, aux)``; the function then returns ``(jacobian, aux)``.
+            Whether `f` returns ``(value, aux)``; the returned function then returns ``(jacobian, aux)``.
         holomorphic : bool
-            Whether `f` is a holomorphic function of complex numbers. Else inputs and results must not both be complex:
-            columns need real inputs, rows real results.
+            Whether `f` is a holomorphic function of complex numbers. If not, inputs and results must not both be
+            complex: columns need real inputs, rows real results.
         progress : callable, optional
-            Shows how many rows or columns have been swept: ``progress(iterable, total=n, desc=text)`` gives the
-            iterable in its place, as tqdm does.
+            Displays the number of swept rows or columns: it is called as ``progress(iterable, total=n, desc=text)``,
+            as tqdm is, and returns the iterable to use instead.
 
         Returns
         -------
         callable
-            Its result has the structure of the value; in the place of each leaf it has the structure of the argument,
-            with leaves of shape ``out.shape + in.shape``.
+            Its result has the structure of the value, in which each leaf is replaced by a structure like the
+            argument's, with leaves of shape ``out.shape + in.shape``.
 
         Raises
         ------
         UnsupportedError
-            When it is called with complex numbers that the mode does not take, or that are not holomorphic.
+            When it is called with complex numbers that the mode does not support.
 
         Examples
         --------
@@ -330,9 +330,10 @@ class Engine(Parallel):
     def hessian(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
     ) -> Callable[..., Any]:
-        """Return the function that gives all second derivatives of `f`, of each number of its result.
+        """Return the function that computes all second derivatives of each number of the result of `f`.
 
-        The parameters are those of `jacobian`; the structure is the result's, then twice the argument's.
+        The parameters are those of `jacobian`. Each leaf of the result is replaced by a structure like the argument's,
+        and each of that structure's leaves again.
 
         Examples
         --------
@@ -344,8 +345,8 @@ class Engine(Parallel):
     def dependencies(self, f: Callable[..., Any], *primals: Any) -> Dependencies:
         """Find which inputs each output of a program depends on.
 
-        The program runs once; what counts is what its operations may read, whatever the values are, on the way that it
-        took. An operation that does not declare its pattern counts as dense and is named in the result's `dense`.
+        The program runs once. The dependencies are those of the operations on the path that it took; they do not depend
+        on values. An operation that declares no pattern counts as dense and is named in the result's `dense`.
 
         Parameters
         ----------
@@ -357,7 +358,7 @@ class Engine(Parallel):
         Returns
         -------
         Dependencies
-            For each number of the result the numbers of the primals; `matrix` is the pattern in CSR.
+            The input numbers on which each output number depends; `matrix` is the pattern in CSR format.
 
         Examples
         --------
@@ -369,31 +370,31 @@ class Engine(Parallel):
         return matrices.dependencies(self, f, *primals)
 
     def sparse_jacobian(self, f: Callable[..., Any], argnums: Argnums = 0, pattern: Any = None) -> Callable[..., Any]:
-        """Return the function that gives the Jacobian of `f` as a sparse matrix.
+        """Return the function that computes the Jacobian of `f` as a sparse matrix.
 
-        The pattern is found by the first call, and again where the program takes another way (other shapes, branches,
-        indices). Its rows or columns are coloured, and those of one colour are swept together.
+        The first call finds the pattern, and so does each call that takes another path (other shapes, branches,
+        indices). The pattern's rows or columns are coloured, and those of one colour are swept together.
 
         Parameters
         ----------
         f : callable
             A program from structures to structures of real numbers.
         argnums : int, str, or tuple of them
-            Which arguments to differentiate; see `grad`.
+            The arguments to differentiate; see `grad`.
         pattern : sparse matrix, Dependencies or array of bool, optional
-            Where the entries are, if that is known better. It is checked with one random direction.
+            The places of the entries, if the caller knows them. One random direction checks it.
 
         Returns
         -------
         callable
-            Of the arguments of `f`; it returns a `scipy.sparse.csr_array` with a row for each number of the result and
+            Takes the arguments of `f`, and returns a `scipy.sparse.csr_array` with a row for each number of the result and
             a column for each number of the arguments, and a `SparseBlocks` where either is a structure; None where
             either is an integer or an array of integers. Its dtype is that of the dense Jacobian.
 
         Raises
         ------
         ResultError
-            When it is called, where `pattern` leaves out entries.
+            When it is called, if `pattern` lacks entries.
         UnsupportedError
             When it is called, for complex numbers.
 
@@ -439,19 +440,19 @@ class Engine(Parallel):
         return matrices.sparse_hessian(self, f, argnums, colouring)
 
     def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        """Return the Hessian of `f` times a tangent, without the Hessian: forward over reverse.
+        """Return the product of the Hessian of `f` with a tangent, forward over reverse, without building the Hessian.
 
         Parameters
         ----------
         f : callable
-            A program with one real number as its result.
+            A program that returns one real number.
         primals, tangents : tuple
             One entry for each argument.
 
         Returns
         -------
         structure
-            That of the primal; of the tuple of primals where there are several.
+            The structure of the primal, or of the tuple of several primals.
 
         Examples
         --------
@@ -461,18 +462,18 @@ class Engine(Parallel):
         return second_order.hvp(self, f, primals, tangents)
 
     def vhp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-        """Return a cotangent times the Hessian of `f`, reverse over reverse; all else is as in `hvp`."""
+        """Return the product of a cotangent with the Hessian of `f`, reverse over reverse; otherwise as `hvp`."""
         return second_order.vhp(self, f, primals, cotangents)
 
     def custom_vjp(self, f: Callable[..., Any]) -> CustomFunction:
-        """Return `f` as a function whose reverse rule is given with ``defvjp(fwd, bwd)``, a forward one with `defjvp`.
+        """Return `f` as a function whose reverse rule is set by ``defvjp(fwd, bwd)``, and a forward rule by `defjvp`.
 
         See `tapeengine.transforms.custom_rules.CustomFunction`.
         """
         return CustomFunction(self, f)
 
     def custom_jvp(self, f: Callable[..., Any]) -> CustomFunction:
-        """Return `f` as a function whose forward rule is given with ``defjvp(jvp)``, and a reverse one with `defvjp`.
+        """Return `f` as a function whose forward rule is set by ``defjvp(jvp)``, and a reverse rule by `defvjp`.
 
         Examples
         --------
@@ -489,16 +490,16 @@ class Engine(Parallel):
         return CustomFunction(self, f)
 
     def register_container(self, cls: type[T], *, static: Sequence[str] = ()) -> type[T]:
-        """Make the attributes of a class's instances differentiable, those in ``__slots__`` and ``__dict__``.
+        """Make instances of a class containers: their attributes in ``__slots__`` and ``__dict__`` are differentiated.
 
-        For classes of attrs and pydantic, and for plain ones; dataclasses and named tuples are known. A cotangent is an
-        instance as well; no constructor and no validator runs for it. May decorate the class.
+        Use it for classes of attrs or pydantic, and for plain ones; dataclasses and named tuples need it not. A
+        cotangent is an instance of the class, made without its constructor or validators. It can decorate the class.
 
         Parameters
         ----------
         cls : type
         static : sequence of str
-            Attributes that come along as they are, without a derivative.
+            Attributes that are copied unchanged and not differentiated.
 
         Returns
         -------
@@ -519,7 +520,7 @@ class Engine(Parallel):
         return cls
 
     def stop_gradient(self, x: Any) -> Any:
-        """Return a structure without its derivatives: plain values, constants for every trace.
+        """Return a structure with plain values, which are constants of every trace.
 
         Examples
         --------
@@ -530,9 +531,10 @@ class Engine(Parallel):
         return map_leaves(self.structures, trace.value_of, x)
 
     def checkpoint(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `f` with its records thrown away: a call leaves one record, and is run again in the reverse pass.
+        """Return `f` as a function whose call leaves one record, and runs again in the reverse pass.
 
-        Traced values in the function's closure are found and count as arguments. The function gets copies of arrays.
+        This trades time for memory. Traced values in the function's closure are treated as arguments. The function gets
+        copies of arrays.
 
         Examples
         --------
@@ -557,22 +559,22 @@ class Engine(Parallel):
         Parameters
         ----------
         step : callable
-            The next state from a state; it may capture traced values.
+            Maps a state to the next state; it may capture traced values.
         n : int
             The number of steps.
         x : structure
-            The first state. The step keeps its form.
+            The first state. The step must keep its form.
         checkpoints : int
-            The most states that are stored at a time. Reversing ``n <= binomial(checkpoints + r, r)`` steps runs each
-            of them again at most r times.
+            The largest number of states stored at a time. Reversing ``n <= binomial(checkpoints + r, r)`` steps runs
+            each of them again at most r times.
         progress : callable, optional
-            Shows how many steps of a pass are done: ``progress(iterable, total=n, desc=text)`` gives the iterable in
-            its place, as tqdm does.
+            Displays the number of steps done: it is called as ``progress(iterable, total=n, desc=text)``, as tqdm is,
+            and returns the iterable to use instead.
 
         Raises
         ------
         StructureError
-            Where the step changes the form of the state.
+            If the step changes the form of the state.
 
         Examples
         --------
@@ -583,25 +585,25 @@ class Engine(Parallel):
         return iteration.iterate(self, step, n, x, checkpoints, progress)
 
     def stage(self, program: Callable[..., Any], *, paths: int = 64) -> Staged:
-        """Return a program that is recorded at its first call and replayed afterwards, without Python.
+        """Return a program that records its first call, and replays later ones without running Python code.
 
-        The result is the program's to the last bit. What the program looks at (comparisons, conversions to integers,
-        values) is checked on the way; where it comes out otherwise, the program runs and is recorded on that way too.
-        Discrete arguments, keyword arguments, structure and what the program captures belong to a recording. A program
-        that cannot be replayed is run each time, with one warning: one that draws random numbers, differentiates a part
-        of itself, or writes into what it captures. See ``docs/staging.md``.
+        The result has the same bits as the program's. A replay checks everything that the program decided on
+        (comparisons, conversions to integers, values); if a check fails, the program runs, and its other path is
+        recorded as well. A recording is valid for its discrete arguments, keyword arguments, structure and captured
+        values. A program that cannot be replayed runs each time, with one warning: one that draws random numbers,
+        differentiates a part of itself, or writes into what it captures. See ``docs/staging.md``.
 
         Parameters
         ----------
         program : callable
-            Any callable of the primals; a function of arguments alone, but for what it captures.
+            Any callable of the primals. Its result may depend only on its arguments and what it captures.
         paths : int
-            The most ways through the program's branches that are kept for arguments of one form.
+            The largest number of paths through the program's branches that are kept for arguments of one form.
 
         Returns
         -------
         Staged
-            To be called and differentiated as the program; ``stats()``, ``verify(*primals)``, `print`.
+            Call and differentiate it like the program; it has ``stats()`` and ``verify(*primals)``, and can be printed.
 
         Examples
         --------
@@ -615,18 +617,18 @@ class Engine(Parallel):
         return Staged(self, program, paths)
 
     def load_staged(self, path: Any, program: Callable[..., Any] | None = None) -> Staged:
-        """Return the staged program whose recordings `Staged.save` has written to a file.
+        """Return the staged program whose recordings `Staged.save` wrote to a file.
 
         Parameters
         ----------
         path : str or path
         program : callable, optional
-            What is run, and recorded, where no recording fits. Without it a call that none fits raises `StagingError`.
+            Runs, and is recorded, if no recording fits a call. Without it such a call raises `StagingError`.
 
         Raises
         ------
         StagingError
-            Where the file is altered, cut off, of another version, or none of a staged program.
+            If the file is changed, truncated, of another version, or not a staged program's.
 
         Examples
         --------
@@ -652,32 +654,32 @@ class Engine(Parallel):
     ) -> Batched:
         """Return `f` mapped over axes of its arguments.
 
-        A staged program runs in lanes: one dispatch for a block of arguments, without Python; lanes that take another
-        way are grouped by their way. Any other program is called for one lane after the other.
+        A lane is the call for one index along these axes. A staged program runs whole blocks of lanes without Python
+        code; lanes that take another path are grouped by path. Any other program is called for each lane in turn.
 
         Parameters
         ----------
         f : callable
         in_axes : int, None, or a tuple of them for each argument
-            The axis of each array that the lanes lie along; None where all lanes share an argument. An entry may be a
-            structure of them. Keyword arguments have no entry: arrays among them are mapped over their first axis,
+            The axis of the lanes in each array; None if all lanes share an argument. An entry may be a structure of
+            axes. Keyword arguments have no entry: arrays among them are mapped over their first axis,
             and all lanes share other values.
         out_axes : int, None, or a structure of them
-            Where the axis of lanes is put in each array of the value; with None all lanes must have the same.
+            The position of the lanes' axis in each array of the value; None requires equal values in all lanes.
         threads : int
-            How many threads share the lanes of a staged program; the bits do not depend on it.
+            The number of threads that share the lanes of a staged program; the bits do not depend on it.
         progress : callable, optional
-            Shows how many lanes have been run, in each pass, as in `fork_map`.
+            Shows the number of lanes that have been run, in each pass, as in `fork_map`.
 
         Returns
         -------
         Batched
-            A callable that every transform takes.
+            A callable that every transform accepts.
 
         Raises
         ------
         StructureError
-            Where axes do not fit, or the values of lanes cannot be put together.
+            If the axes do not fit, or the values of lanes cannot be joined.
 
         Examples
         --------
@@ -689,7 +691,7 @@ class Engine(Parallel):
         return Batched(self, f, in_axes, out_axes, threads, progress)
 
     def debug(self, *, nans: bool = False, records: bool = False) -> Debug:
-        """Switch debugging of this engine's traces on or off; also as a context manager, which restores what was.
+        """Switch debugging of this engine's traces on or off; as a context manager, restore the switches at its end.
 
         Parameters
         ----------
@@ -710,7 +712,7 @@ class Engine(Parallel):
         return Debug(self, Switches(nans, records) if nans or records else None)
 
     def tape(self, f: Callable[..., Any], *primals: Any) -> TapeView:
-        """Run a program and return its tape to look at: counts by operation and by line, costs, pictures.
+        """Run a program and return its tape for inspection: counts by operation and by line, costs, pictures.
 
         Examples
         --------
@@ -728,29 +730,29 @@ class Engine(Parallel):
         parts: int = 100,
         monoid: Monoid[Any] | None = None,
     ) -> tuple[Any, ...]:
-        """Call a backpropagator in parts, or over another monoid than that of real numbers.
+        """Call a backpropagator in parts, or over a monoid other than the real numbers.
 
         Parameters
         ----------
         backpropagator : callable
-            As `vjp` returned it.
+            A result of `vjp`.
         cotangent : structure of the program's result
-            With a monoid a list of its elements, one for each number of the result; each begins with `one` without.
+            With a monoid, a list of its elements, one for each number of the result; by default all are its `one`.
         progress : callable, optional
-            Told after each of `parts` parts how many records have been resolved. With tqdm:
+            Called after each of `parts` parts with the number of records resolved. With tqdm:
             ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
         monoid : Monoid, optional
-            What is added up, and what a partial derivative does to it; see `tapeengine.sparse.monoids`.
+            What is added up, and how a partial derivative acts on it; see `tapeengine.sparse.monoids`.
 
         Returns
         -------
         tuple
-            A cotangent for each primal; with a monoid an element, or the list of those of the primal's numbers.
+            A cotangent for each primal; with a monoid, an element or the list of elements of the primal's numbers.
 
         Raises
         ------
         UnsupportedError
-            If the backpropagator has no tape, as that of a `te.program` or of a staged program.
+            If the backpropagator has no tape, such as that of a `te.program` or of a staged program.
 
         Examples
         --------

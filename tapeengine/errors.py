@@ -1,4 +1,4 @@
-"""The errors that tapeengine raises: one base class, and one class for each thing that a user can mend."""
+"""The errors that tapeengine raises: one base class, and one class for each kind of mistake that a user can correct."""
 
 __all__ = [
     "CotangentError",
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class TapeEngineError(Exception):
-    """Base class of every error that tapeengine raises on its own account.
+    """Base class of all errors that tapeengine defines.
 
     Examples
     --------
@@ -31,31 +31,31 @@ class TapeEngineError(Exception):
 
 
 class StructureError(TapeEngineError, TypeError):
-    """A primal or a value holds a leaf or a container that the engine cannot take apart."""
+    """A primal or a value contains a leaf or a container that the engine does not know."""
 
 
 class CotangentError(TapeEngineError, ValueError):
-    """A cotangent or tangent does not fit the structure, shape or dtype it belongs to."""
+    """A cotangent or tangent does not fit the structure, shape or dtype of its value."""
 
 
 class RepeatError(TapeEngineError, RuntimeError):
-    """A program that has to be run again for its derivative does not give the same value twice."""
+    """A program that runs again for its derivative does not return the same value twice."""
 
 
 class ResultError(TapeEngineError, TypeError):
-    """The result of a program is not what the transform needs, such as a scalar for `grad`."""
+    """The result of a program is not of the kind that the transform needs, such as a scalar for `grad`."""
 
 
 class TraceError(TapeEngineError, RuntimeError):
-    """A dual number is used outside the trace that it belongs to."""
+    """A dual number is used outside its trace."""
 
 
 class DroppedDerivativeError(TapeEngineError, TypeError):
-    """An operation would turn a dual number into a plain one and so lose its derivative silently."""
+    """An operation would convert a dual number to a plain one, and lose its derivative silently."""
 
 
 class NotFiniteError(TapeEngineError, ArithmeticError):
-    """A value, a partial or a cotangent is infinite or not a number, and the debug switch `nans` is on."""
+    """A value, a partial or a cotangent is infinite or NaN, and the debug switch `nans` is on."""
 
 
 class TapeLimitError(TapeEngineError, MemoryError):
@@ -63,27 +63,27 @@ class TapeLimitError(TapeEngineError, MemoryError):
 
 
 class UnsupportedError(TapeEngineError, TypeError):
-    """An operation has no derivative rule, or cannot be followed where it is used."""
+    """An operation has no derivative rule, or the trace cannot record it in this place."""
 
 
 class MissingAttributeError(UnsupportedError, AttributeError):
-    """A traced value lacks an attribute of numpy's, which would give something without a derivative."""
+    """A traced value lacks an attribute of numpy arrays whose result would have no derivative."""
 
 
 class WorkerError(TapeEngineError, RuntimeError):
-    """A worker ended while it ran tasks, or it cannot run tasks of this program, whose packages it does not have."""
+    """A worker ended while it ran tasks, or lacks packages that the program's tasks need."""
 
 
 class StagingError(TapeEngineError, ValueError):
-    """A staged program cannot be saved or written in C, or a file holds none that can be replayed."""
+    """A staged program cannot be saved or written in C, or a file contains none that can be replayed."""
 
 
 class StagingWarning(UserWarning):
-    """A staged program is run more often than replayed."""
+    """A staged program runs instead of being replayed."""
 
 
 class PrimitiveError(TapeEngineError, TypeError):
-    """A primitive's record is not valid: a wrong signature, a missing rule, a duplicate argument name."""
+    """A primitive's record is invalid: a wrong signature, a missing rule, a duplicate argument name."""
 
 
 class RegistryError(TapeEngineError, LookupError):

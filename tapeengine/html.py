@@ -33,7 +33,7 @@ def table(caption: str, headers: Sequence[str], rows: Iterable[Sequence[Any]]) -
 
 
 def source(text: str) -> str:
-    """Python source with keywords, numbers, strings and comments in colour; as it is where it is no Python.
+    """Python source with keywords, numbers, strings and comments in colour; unchanged if it is not valid Python.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def source(text: str) -> str:
 
 
 def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
-    """The text from a place, as (row from 1 on, column), to another."""
+    """The text between two places, each a (row from 1, column)."""
     if start[0] == end[0]:
         return "".join(lines[start[0] - 1 : start[0]])[start[1] : end[1]]
     middle = "".join(lines[start[0] : end[0] - 1])

@@ -1,7 +1,7 @@
-"""Containers: which classes hold further values, how to take them apart and how to put them together again.
+"""Containers: the classes that hold further values, how to decompose them and how to rebuild them.
 
-Lists, tuples and dicts are known to the core. Everything else that a primal or a result may be made of is described by
-a `Container`: namedtuples and dataclasses by themselves, other classes where they are registered.
+The core knows lists, tuples and dicts. A `Container` describes any other class: it is derived for namedtuples and
+dataclasses, and registered for others.
 """
 
 import collections
@@ -19,7 +19,7 @@ from tapeengine._core.structures.fields import Fields
 
 __all__ = ["Container", "Structures", "of_object", "slots_of"]
 
-#: Leaves that are not differentiated and pass through untouched.
+#: Leaves that are not differentiated and pass through unchanged.
 DISCRETE: tuple[type, ...] = (
     *(int, bool, str, bytes, type(None), range, slice, type(...), type),
     *(numpy.integer, numpy.bool_, numpy.dtype, fractions.Fraction, enum.Enum, functools.partial),
@@ -29,18 +29,18 @@ DISCRETE: tuple[type, ...] = (
 
 @dataclasses.dataclass(frozen=True)
 class Container:
-    """How one class of containers is taken apart and rebuilt.
+    """How to decompose and rebuild the instances of one class.
 
     Attributes
     ----------
     take : callable
-        ``take(value) -> (children, aux)``: the values inside, in a fixed order, and whatever else `make` needs.
+        ``take(value) -> (children, aux)``: the values inside, in a fixed order, and what else `make` needs.
     make : callable
         ``make(aux, children) -> value``: a new container of the same kind.
     names : callable
-        ``names(aux) -> sequence of str``: how each child is written after the value in an error, such as ``.left``.
+        ``names(aux) -> sequence of str``: the path suffix of each child in errors, such as ``.left``.
     fields : Fields, optional
-        The named fields that `take`, `make` and `names` are about, for the core, which then calls none of the three.
+        The named fields of the class. The core then reads and writes these, and does not call the three functions.
 
     Examples
     --------
@@ -64,15 +64,15 @@ def of_namedtuple(cls: type) -> Container:
 
 
 def of_dataclass(cls: Any) -> Container:
-    """The container of a dataclass, frozen or not; attributes that are no fields come along as they are."""
+    """The container of a dataclass, frozen or not; attributes that are not fields are copied unchanged."""
     fields = Fields(cls, tuple(field.name for field in dataclasses.fields(cls)))
     return Container(fields.take, fields.make, fields.names, fields)
 
 
 def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
-    """The container of a class with attributes: those in ``__slots__`` and ``__dict__``, which need no constructor.
+    """The container of a class with attributes in ``__slots__`` and ``__dict__``, rebuilt without its constructor.
 
-    Attributes that `static` names, and those whose names Python reserves, come along as they are.
+    Attributes named in `static`, and those with names that Python reserves, are copied unchanged.
     """
     slots = [name for base in cls.__mro__ for name in slots_of(base)]
 
@@ -92,7 +92,7 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
 
 
 def slots_of(cls: type) -> list[str]:
-    """The slots of one class, as attributes of an instance are called: a private name carries the class's."""
+    """The slots of one class by their attribute names; private names are mangled with the class name."""
     found = cls.__dict__.get("__slots__", ())
     names = [found] if isinstance(found, str) else list(found)
     private = [name.startswith("__") and not name.endswith("__") for name in names]
@@ -101,7 +101,7 @@ def slots_of(cls: type) -> list[str]:
 
 
 def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
-    """The container of a dict class; `make_empty(value)` gives what its items are put into again."""
+    """The container of a dict class; `make_empty(value)` makes the empty instance for the rebuilt items."""
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
         return list(value.values()), (list(value), make_empty(value))
@@ -115,7 +115,7 @@ def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
 
 
 def of_sequence(make: Callable[[Any], Any]) -> Container:
-    """The container of a class that is made from an iterable of its items."""
+    """The container of a class whose instances are made from an iterable of items."""
     return Container(
         lambda value: (list(value), len(value)),
         lambda aux, children: make(children),
@@ -123,7 +123,7 @@ def of_sequence(make: Callable[[Any], Any]) -> Container:
     )
 
 
-#: The containers that the core knows by itself.
+#: The containers that the core handles itself.
 PLAIN: Mapping[type, Container] = types.MappingProxyType(
     {
         list: of_sequence(list),
@@ -163,12 +163,12 @@ class Structures:
     registered : mapping of type to Container, optional
         Classes beyond those of the standard library, namedtuples and dataclasses.
     by_name : mapping of (str, str) to Container, optional
-        Classes of libraries that may not have been imported, by library and name.
+        Classes of libraries that may not be imported yet, by library and name.
 
     Attributes
     ----------
     known : dict of type to Container or None
-        The classes that have been met so far; None for those of leaves.
+        The classes found so far; None for classes of leaves.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class Structures:
             return found
 
     def opened(self, value: Any) -> tuple[Sequence[Any], Container, Any] | None:
-        """The children of a container, how it is taken apart, and what its `make` and `names` need; None for a leaf.
+        """The children of a container, the `Container`, and the `aux` of its `make` and `names`; None for a leaf.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class Structures:
         return children, container, aux
 
     def named(self, value: Any) -> list[tuple[str, Any]] | None:
-        """The children of a container, each with how it is written after the value; None for a leaf."""
+        """The children of a container, each with its path suffix; None for a leaf."""
         opened = self.opened(value)
         if opened is None:
             return None
@@ -219,7 +219,7 @@ class Structures:
         return list(zip(container.names(aux), children, strict=True))
 
     def register(self, cls: type, container: Container) -> None:
-        """Make a class known, also where values of it have been met as leaves."""
+        """Register a class, even if its instances have been treated as leaves before."""
         self.known[cls] = container
 
     def is_discrete(self, value: object) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeengine.primitive.spaces import Space, children, leaves, space_of
+from tapeengine.primitive.spaces import Space, children, space_of
 from tapeengine.testing.derivative import is_exactly_zero, same_bits
 
 Pair = namedtuple("Pair", "left right")
@@ -65,16 +65,24 @@ def test_the_laws_of_a_vector_space(value: Any, generator: np.random.Generator) 
     assert space.norm(space.scale(u, -2.0)) == pytest.approx(2.0 * space.norm(u), rel=1e-5)
 
 
-@given(VALUES, GENERATOR)
-def test_adding_in_place_gives_the_same_sum(value: Any, generator: np.random.Generator) -> None:
-    space = space_of(value)
-    u, v = space.random(generator), space.random(generator)
-    total = space.add(u, v)
-    target = copy.deepcopy(u)
-    arrays = [leaf for leaf in leaves(target) if isinstance(leaf, np.ndarray)]
-    result = space.add_into(target, v)
-    assert same_bits(result, total)
-    assert all(any(leaf is array for leaf in leaves(result)) for array in arrays)
+def test_random_elements_are_drawn_in_their_own_field() -> None:
+    draw = np.random.default_rng(5).standard_normal
+    assert same_bits(Space((3,)).random(np.random.default_rng(5)), draw(3))
+    draw = np.random.default_rng(5).standard_normal
+    assert same_bits(Space((3,), np.dtype(complex)).random(np.random.default_rng(5)), draw(3) + 1j * draw(3))
+
+
+def test_only_complex_spaces_are_complex() -> None:
+    for value, expected in ((1.0, False), (1j, True), (np.ones(2), False), (np.ones(2, "c8"), True), ([1.0, 1j], True)):
+        assert space_of(value).is_complex is expected
+    assert space_of([1.0, 2.0]).is_complex is False
+
+
+def test_spaces_are_equal_if_all_of_their_parts_are() -> None:
+    values = [(1.0, 2.0), [1.0, 2.0], (1.0,), (1.0, 1j), {"a": 1.0}, {"b": 1.0}, 1.0, 1j, np.ones(2), np.ones(2, "f4")]
+    for i, a in enumerate(values):
+        for j, b in enumerate(values):
+            assert (space_of(a) == space_of(b)) is (i == j)
 
 
 def test_the_inner_product_does_not_conjugate() -> None:

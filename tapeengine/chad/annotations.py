@@ -1,4 +1,4 @@
-"""What users write in annotations beside Python's own types: `Vec` and `Array`."""
+"""Annotations for programs in addition to Python's own types: `Vec`, `Array` and `Sum`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Array", "Sum", "Vec"]
 if TYPE_CHECKING:
 
     class Array(Generic[T_co]):
-        """What checkers of types see of an array inside a program: what lists and numpy arrays have in common."""
+        """The interface of an array for type checkers: the operations that lists and numpy arrays have in common."""
 
         size: int
         shape: tuple[int, ...]
@@ -71,7 +71,7 @@ else:
 
 
 class Sum:
-    """``Sum[T, U]``: a tagged union of any types, whose members are made by `tapeengine.chad.forms.inject`.
+    """``Sum[T, U]``: a tagged union of any types; `tapeengine.chad.forms.inject` makes its members.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Closure conversion and defunctionalisation (EC section 9 and appendix B), before differentiation.
 
 A function value becomes a member of a sum type with one option for each lambda of its type in the whole program, whose
-payload is the tuple of what that lambda captures; an application becomes a call of a definition that takes that sum
-apart. No function types are left, so that reverse CHAD keeps its cost bound (EC 9: what naive CHAD differentiates
-twice, argument and context, is one tuple here).
+payload is the tuple of the values it captures; an application becomes a call of a definition that matches
+on that sum. No function types are left, so reverse CHAD keeps its cost bound (EC 9: naive CHAD differentiates with
+respect to argument and context separately; here they are one tuple).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["close"]
 
 
 def anonymous(of: Function) -> Function:
-    """Give a function type without the names of products in it: two lambdas that meet may differ in these."""
+    """Return a function type without names of products: two lambdas of one type may differ in these."""
 
     def plain(t: Type) -> Type:
         match t:
@@ -74,7 +74,7 @@ class Defunctionaliser:
             self.collect(child)
 
     def name(self, of: Function) -> str:
-        """Give the name of the sum type of a function type, whatever its products are called."""
+        """Return the name of the sum type of a function type; it does not depend on the names of products."""
         of = anonymous(of)
         if of not in self.sums:
             self.sums[of] = self.names("closure")
@@ -96,7 +96,7 @@ class Defunctionaliser:
 
     # [\x. t]  :=  inj_k <FV(\x. t)>        [t s]  :=  apply(t, s)
     def term(self, term: Term) -> Term:
-        """Rewrite a term; its types are rewritten afterwards."""
+        """Rewrite a term; the types in it are rewritten afterwards."""
         if isinstance(term, Lambda):
             of, k = self.position[id(term)]
             return Inject(k, Tuple(tuple(free_variables(term).values())), Named(self.name(of)))
@@ -155,13 +155,13 @@ def close(module: Module) -> Module:
     Raises
     ------
     UnsupportedError
-        Where the program itself takes or gives functions: no sum type can hold functions from outside.
+        If the program itself takes or returns functions: a sum type cannot represent functions from outside.
     """
     main = module.definitions[module.main]
     for of in (*(p.of for p in main.params), main.result):
         if has_functions(of):
             raise UnsupportedError(
-                f"{module.main} takes or gives a {show(of)}, and only whole programs are differentiated; "
+                f"{module.main} takes or returns a {show(of)}, and only whole programs are differentiated; "
                 "call it from a program that fixes the function"
             )
     inlined = inlined_definitions(module)

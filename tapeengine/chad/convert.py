@@ -1,4 +1,4 @@
-"""Between Python values and the evaluator's: dataclasses and tuples, unions and `Tagged`, arrays and lists."""
+"""Convert between Python values and the evaluator's: dataclasses and tuples, unions and `Tagged`, arrays and lists."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from tapeengine.errors import CotangentError, StructureError
 __all__ = ["Converter"]
 
 
-#: A place in a value: a name, or another place with what comes behind it; it is written out where it is shown.
+#: A place in a value: a name, or a pair of another place and a suffix; it is formatted only for errors.
 Path = Any
 
 
 def shown(path: Path) -> str:
-    """Write a place.
+    """Format a place.
 
     Examples
     --------
@@ -58,9 +58,9 @@ class Converter:
     Parameters
     ----------
     types : mapping of str to Sum
-        What recursive sum types stand for.
+        The definitions of recursive sum types.
     classes : mapping of str to type
-        The classes that named products stand for.
+        The classes of named products.
     """
 
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
@@ -73,7 +73,7 @@ class Converter:
         Raises
         ------
         StructureError
-            Where the value is not of the type; the message has the path to the place.
+            If the value is not of the type; the message contains the path to the place.
         """
         if isinstance(value, numpy.ndarray) and value.shape == ():
             value = value[()]
@@ -131,7 +131,7 @@ class Converter:
         raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(Array(element))} is wanted")
 
     def outward(self, of: Type, value: Any, like: Any = None) -> Any:
-        """Convert a value of the evaluator's to Python; `like` gives the kind of sequence where there is one."""
+        """Convert a value of the evaluator to Python; `like`, if given, determines the kind of sequence."""
         match of:
             case Product(items, name):
                 if of == UNIT:
@@ -172,7 +172,7 @@ class Converter:
         Raises
         ------
         CotangentError
-            Where it does not fit the primal; the message has the path to the place.
+            If it does not fit the primal; the message contains the path to the place.
         """
         match of:
             case Float():
@@ -196,9 +196,7 @@ class Converter:
                 if value is None:
                     return None
                 if not isinstance(value, numpy.ndarray | list | tuple) or len(value) != len(primal):
-                    raise CotangentError(
-                        f"{shown(path)} does not have the {len(primal)} elements of what it belongs to"
-                    )
+                    raise CotangentError(f"{shown(path)} does not have the {len(primal)} elements of its primal")
                 each = enumerate(zip(value, primal, strict=True))
                 return ("entries", [(i, self.cotangent_in(element, v, x, (path, f"[{i}]"))) for i, (v, x) in each])
             case _:
@@ -229,9 +227,9 @@ class Converter:
         value
             The sparse linear value.
         primal
-            The primal as the evaluator has it.
+            The primal in the evaluator's form.
         like
-            The primal as the user gave it.
+            The primal in the user's form.
         linear : Sparse
             Resolves the values.
         """

@@ -1,6 +1,6 @@
-"""Room for deep recursion, and for many terms that all stay.
+"""Settings of the interpreter for deep recursion and for many long-lived terms.
 
-Terms nest as deeply as programs have statements, and data as deeply as they are built.
+Terms are nested as deeply as a program has statements, and data as deeply as the user builds them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ __all__ = ["deep"]
 
 
 class Room:
-    """The interpreter's recursion limit and its collector of cycles, which all threads share.
+    """The interpreter's recursion limit and garbage collector, which all threads share.
 
-    The limit is raised and the collector stopped with the first that needs it; the last puts both back.
+    The first user raises the limit and stops the collector; the last restores both.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Room:
             sys.setrecursionlimit(max(now, limit))
 
     def leave(self) -> None:
-        """Put both back if nobody else needs them."""
+        """Restore both if there is no other user."""
         with self.lock:
             self.users -= 1
             if self.users == 0:
@@ -51,14 +51,15 @@ _ROOM = Room()
 
 @contextmanager
 def deep(limit: int = 100_000) -> Iterator[None]:
-    """Allow deep recursion for a while, in any number of threads; a decorator as well.
+    """Allow deep recursion, in any number of threads; also usable as a decorator.
 
-    What is made meanwhile, terms and deep data, all stays: the collector of cycles would go through it again and again.
+    The garbage collector is stopped, because it would visit all the terms and deep data made meanwhile repeatedly, and
+    free none.
 
     Parameters
     ----------
     limit : int
-        The recursion limit that is needed.
+        The required recursion limit.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def cotangent(type_: Type) -> Linear:
             return _linear(type_, cotangent)
 
 
-# D[t -> s]2 = D[t]1 -> D[s]2, all else as in reverse mode
+# D[t -> s]2 = D[t]1 -> D[s]2, otherwise as in reverse mode
 @functools.cache
 def tangent(type_: Type) -> Linear:
     """Give the type of tangents of a type, D[type]2 of forward mode."""
@@ -91,7 +91,7 @@ def _linear(type_: Type, recurse: object) -> Linear:
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[s]2 -o D[t]2)
 @functools.cache
 def reverse_primal(type_: Type) -> Type:
-    """Give the type of primals in reverse mode, D[type]1: the type itself where it has no functions."""
+    """Give the type of primals in reverse mode, D[type]1: the type itself if it contains no functions."""
     if not has_functions(type_):
         return type_
     match type_:

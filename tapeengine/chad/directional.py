@@ -1,8 +1,8 @@
 """The directional derivative of a program as a program of the source language: ``(x, dx) -> (f(x), Df(x) dx)``.
 
-Dual numbers on terms: a float becomes a pair of itself and its tangent, every other constructor stays what it is. What
-comes out is a program like any other, which is transformed again: its reverse derivative gives products with Hessians,
-its directional derivative third derivatives, and so on.
+Dual numbers on terms: a float becomes a pair of itself and its tangent, and every other constructor is unchanged. The
+result is an ordinary program, which can be transformed again: its reverse derivative gives products with Hessians, its
+directional derivative third derivatives, and so on.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ def directional(module: Module) -> Module:
     Raises
     ------
     UnsupportedError
-        Where the program has functions, members of sums or recursive data among its arguments or results, or calls a
-        registry primitive.
+        If the program takes or returns functions, members of sums or recursive data, or calls a registry primitive.
 
     Examples
     --------
@@ -46,7 +45,7 @@ def directional(module: Module) -> Module:
 
 
 def filled(of: Type, primal: Any, tangent: Any) -> Any:
-    """Give a tangent of a primal's own type: zeros where there is none, what is discrete itself."""
+    """Give a tangent of the primal's type: zeros for None, and discrete values themselves."""
     if is_discrete(of):
         return primal
     match of:
@@ -70,7 +69,7 @@ def filled(of: Type, primal: Any, tangent: Any) -> Any:
 
 
 def without_discrete(tangent: Any) -> Any:
-    """Give a tangent with None where it is discrete."""
+    """Give a tangent with None for discrete parts."""
     if isinstance(tangent, int) or (isinstance(tangent, numpy.ndarray) and tangent.dtype.kind in "iub"):
         return None
     if isinstance(tangent, tuple) and hasattr(tangent, "_fields"):
@@ -155,7 +154,7 @@ class Directional:
         return rebuild(term, lambda child, _: self(child), doubled)
 
     def op(self, term: Op) -> Term:
-        """A scalar operation: its value, and the partial derivatives times the tangents."""
+        """Transform a scalar operation: its value, and the sum of the partial derivatives times the tangents."""
         if term.op in DISCRETE:
             args = tuple(Proj(self(a), 0) if a.type == FLOAT else self(a) for a in term.args)
             number = Op(term.op, args, term.of)
@@ -177,7 +176,7 @@ class Directional:
         return made
 
     def mean_at(self, pairs: Term, values: Term, largest: Term) -> Term:
-        """Give the mean of the tangents of those values that are the largest one."""
+        """Give the mean of the tangents of all values that equal the largest one."""
 
         def share(x: Term) -> Term:
             return S.If(Op("eq", (Proj(x, 0), largest), BOOL), Proj(x, 1), lit(0.0))
@@ -192,7 +191,7 @@ class Directional:
         return Map((x,), f(x), (array,))  # type: ignore[operator]
 
     def paired(self, of: Type, value: Term, tangent: Term) -> Term:
-        """Put a value and a tangent of its type together; what is discrete has no tangent."""
+        """Pair a value with its tangent, leaf by leaf; discrete leaves have no tangent."""
         if is_discrete(of):
             return value
         match of:
@@ -207,7 +206,7 @@ class Directional:
         raise UnsupportedError("second derivatives of programs on functions and members of unions")
 
     def part(self, of: Type, pairs: Term, which: int) -> Term:
-        """Take the values (0) or the tangents (1) out; the tangent of what is discrete is it itself."""
+        """Extract the values (0) or the tangents (1); a discrete leaf is its own tangent."""
         if is_discrete(of):
             return pairs
         match of:
@@ -218,4 +217,4 @@ class Directional:
                 return Tuple(parts, of if name else None)
             case Array(element):
                 return self.each(pairs, lambda x: self.part(element, x, which))
-        raise UnsupportedError("second derivatives of programs that give functions and members of unions")
+        raise UnsupportedError("second derivatives of programs that return functions and members of unions")

@@ -1,7 +1,7 @@
-"""Derivative programs as Python that a person can read.
+"""Write derivative programs as readable Python.
 
 Control flow and accumulation are written as statements: a slot of the environment vector is a variable ``d_x`` that
-is added to. The text is for reading; `tapeengine.chad.pretty` writes source programs so that they parse again.
+is added to. The text is for reading; it does not parse.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ class Writer:
         return "\n".join(self.lines)
 
     def bind(self, var: Var) -> str:
-        """Choose the shown name of a binder: without the numbers that made it unique, where that is free."""
+        """Choose the displayed name of a binder: without the number that made it unique, if that name is free."""
         short = re.sub(r"(_\d+)+$", "", var.name) or "v"
         self.shown[var.name] = self.names(short)
         return self.shown[var.name]
 
     def slot(self, name: str) -> str:
-        """Give the shown name of a slot."""
+        """Give the displayed name of a slot."""
         return "d_" + self.shown.get(name, name)
 
     def emit(self, line: str) -> None:
@@ -89,7 +89,7 @@ class Writer:
     # ------------------------------------------------------------ statements
 
     def tail(self, term: Term, use: Callable[[str], None]) -> None:
-        """Write a term as statements that end with a use of its value."""
+        """Write a term as statements, the last of which uses its value."""
         match term:
             case S.Let(var, bound, body):
                 self.assign(var, bound)
@@ -143,7 +143,7 @@ class Writer:
                     self.emit(f"{name} = {value}")
 
     def value(self, term: Term, hint: str = "r") -> str:
-        """Write what statements a term needs; give the expression of its value."""
+        """Write the statements that a term needs, and return the expression of its value."""
         match term:
             case S.Lambda():
                 name = self.names("backpropagator")
@@ -187,7 +187,7 @@ class Writer:
         self.inside(lambda: self.tail(term.body, lambda e: self.emit(f"return {e}")))
 
     def build(self, size: Term, index: Var, body: Term) -> str:
-        """Write a build whose elements take statements."""
+        """Write a build whose elements need statements."""
         name = self.names("kept")
         self.emit(f"{name} = []")
         n = self.expr(size)
@@ -209,7 +209,7 @@ class Writer:
     def keeping(
         self, head: str, index: Var | None, state: Var, init: Term, body: Term, condition: Term | None = None
     ) -> str:
-        """Write a loop that keeps something of each step."""
+        """Write a loop that keeps a value for each step."""
         start = self.value(init)
         name, kept = self.bind(state), self.names("kept")
         self.emit(f"{name}, {kept} = {start}, []")
@@ -266,13 +266,13 @@ class Writer:
                 self.emit(self.expr(term))
 
     def structure(self, term: Term) -> Structure:
-        """Give what a computation of nested scopes gives: pairs of what is inside and the slot."""
+        """Give the result of nested scopes: pairs of the inner result and the slot."""
         if isinstance(term, T.Scope):
             return (self.structure(term.body), self.slot(term.slot))
         return "()"
 
     def resolved(self, term: Term) -> Structure | None:
-        """Give the part of a scope's result that a term of projections stands for."""
+        """Give the part of a scope's result to which a chain of projections refers."""
         if isinstance(term, Var):
             return self.scopes.get(term.name)
         if isinstance(term, S.Proj):
@@ -302,7 +302,7 @@ class Writer:
         return ", ".join(self.expr(t, 1) for t in terms)
 
     def expression(self, term: Term) -> tuple[str, int]:
-        """Write a term and say how tightly it binds."""
+        """Write a term, and give its binding precedence."""
         match term:
             case Var(name):
                 return self.shown.get(name, name), ATOM
@@ -356,7 +356,7 @@ class Writer:
         return f"{names.get(term.op, term.op)}({self.args(*term.args)})", ATOM
 
     def projection(self, inner: Term, i: int) -> str:
-        """Write a projection: a field where it has a name."""
+        """Write a projection, as a field if it has a name."""
         known = self.resolved(S.Proj(inner, i)) if isinstance(inner.type, Product) else None
         if isinstance(known, str):
             return known
@@ -418,7 +418,7 @@ class Writer:
     )  # fmt: skip
 
     def named(self, term: Term) -> str:
-        """Write a constructor as a call of its name: its plain data first, functions of its binders as lambdas."""
+        """Write a constructor as a call: plain data first, subterms with binders as lambdas."""
         import dataclasses
 
         from tapeengine.chad.traverse import children

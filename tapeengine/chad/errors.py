@@ -1,4 +1,4 @@
-"""The error for what lies outside the language of programs."""
+"""The error for constructs outside the language of programs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ __all__ = ["ProgramError"]
 
 
 class ProgramError(UnsupportedError):
-    """A program uses something that the language of programs does not have.
+    """A program uses a construct that the language of programs does not have.
 
     Attributes
     ----------
     filename : str
     lineno, column : int
-        Where, counted from 1 and 0.
+        The place of the construct; lines count from 1, columns from 0.
     advice : str
-        What to write instead.
+        A suggestion for a replacement.
 
     Examples
     --------

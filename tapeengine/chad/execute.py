@@ -43,18 +43,18 @@ class Executable:
     ----------
     module : Module
     classes : dict of str to type
-        The classes that named products stand for.
+        The classes of named products.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
     python : callable, optional
-        The program as ordinary Python, which is asked where a run meets an infinity or a NaN.
+        The program as an ordinary Python function, which is called if a run meets an infinity or a NaN.
     backend : {"machine", "native", "fastmath"}, optional
-        What alone is to run the intermediate form.
+        The only back end that may run the intermediate form; by default the fastest.
 
     Attributes
     ----------
     engine : Engine, optional
-        What runs the program on dual numbers, once an engine has run it at all.
+        Runs the program on dual numbers; set at the first call from an engine.
     """
 
     def __init__(
@@ -78,13 +78,13 @@ class Executable:
 
     @functools.cached_property
     def reverse_terms(self) -> Module:
-        """The reverse derivative as it is evaluated; simplifying it is for readers and takes longer than it saves."""
+        """The reverse derivative for evaluation. It is not simplified, because that takes longer than it saves."""
         with deep():
             return reverse(self.closed)
 
     @functools.cached_property
     def reverse(self) -> Module:
-        """The reverse derivative in the form that accumulates."""
+        """The reverse derivative in accumulating form."""
         with deep():
             return simplify_module(reverse(self.closed))
 
@@ -103,15 +103,15 @@ class Executable:
         return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
 
     def as_arrays(self, primals: Sequence[Any]) -> list[Any]:
-        """Give lists of numbers as arrays, whose arithmetic is that of the program."""
+        """Convert lists of numbers to arrays, whose arithmetic is the program's."""
         each = zip(self.definition.params, primals, strict=True)
         return [np.asarray(x) if type(x) is list and p.of == Array(Float()) else x for p, x in each]
 
     def at_pole(self, primals: Sequence[Any]) -> None:
-        """Raise what the program as Python raises on its way through infinities, NaNs and arrays that end, if it does.
+        """Run the program as Python, so that it raises Python's errors at poles and at the ends of arrays.
 
-        Inside derivatives operations answer as C's do, where Python's floats raise at a pole, and numpy's do not.
-        An index out of range is shown in the program's own line.
+        Derivatives compute with the arithmetic of C, in which poles are infinities; Python's floats raise an error
+        there, and numpy's do not. An index out of range is reported at the program's own line.
         """
         if self.python is None:
             return
@@ -120,12 +120,12 @@ class Executable:
                 self.python(*primals)
         except POLES:
             raise
-        except Exception:  # an argument that only the typed program takes
+        except Exception:  # an argument that only the typed program accepts
             return
 
     @functools.cached_property
     def entry(self) -> Native | None:
-        """The short way to value and backpropagator, on the core's register machine; None where numpy is faster."""
+        """The passes for the core's register machine; None if numpy is faster."""
         if self.lowered is None:
             return None
         if not self.backend and self.is_whole:
@@ -134,16 +134,16 @@ class Executable:
 
     @functools.cached_property
     def small(self) -> Native | None:
-        """The short way for few numbers, where whole-array operations cost more than what they do."""
+        """The passes for few numbers, for which the overhead of whole-array operations dominates."""
         if self.backend or self.lowered is None or not self.is_whole:
             return None
         return native(self.lowered, self.definition, self.classes, self.general_vjp, is_few=True)
 
     @functools.cached_property
     def compiled(self) -> Native | None:
-        """The way for many numbers where numpy could run the program in another order than the program's own.
+        """The compiled passes for many numbers, if numpy could change the order of the program's operations.
 
-        A program that is written with numpy's operations means numpy's order, and products of matrices are BLAS's.
+        A program written with numpy's operations has numpy's order, and BLAS computes its products of matrices.
         """
         if self.backend or not is_installed() or self.module.by_numpy or not self.is_whole:
             return None
@@ -154,7 +154,7 @@ class Executable:
 
     @property
     def is_whole(self) -> bool:
-        """Whether numpy can run the program as operations on whole arrays, which may add in another order."""
+        """Whether numpy can run the program as operations on whole arrays, which may change the order of sums."""
         if self.lowered is None or self.closed.types or len(self.lowered.program.functions) > 2:  # recursion
             return False
         is_stepped = is_stepwise(self.lowered.program.functions["forward"].body)
@@ -167,7 +167,7 @@ class Executable:
 
     @functools.cached_property
     def whole(self) -> WholePasses | None:
-        """Both passes as whole-array operations; None where the program has no such form."""
+        """Both passes as whole-array operations; None if the program has no such form."""
         if self.lowered is None:
             return None
         try:
@@ -177,7 +177,7 @@ class Executable:
 
     @functools.cached_property
     def whole_tangent(self) -> WholeTangent | None:
-        """The tangent as whole-array operations; None where the program has no such form."""
+        """The tangent as whole-array operations; None if the program has no such form."""
         if self.dense_tangent is None:
             return None
         try:
@@ -187,7 +187,7 @@ class Executable:
 
     @functools.cached_property
     def lowered(self) -> Lowered | None:
-        """Both passes in the intermediate form, for rows of one size; None where there is no such form."""
+        """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
             return lower_reverse(self.closed, self.reverse_terms)
         except NotLowered:
@@ -195,7 +195,7 @@ class Executable:
 
     @functools.cached_property
     def tangent_entry(self) -> Native | None:
-        """The short way to value and tangent, on the core's register machine; None where numpy is faster."""
+        """The tangent for the core's register machine; None if numpy is faster."""
         lowered = self.dense_tangent
         if lowered is None:
             return None
@@ -210,7 +210,7 @@ class Executable:
         return self.vjp_of_kept(tuple(map(kept, primals)))
 
     def vjp_of_kept(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do what `vjp` does, on arguments that nobody changes afterwards."""
+        """Do the same as `vjp`, on arguments that do not change afterwards."""
         entry = self.entry
         if entry is None:
             entry = self.small if is_small(primals) else self.compiled if has_many(primals) else None
@@ -219,7 +219,7 @@ class Executable:
 
     @functools.cached_property
     def references(self) -> References | None:
-        """The way for arguments that are more than numbers and arrays of numbers; None where there are none."""
+        """The passes for arguments other than numbers and arrays of numbers; None if there are no such arguments."""
         of = self.definition
         if all(form(p.of, self.classes) is not None for p in of.params) or (not self.backend and self.is_whole):
             return None
@@ -233,17 +233,17 @@ class Executable:
         )
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do what `vjp` does, for all primals of the program."""
+        """Do the same as `vjp`, for all primals of the program."""
         return self.general_vjp_of_kept(tuple(map(kept, primals)))
 
     def general_vjp_of_kept(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do what `general_vjp` does, on arguments that nobody changes afterwards."""
+        """Do the same as `general_vjp`, on arguments that do not change afterwards."""
         if self.references is not None and len(primals) == len(self.definition.params):
             return self.references.vjp(primals)
         return self.longer_vjp(primals)
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run both passes on numpy's arrays; the longer way where there are none, or Python may raise."""
+        """Run both passes as whole-array operations; in plain Python if there are none, or it may raise an error."""
         try:
             made = None if self.whole is None else self.whole.vjp(primals)
         except DifferentSizes:
@@ -261,7 +261,7 @@ class Executable:
 
     @functools.cached_property
     def plain(self) -> PlainPasses | None:
-        """Both passes in plain Python, for arguments of any kind; None where the program has no intermediate form."""
+        """Both passes in plain Python, for arguments of any kind; None if the program has no intermediate form."""
         try:
             lowered = lower_reverse(self.closed, self.reverse_terms, dense=False)
             return PlainPasses(self.closed, lowered, self.primitives.table)
@@ -270,19 +270,19 @@ class Executable:
 
     @functools.cached_property
     def reverse_form(self) -> Lowered:
-        """Both passes in the intermediate form: for rows of one size, or if there is no such form, of any size."""
+        """Both passes in the intermediate form: for rows of equal size, or if there is no such form, of any size."""
         return self.lowered or lower_reverse(self.closed, self.reverse_terms, dense=False)
 
     @functools.cached_property
     def tangent_form(self) -> Lowered:
-        """The tangent in the intermediate form, likewise."""
+        """The tangent in the intermediate form, as `reverse_form`."""
         if self.dense_tangent is not None:
             return self.dense_tangent
         return lower_value(tangent_module(self.closed), dense=False)
 
     @functools.cached_property
     def dense_tangent(self) -> Lowered | None:
-        """The tangent in the intermediate form, for rows of one size; None where there is no such form."""
+        """The tangent in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
             return lower_value(tangent_module(self.closed))
         except NotLowered:
@@ -290,7 +290,7 @@ class Executable:
 
     @functools.cached_property
     def plain_tangent(self) -> PlainTangent | None:
-        """The tangent in plain Python, for arguments of any kind; None where the program has no intermediate form."""
+        """The tangent in plain Python, for arguments of any kind; None if the program has no intermediate form."""
         try:
             lowered = lower_value(tangent_module(self.closed), dense=False)
             return PlainTangent(self.closed, lowered, self.primitives.table)
@@ -298,7 +298,7 @@ class Executable:
             return None
 
     def plain_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run both passes in plain Python; at poles, and where there are none, run dual numbers."""
+        """Run both passes in plain Python; at poles, or if there are no passes, use dual numbers."""
         self.check_number(primals)
         if self.plain is None:
             return self.dual_vjp(primals)
@@ -330,7 +330,7 @@ class Executable:
             return self.converter.outward(self.definition.result, value), backpropagator
 
     def pole_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run dual numbers where a run meets a pole; where these raise and the program does not, numpy's infinities."""
+        """Use dual numbers at a pole; if these raise an error and the program does not, use numpy's infinities."""
         try:
             return self.dual_vjp(primals)
         except POLES:
@@ -359,7 +359,7 @@ class Executable:
         return self.converter.outward(of, inside), backpropagator
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the program with tangents of its arguments; give its value and its tangent."""
+        """Run the program with tangents of its arguments; return its value and its tangent."""
         if self.tangent_entry is not None and len(primals) == len(tangents) == len(self.definition.params):
             each = zip(self.definition.params, tangents, strict=True)
             made = self.tangent_entry.vjp(*primals, *(t for p, t in each if not is_discrete(p.of)))
@@ -377,7 +377,7 @@ class Executable:
         return self.plain_jvp(primals, tangents)
 
     def plain_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the tangent in plain Python; at poles, and where there is none, run dual numbers."""
+        """Run the tangent in plain Python; at poles, or if there is none, use dual numbers."""
         self.check_number(primals, tangents)
         if self.plain_tangent is None:
             return self.dual_jvp(primals, tangents)
@@ -398,7 +398,7 @@ class Executable:
             return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
 
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the program as Python on dual numbers, forwards."""
+        """Run the program as Python on dual numbers, with a forward sweep."""
         if self.engine is None or self.python is None:
             raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and no engine has run it")
         each = zip(self.definition.params, primals, tangents, strict=True)
@@ -417,7 +417,7 @@ def is_small(primals: Sequence[Any]) -> bool:
 
 
 def kept(x: Any) -> Any:
-    """Give an argument as the backpropagator keeps it: small arrays are copied, since the caller may change them."""
+    """Give the value of an argument for a backpropagator to keep; small arrays are copied, since they may change."""
     if type(x) is np.ndarray:
         return x.copy() if x.nbytes <= COPIED else x
     return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x

@@ -1,6 +1,6 @@
-"""The language's constructors as functions: what `tapeengine.chad.pretty` writes where Python has no expression.
+"""The language's constructors as functions, for terms that Python has no expression for.
 
-Inside a `program` they are those constructors; as ordinary Python they mean the same.
+Inside a `program` they are constructors; in ordinary Python they compute the same values.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def inject(of: Any, index: int, value: Any) -> Tagged:
 
 
 def case(value: Tagged, *branches: Callable[[Any], Any]) -> Any:
-    """Take a member of a sum apart: one branch for each option."""
+    """Match a member of a sum, with one branch for each option."""
     return branches[value.option](value.payload)
 
 

@@ -1,7 +1,7 @@
-"""Functions of programs that Python and numpy have no counterpart of, as ordinary Python functions.
+"""Functions for programs that have no counterpart in Python or numpy.
 
-Inside a `program` they are constructors of the language; outside, and when a program runs as plain Python, they are
-these functions, on floats, numpy arrays, lists and dual numbers alike.
+Inside a `program` they are constructors of the language. Elsewhere, and in a program that runs as plain Python, they
+are the functions in this module, which take floats, numpy arrays, lists and dual numbers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def fold(f: Callable[[T, T], T], xs: Sequence[T], *init: T) -> T:
     Parameters
     ----------
     f : callable
-        Of two elements; associative, so that the order of combination is free.
+        Combines two elements. It must be associative, because the order of combination is not fixed.
     xs : array
-        Not empty, unless a start is given.
+        The elements; not empty, unless there is a start.
     *init
-        At most one start, combined from the left.
+        An optional start, combined from the left.
 
     Examples
     --------

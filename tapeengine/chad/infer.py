@@ -21,7 +21,7 @@ def annotation_of(value: Any, name: str) -> Any:
     Raises
     ------
     UnsupportedError
-        Where the value is of no type of the language, or does not say of which.
+        If the value has no type of the language, or an ambiguous one.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _of_list(value: list[Any], name: str) -> Any:
 
 
 def key_of(annotation: Any) -> str:
-    """Write an annotation down, so that those of one type are written the same."""
+    """Write an annotation as text; equal types give equal texts."""
     if annotation in (float, int, bool):
         return str(annotation.__name__)
     if isinstance(annotation, Array):

@@ -1,8 +1,8 @@
-"""Removing functions that are only called: by inlining them where they are called, or as definitions of their own.
+"""Remove functions that are only called, by inlining their calls or by turning them into definitions.
 
-The first half of closure conversion (EC section 9): a local function that never leaves the scope it is defined in needs
-no closure. It is inlined if it is called once, is small, or takes or captures functions (which specialises it);
-otherwise it becomes a definition with what it captures as further parameters, so that programs do not grow.
+This is the first half of closure conversion (EC section 9): a local function that never leaves its scope needs no
+closure. It is inlined if it is called once, is small, or takes or captures functions (which specialises it). Otherwise
+it becomes a definition whose further parameters are the values it captures, so that programs do not grow.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def calls(term: Term, name: str) -> int:
 
 
 def inline(definition: Definition, names: Names) -> dict[str, Definition]:
-    """Remove functions that are only called from a definition; gives it and the definitions lifted out of it."""
+    """Remove functions that are only called from a definition; return it and the definitions lifted out of it."""
     inliner = Inliner(definition.name, names)
     body = inliner(definition.body)
     return {**inliner.lifted, definition.name: Definition(definition.name, definition.params, definition.result, body)}

@@ -1,7 +1,7 @@
 """Values of linear types: the abstract interface of EC Fig. 3, and the sparse one (EC 4.1 and section 7).
 
-There the zero of every type takes constant time, sums visit only what both sides have, and the cotangent of an array
-is a bag. Steps are counted.
+In the sparse implementation the zero of every type takes constant time, sums visit only the parts that both sides have,
+and the cotangent of an array is a bag. Steps are counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class LinearValues(ABC):
     Attributes
     ----------
     steps : int
-        Steps taken so far in the cost model of EC appendix C.
+        The steps taken so far, in the cost model of EC appendix C.
     """
 
     def __init__(self, types: Mapping[str, Sum] | None = None) -> None:
@@ -81,7 +81,7 @@ class LinearValues(ABC):
                 return self.plus_structure(of, a, b)
 
     def plus_sum(self, of: LSum | LNamed, a: Any, b: Any) -> Any:
-        """Add cotangents of a sum: both of one option, or one of them zero."""
+        """Add cotangents of a sum, which must belong to one option unless one of them is zero."""
         if a is None or b is None:
             return a if b is None else b
         if a.option != b.option:
@@ -95,7 +95,7 @@ class LinearValues(ABC):
         return cotangent(self.types[of.name].options[index])
 
     def cast(self, index: int, of: Linear, a: Any) -> Any:
-        """Give the payload of a cotangent of a sum that is known to be of one option."""
+        """Give the payload of a cotangent of a sum, which must belong to the option `index`."""
         if a is None:
             return self.zero(of)
         if a.option != index:
@@ -103,7 +103,7 @@ class LinearValues(ABC):
         return a.payload
 
     def scale(self, a: float, factor: float) -> float:
-        """Multiply; a linear map sends zero to zero whatever the factor."""
+        """Multiply; zero gives zero for every factor, because the map is linear."""
         return 0.0 if a == 0 else a * factor
 
     def total(self, of: LArray, a: Any) -> Any:
@@ -142,7 +142,7 @@ class LinearValues(ABC):
 
     @abstractmethod
     def entries(self, a: Any) -> list[tuple[int, Any]]:
-        """Give the indices and components of an array, an index possibly more than once."""
+        """Give the indices and components of an array; an index may occur several times."""
 
     @abstractmethod
     def from_entries(self, entries: list[tuple[int, Any]]) -> Any:
@@ -154,11 +154,11 @@ class LinearValues(ABC):
 
     @abstractmethod
     def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
-        """Take a slot out of an environment vector: the rest and the cotangent."""
+        """Split an environment vector into the rest and the cotangent in a slot."""
 
 
 class Sparse(LinearValues):
-    """EC 4.1: None is the zero of every product and array; environment vectors have only the slots that were used.
+    """EC 4.1: None is the zero of every product and array; environment vectors contain used slots only.
 
     An array is a bag (EC section 7): ("plus", bag, bag) or ("entries", list of (index, value)).
 

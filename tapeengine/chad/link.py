@@ -1,4 +1,4 @@
-"""Putting the definitions of several programs together into one module."""
+"""Join the definitions of several programs in one module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Linked", "link"]
 
 
 class Linked(Protocol):
-    """What linking needs of a program."""
+    """The part of a program that linking needs."""
 
     symbol: str
 
@@ -25,7 +25,7 @@ class Linked(Protocol):
 
 
 def link(program: Linked) -> tuple[Module, dict[str, type], dict[str, Any]]:
-    """Give the module of a program and all that it calls, the classes of its named products, and its primitives."""
+    """Give the module of a program and its callees, the classes of its named products, and its primitives."""
     definitions: dict[str, Definition] = {}
     types: dict[str, Sum] = {}
     classes: dict[str, type] = {}
@@ -54,7 +54,7 @@ def link(program: Linked) -> tuple[Module, dict[str, type], dict[str, Any]]:
 
 
 def short_names(definitions: Mapping[str, Definition]) -> dict[str, str]:
-    """Give each symbol the last part of its name, where no other has the same."""
+    """Shorten each symbol to the last part of its name if that is unique."""
     last = {symbol: symbol.split(".")[-1].replace("<", "_").replace(">", "_") for symbol in definitions}
     counts = list(last.values())
     return {

@@ -1,7 +1,7 @@
 """Scalar operations: their values, their result types and their partial derivatives as terms.
 
-Real operations and their partials are the rows of the opcode table; integer and boolean ones are defined here and are
-discrete.
+Real operations and their partials are the rows of the opcode table. Integer and boolean operations are defined here;
+they are discrete.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def result_type(op: str) -> Type:
 
 
 def evaluate_op(op: str, args: Sequence[Any]) -> Any:
-    """Compute an operation; real ones as C does, so that a pole is an infinity and no error.
+    """Compute an operation; real ones as C does, so that a pole is an infinity and not an error.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def evaluate_op(op: str, args: Sequence[Any]) -> Any:
 
 
 def partial(op: str, which: int, args: Sequence[Term], out: Term) -> Term | None:
-    """Give the partial derivative of an operation with respect to one argument, None where it is identically zero.
+    """Give the partial derivative of an operation with respect to one argument, None if it is identically zero.
 
     Examples
     --------

@@ -18,10 +18,10 @@ __all__ = ["Primitives", "find", "is_elementwise", "named", "result_type"]
 
 
 def find(function: Any) -> Primitive | None:
-    """Give the registry primitive that a Python function stands for.
+    """Find the registry primitive for a Python function.
 
-    It is the function itself, what a scalar function calls, what a plugin's numpy rules name, or the only
-    primitive of that library and name.
+    It is the function itself, the primitive that a scalar function calls, the one in a plugin's numpy rules, or the
+    only primitive with that library and name.
     """
     owner = getattr(function, "__self__", None)
     if isinstance(owner, ScalarFunction):
@@ -49,7 +49,7 @@ def named(name: str) -> Primitive:
     Raises
     ------
     KeyError
-        Where no plugin has such a primitive.
+        If no plugin has such a primitive.
     """
     from tapeengine.plugins import load_plugins
 
@@ -57,7 +57,7 @@ def named(name: str) -> Primitive:
 
 
 def trial(of: Type) -> Any:
-    """Give a value of a type to try a primitive on: small, regular and well-conditioned."""
+    """Give a value of a type for a trial call of a primitive: small, regular and well-conditioned."""
     match of:
         case Array(Array(Array(inner))):
             return numpy.stack([trial(Array(Array(inner)))] * 3)
@@ -90,16 +90,16 @@ def result_type(primitive: Primitive, args: Sequence[Type], static: Mapping[str,
     Raises
     ------
     Exception
-        Whatever the primitive raises where it does not take arguments of these types.
+        The primitive's own error if it does not accept arguments of these types.
     """
     with numpy.errstate(all="ignore"):
         return type_of(primitive.primal(*map(trial, args), **{**primitive.static_defaults, **static}))
 
 
 def is_elementwise(primitive: Primitive, args: Sequence[Type], static: Mapping[str, Any]) -> bool:
-    """Tell whether a primitive of numbers gives on arrays of them what it gives one by one, and its rules as well.
+    """Tell whether a primitive of numbers, and its rules, work element by element on arrays.
 
-    It is tried once on small values.
+    This makes a trial call on small values.
     """
     if not all(of in (FLOAT, INT, BOOL) for of in args):
         return False
@@ -109,7 +109,7 @@ def is_elementwise(primitive: Primitive, args: Sequence[Type], static: Mapping[s
         with numpy.errstate(all="ignore"):
             whole = _with_rules(primitive, [numpy.array(x) for x in few], statics)
             each = [_with_rules(primitive, list(xs), statics) for xs in zip(*few, strict=True)]
-    except Exception:  # whatever a primitive raises that takes no arrays
+    except Exception:  # any error of a primitive that does not accept arrays
         return False
     columns = (numpy.array(column) for column in zip(*each, strict=True))
     return all(

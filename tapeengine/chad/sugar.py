@@ -1,4 +1,4 @@
-"""Constructors that are written with others, and the folds that have rules of their own."""
+"""Constructors that are defined by others, and folds with special rules."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
 
 
 def is_extreme(t: Fold) -> bool:
-    """Tell whether a fold gives the largest or smallest number as numpy does."""
+    """Tell whether a fold computes a maximum or minimum as numpy does."""
     match t.body:
         case Op("maximum" | "minimum", (Var(a), Var(b))):
             return {a, b} == {t.left.name, t.right.name}
@@ -36,5 +36,5 @@ def is_extreme(t: Fold) -> bool:
 
 
 def equals(xs: Term, m: Term, i: Var) -> Term:
-    """Count the elements that are a number; an index is bound."""
+    """Count the elements equal to a number; `i` is bound."""
     return Total(Build(Size(xs), i, If(Op("eq", (Index(xs, i), m), BOOL), lit(1.0), lit(0.0))))

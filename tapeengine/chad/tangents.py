@@ -1,12 +1,12 @@
-"""Forward CHAD at a tangent of the context that is known: the form of CHAD 7.4 that runs.
+"""Forward CHAD for a given tangent of the context: the executed form of CHAD 7.4.
 
-CHAD 7.4 gives for a context ``x1: t1, ..., xn: tn`` and a term of type ``t`` the pair of its primal and a function from
-tangents of the context. Where that function is applied once, to tangents ``x1', ..., xn'`` that are there from the
-start, applying it in each rule gives
+For a context ``x1: t1, ..., xn: tn`` and a term of type ``t``, CHAD 7.4 computes the pair of the primal and a function
+of tangents of the context. If that function is applied once, to tangents ``x1', ..., xn'`` known from the start, the
+application can be moved into each rule:
 
     D[x1: t1, ..., xn: tn]1, x1': D[t1]2, ..., xn': D[tn]2  |-  D[term] : D[t]1 * D[t]2
 
-so that values and tangents are computed side by side and no loop keeps anything.
+So values and tangents are computed side by side, and no loop keeps values.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Tangents:
         return self.fresh(var.name, Product((var.of, tangent(var.of))))
 
     def opened(self, pair: Var, var: Var, body: Term) -> Term:
-        """Give D[body] where a variable and its tangent are a pair."""
+        """Give D[body] for a variable that is paired with its tangent."""
         return self.bound(var, S.Proj(pair, 0), S.Proj(pair, 1), body)
 
 
@@ -302,7 +302,7 @@ def fold(D: Tangents, t: S.Fold) -> Term:
 
 
 def shared(D: Tangents, x: Term, d: Term, m: Var) -> Term:
-    """Give the largest element and the mean of the tangents of all that are it."""
+    """Give the largest element and the mean of the tangents of all elements equal to it."""
     i = D.fresh("i", INT)
     share = S.If(S.Op("eq", (S.Index(x, i), m), BOOL), T.LIndex(d, i), T.Zero(tangent(m.of)))
     part = S.Op("div", (lit(1.0), equals(x, m, D.fresh("i", INT))))
@@ -353,7 +353,7 @@ RULES: Mapping[type[Term], Any] = MappingProxyType(
 
 
 def definition(given: S.Definition, used: set[str]) -> S.Definition:
-    """Transform a definition: it takes tangents after its parameters and gives the pair of value and tangent."""
+    """Transform a definition: the result takes tangents after its parameters, and returns value and tangent."""
     D = Tangents(Names(all_names(given.body) | {p.name for p in given.params} | used))
     for p in given.params:
         if not is_discrete(p.of):
@@ -369,12 +369,12 @@ def tangents(module: S.Module) -> S.Module:
     Parameters
     ----------
     module : Module
-        Without function values.
+        A module without function values.
 
     Returns
     -------
     Module
-        Beside each definition one that takes tangents as well, and gives the pair of its value and its tangent.
+        The module with, for each definition, another one that also takes tangents and returns value and tangent.
     """
     made = {tangent_name(name): definition(d, set(module.definitions)) for name, d in module.definitions.items()}
     return S.Module(tangent_name(module.main), {**module.definitions, **made}, module.types)

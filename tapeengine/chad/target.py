@@ -6,12 +6,12 @@ Four groups (EC Fig. 3, section 4.2 and section 7; CHAD Fig. 8):
   arrays `LSingle`, `LDense`, `LIndex`, `LScatter`, `LTotal`, `Collect`; for functions `Singleton`, `CopowerFold`;
 * rules of primitives: `Vjp` and `Jvp`;
 * environment vectors: as values (`EVOne`, `Split`, with `Zero` and `Plus`), or accumulated into (`One`, `Scope`,
-  `Return`, `Bind`, `Then`, `ForEach`, `Descend`, `Run`), which is the form that users get;
-* loops that keep something of each step for the reverse pass: `MapAccum` and `WhileAccum`.
+  `Return`, `Bind`, `Then`, `ForEach`, `Descend`, `Run`), which is the form that users see;
+* loops that keep a value for each step for the reverse pass: `MapAccum` and `WhileAccum`.
 
-A *slot* is a cell of the environment vector, named after the variable whose cotangent it holds. `Scope` opens a slot,
-with zero in it, for the duration of its body; `Run` opens several on an environment vector of its own. `One` adds to
-the innermost open slot of its name.
+A *slot* is a cell of the environment vector, named after the variable whose cotangent it holds. `Scope` opens a slot
+that contains zero for the duration of its body; `Run` opens several on a separate environment vector. `One` adds to the
+innermost open slot of its name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from tapeengine.chad.types import (
     LProduct,
     LReal,
     LSum,
-    LUnit,
     Product,
     Type,
 )
@@ -89,9 +88,6 @@ class Zero(Term):
 
     of: Linear
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Plus(Term):
@@ -134,24 +130,18 @@ class LInject(Term):
     term: Term
     of: LSum | LNamed
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class LCast(Term):
     """The payload of a cotangent of a sum known to be of option ``index``, of type ``of`` (EC's lcastl and lcastr).
 
-    ``like`` is what the payload is a tangent of, where its sizes are wanted.
+    ``like`` is the payload's primal, if its sizes are needed.
     """
 
     index: int
     term: Term
     of: Linear
     like: tuple[Term, ...] = ()
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
@@ -218,7 +208,7 @@ class LIndex(Term):
 class LTotal(Term):
     """The sum of the components of a linear array; dual to `Replicate`.
 
-    ``like`` is what the component is a cotangent of, where its size would not be known if there are no components.
+    ``like`` is the primal of a component, if its size is unknown when there are no components.
     """
 
     term: Term
@@ -305,13 +295,10 @@ class Vjp(Term):
     static: tuple[tuple[str, object], ...]
     of: Linear
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Jvp(Term):
-    """What the tangent ``term`` of argument ``argument`` contributes to the tangent of a primitive's output."""
+    """The contribution of the tangent ``term`` of argument ``argument`` to the tangent of a primitive's output."""
 
     name: str
     argument: int
@@ -320,9 +307,6 @@ class Jvp(Term):
     out: Term
     static: tuple[tuple[str, object], ...]
     of: Linear
-
-    def _type(self) -> Type:
-        return self.of
 
 
 # ---------------------------------------------------------------- environment vectors as values (EC 2, 4.1)
@@ -336,13 +320,10 @@ class EVOne(Term):
     term: Term
     of: EV
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Split(Term):
-    """Takes the cotangent in ``slot`` out of an environment vector: a pair of the rest and that cotangent."""
+    """Splits an environment vector into a pair of the rest and the cotangent in ``slot``."""
 
     slot: str
     of: Linear
@@ -370,7 +351,7 @@ class One(Term):
 
 @dataclass(frozen=True)
 class Scope(Term):
-    """Opens ``slot`` with zero, runs ``body``, closes it: gives the pair of the body's result and the slot's value."""
+    """Opens ``slot`` with zero, runs ``body``, closes it; returns the body's result and the slot's value."""
 
     slot: str
     of: Linear
@@ -383,7 +364,7 @@ class Scope(Term):
 
 @dataclass(frozen=True)
 class Return(Term):
-    """The computation that does nothing and gives a value."""
+    """The computation that does nothing and returns a value."""
 
     term: Term
 
@@ -406,7 +387,7 @@ class Bind(Term):
 
 @dataclass(frozen=True)
 class Then(Term):
-    """Runs ``first`` for its effect, then ``second``; the two are independent of one another."""
+    """Runs ``first`` for its effect, then ``second``; the two are independent."""
 
     first: Term
     second: Term
@@ -432,8 +413,8 @@ class ForEach(Term):
 class Descend(Term):
     """Runs ``body`` for ``index`` from ``size - 1`` down to 0, threading ``state`` from ``init``.
 
-    ``body`` gives a pair: the next state, and something for position ``index`` of an array. The computation gives the
-    pair of the last state and that array. ``like`` is what the first state is a cotangent of, where it has sizes.
+    ``body`` returns a pair: the next state, and the element at position ``index`` of an array. The computation returns
+    the pair of the last state and that array. ``like`` is the primal of the first state, if that has sizes.
     """
 
     BINDS: ClassVar[Binds] = {"body": ("index", "state")}
@@ -452,7 +433,7 @@ class Descend(Term):
 
 @dataclass(frozen=True)
 class Run(Term):
-    """Runs ``body`` on an environment vector of zeros in ``slots``; gives the linear tuple of their final values."""
+    """Runs ``body`` on an environment vector of zeros in ``slots``; returns the linear tuple of their final values."""
 
     slots: tuple[tuple[str, Linear], ...]
     body: Term
@@ -461,12 +442,12 @@ class Run(Term):
         return LProduct(tuple(of for _, of in self.slots))
 
 
-# ---------------------------------------------------------------- loops that keep something of each step
+# ---------------------------------------------------------------- loops that keep a value for each step
 
 
 @dataclass(frozen=True)
 class MapAccum(Term):
-    """``state = init; for index in range(size): state, kept[index] = body``; gives ``(state, kept)``."""
+    """``state = init; for index in range(size): state, kept[index] = body``; returns ``(state, kept)``."""
 
     BINDS: ClassVar[Binds] = {"body": ("index", "state")}
     size: Term
@@ -482,7 +463,7 @@ class MapAccum(Term):
 
 @dataclass(frozen=True)
 class WhileAccum(Term):
-    """``state = init; while condition: state, kept[k] = body``; gives ``(state, kept)``."""
+    """``state = init; while condition: state, kept[k] = body``; returns ``(state, kept)``."""
 
     BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
     state: Var
@@ -495,13 +476,8 @@ class WhileAccum(Term):
         return Product((self.init.type, Array(self.body.type.items[1])))
 
 
-def linear_unit() -> Zero:
-    """The only element of the linear unit type."""
-    return Zero(LUnit())
-
-
 def scaled(d: Term, factor: Term) -> Term:
-    """Multiply a linear real by a real, which may be the literal one."""
+    """Multiply a linear real by a real; a literal one is omitted."""
     return d if isinstance(factor, Literal) and factor.value == 1 else LScale(d, factor)
 
 

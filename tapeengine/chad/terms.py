@@ -5,15 +5,15 @@ Contract
 * A term is a frozen dataclass. Its fields hold subterms (`Term` or a tuple of them), binders (`Var`) and plain data;
   ``type`` is its type, computed when the term is built. `BINDS` says which binders are in scope in which subterm.
 * Binders are unique within one definition (EC section 2: "we assume that all variable names are unique"); every
-  transformation keeps this. `tapeengine.chad.traverse` has free variables, substitution, size and rebuilding, written
-  once for all constructors, so that a pass spells out only the constructors it is about.
+  transformation keeps this. `tapeengine.chad.traverse` implements free variables, substitution, size and rebuilding
+  once for all constructors, so that a pass handles only the constructors that concern it.
 * Evaluation is call by value, left to right. Values: float, int, bool, tuple (`Product`; the unit value is ``()``),
   `tapeengine.chad.values.Tagged` (`Sum`), sequences (`Array`; numpy arrays or lists), callables (`Function`).
 * Source terms are in this file. Target terms (linear operations, environment vectors, accumulation) are in
   `tapeengine.chad.target`, over the same base class, so that a derivative program is a term like any other.
 * `Module` is a whole program: named, possibly mutually recursive definitions, and the recursive sum types they use.
-* What differentiation needs of a source module: no `Lambda`, `Apply` or `Function` type is left (`close` removes them);
-  everything else in this file may occur.
+* A module can be differentiated if it contains no `Lambda`, `Apply` or `Function` type (`close` removes them).
+  Everything else in this file may occur.
 
 `reverse` gives for each definition ``f(x1, ..., xn)`` a definition ``f`` whose body has the type
 ``Product((result, Function((D2 result,), LProduct(D2 x1, ..., D2 xn))))``. After `simplify` the body is a chain of
@@ -56,7 +56,8 @@ class Term:
         object.__setattr__(self, "type", self._type())
 
     def _type(self) -> Type:
-        raise NotImplementedError
+        """Give the type of the term: by default the one in its field ``of``."""
+        return self.of  # type: ignore[attr-defined,no-any-return]
 
 
 def element_type(array: Term) -> Type:
@@ -72,9 +73,6 @@ class Var(Term):
 
     name: str
     of: Type
-
-    def _type(self) -> Type:
-        return self.of
 
 
 @dataclass(frozen=True)
@@ -97,9 +95,6 @@ class Literal(Term):
     value: float | int | bool
     of: Type
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Op(Term):
@@ -109,15 +104,12 @@ class Op(Term):
     args: tuple[Term, ...]
     of: Type = FLOAT
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Primitive(Term):
-    """A primitive of the registry by its name, on whole values: ``primal(*args, **static)``.
+    """A registry primitive, by its name, on whole values: ``primal(*args, **static)``.
 
-    ``static`` are its keyword arguments that are not differentiated, as pairs of a name and a hashable Python value.
+    ``static`` holds its keyword arguments, which are not differentiated, as pairs of a name and a hashable value.
     """
 
     name: str
@@ -125,13 +117,10 @@ class Primitive(Term):
     static: tuple[tuple[str, object], ...]
     of: Type
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Tuple(Term):
-    """An n-ary tuple. ``of`` is its product type where that has a name, else it is derived from the items."""
+    """An n-ary tuple. ``of`` is its product type if that has a name; otherwise it is derived from the items."""
 
     items: tuple[Term, ...]
     of: Product | None = None
@@ -161,13 +150,10 @@ class Inject(Term):
     term: Term
     of: Sum | Named
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Branch(Term):
-    """One branch of a `Case`: ``var -> body``. It occurs nowhere else."""
+    """One branch of a `Case`: ``var -> body``. It occurs only there."""
 
     BINDS: ClassVar[Binds] = {"body": ("var",)}
     var: Var
@@ -179,7 +165,7 @@ class Branch(Term):
 
 @dataclass(frozen=True)
 class Case(Term):
-    """Takes a sum apart; one branch for each option, in order."""
+    """Matches a sum, with one branch for each option, in order."""
 
     term: Term
     branches: tuple[Branch, ...]
@@ -233,9 +219,6 @@ class Call(Term):
     args: tuple[Term, ...]
     of: Type
 
-    def _type(self) -> Type:
-        return self.of
-
 
 @dataclass(frozen=True)
 class Build(Term):
@@ -252,7 +235,7 @@ class Build(Term):
 
 @dataclass(frozen=True)
 class Elements(Term):
-    """``[item, ...]``: an array of items written out; ``of`` is the type of its elements."""
+    """``[item, ...]``: an array given by its items; ``of`` is the type of its elements."""
 
     items: tuple[Term, ...]
     of: Type
@@ -263,9 +246,9 @@ class Elements(Term):
 
 @dataclass(frozen=True)
 class Index(Term):
-    """``array[index]``; negative indices count from the end, out of range raises IndexError, as in Python.
+    """``array[index]``; negative indices count from the end, and an index out of range raises IndexError, as in Python.
 
-    A row that is only `measured` need not be there: numpy's matrices without rows have columns.
+    A row that is only `measured` need not exist: a numpy matrix without rows still has columns.
     """
 
     array: Term
@@ -288,7 +271,7 @@ class Size(Term):
 
 @dataclass(frozen=True)
 class Map(Term):
-    """``[body for vars in zip(arrays)]``; as long as the shortest array, or where it ``broadcasts`` as each of them."""
+    """``[body for vars in zip(arrays)]``, as long as the shortest array; all are equally long if it ``broadcasts``."""
 
     BINDS: ClassVar[Binds] = {"body": ("vars",)}
     vars: tuple[Var, ...]
@@ -399,7 +382,7 @@ class Concatenate(Term):
 
 @dataclass(frozen=True)
 class For(Term):
-    """``state = init; for index in range(size): state = body``; gives the last state."""
+    """``state = init; for index in range(size): state = body``; returns the last state."""
 
     BINDS: ClassVar[Binds] = {"body": ("index", "state")}
     size: Term
@@ -414,7 +397,7 @@ class For(Term):
 
 @dataclass(frozen=True)
 class While(Term):
-    """``state = init; while condition: state = body``; gives the last state."""
+    """``state = init; while condition: state = body``; returns the last state."""
 
     BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
     state: Var
@@ -452,12 +435,12 @@ class Module:
     Attributes
     ----------
     main : str
-        The name of the definition that the program is.
+        The name of the program's main definition.
     definitions : mapping of str to Definition
     types : mapping of str to Sum
-        What each `Named` type stands for.
+        The sum type of each `Named` type.
     by_numpy : bool
-        Whether it is written with numpy's operations on whole arrays, which have an order and functions of their own.
+        Whether it uses numpy's operations on whole arrays, whose order and functions differ from Python's.
     """
 
     main: str

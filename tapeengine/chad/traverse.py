@@ -1,4 +1,4 @@
-"""What every pass needs, once for all constructors: children, rebuilding, free variables, substitution, size."""
+"""Functions for all passes and constructors: children, rebuilding, free variables, substitution, size."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ __all__ = [
 
 
 class Names:
-    """A supply of names that are not in use yet.
+    """A supply of unused names.
 
     Parameters
     ----------
     used : iterable of str
-        Names to keep clear of.
+        Names that are taken.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Names:
         self._count: dict[str, int] = {}
 
     def __call__(self, hint: str) -> str:
-        """Give a name like ``hint``."""
+        """Give an unused name that begins with ``hint``."""
         name = hint
         while name in self._used:
             self._count[hint] = self._count.get(hint, 0) + 1
@@ -57,13 +57,13 @@ class Names:
         return name
 
     def var(self, like: Var) -> Var:
-        """Give a variable of the same type under a name of its own."""
+        """Give a variable of the same type with an unused name."""
         return Var(self(like.name), like.of)
 
 
 @cache
 def _layout(cls: Any) -> tuple[tuple[tuple[str, bool, tuple[str, ...]], ...], tuple[str, ...]]:
-    """Say which fields of a constructor are subterms (name, is it a tuple, its binders) and which are binders."""
+    """List a constructor's fields of subterms (name, whether it is a tuple, its binders), and its fields of binders."""
     binders = {name for names in cls.BINDS.values() for name in names}
     subterms = []
     for field in dataclasses.fields(cls):
@@ -84,7 +84,7 @@ def _as_vars(value: Any) -> tuple[Var, ...]:
 
 
 def children(term: Term) -> tuple[tuple[Term, tuple[Var, ...]], ...]:
-    """Go through the subterms of a term, each with the binders in scope in it.
+    """List the subterms of a term, each with the binders in scope in it.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def children(term: Term) -> tuple[tuple[Term, tuple[Var, ...]], ...]:
     known: tuple[tuple[Term, tuple[Var, ...]], ...] | None = term.__dict__.get("_children")
     if known is None:
         known = tuple(_children(term))
-        object.__setattr__(term, "_children", known)  # terms never change, and are gone through again and again
+        object.__setattr__(term, "_children", known)  # terms are immutable and traversed often
     return known
 
 
@@ -116,7 +116,7 @@ def binders_of(term: Term) -> tuple[Var, ...]:
 
 
 def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
-    """Rebuild a term with ``f`` applied to each subterm; the same object where nothing changes."""
+    """Rebuild a term with ``f`` applied to each subterm; return the same object if nothing changes."""
     changes: dict[str, Any] = {}
     for name, many, _ in _layout(_kind(term))[0]:
         old = getattr(term, name)
@@ -132,7 +132,7 @@ def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
 
 
 def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Term], Term]) -> Term:
-    """Rebuild a term with ``inside`` applied to each subterm under a binder, and ``outside`` to each other one."""
+    """Rebuild a term with ``inside`` applied to each subterm under a binder, and ``outside`` to all others."""
     changes: dict[str, Any] = {}
     for name, many, binds in _layout(_kind(term))[0]:
         f, old = inside if binds else outside, getattr(term, name)
@@ -144,7 +144,7 @@ def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Te
 
 
 def same(first: Term, second: Term) -> bool:
-    """Tell whether two terms are the same, names included, however deep they are.
+    """Tell whether two terms, of any depth, are equal including their names.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def substitute(term: Term, values: Mapping[str, Term]) -> Term:
 
 
 def freshen(term: Term, names: Names) -> Term:
-    """Copy a term with new names for all variables that it binds, so that the copy can stand beside the original.
+    """Copy a term with unused names for all variables that it binds, so that both can occur in one definition.
 
     Slots of the environment vector keep their names: a contribution goes to the innermost open slot, and it may come
     from a function that is not part of the copy.
@@ -292,7 +292,7 @@ def count(term: Term, name: str) -> int:
 
 
 def canonical(term: Term, params: Iterable[Var] = ()) -> Term:
-    """Rename everything that a term binds by the order in which it is bound: terms that differ in names become equal.
+    """Name the variables that a term binds by the order of their binders, so that terms do not differ by names only.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def canonical(term: Term, params: Iterable[Var] = ()) -> Term:
 
 
 class _Numbered(Names):
-    """Names that are numbers, whatever they are like."""
+    """Names that are numbers; the hint is ignored."""
 
     def __call__(self, hint: str) -> str:
         self._count[""] = self._count.get("", 0) + 1

@@ -1,4 +1,4 @@
-"""Run-time values that Python has no type for: the members of sum types."""
+"""Run-time values for which Python has no type: the members of sum types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Tagged(NamedTuple):
     Attributes
     ----------
     option : int
-        Which option of the sum it is.
+        The index of the option.
     payload : object
         The value of that option.
     """
@@ -23,7 +23,7 @@ class Tagged(NamedTuple):
 
 
 def same_size(n: int, m: int) -> int:
-    """Give the size that arrays side by side share; numpy broadcasts others, or raises."""
+    """Give the common size of arrays that are traversed together; different sizes are an error."""
     if n != m:
         raise ValueError(f"arrays of {n} and {m} elements side by side")
     return n

@@ -1,4 +1,4 @@
-"""Arrays that differ from another array in one element, by the form of their terms (EC section 5)."""
+"""Arrays that differ from another array in one element, recognised by the form of their terms (EC section 5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Written", "has", "is_flat", "replaced", "shortened", "without_last",
 
 @dataclass(frozen=True)
 class Written:
-    """An array with another element at a place, if it has this place."""
+    """An array with one element replaced, if its index is in range."""
 
     array: Term
     place: Term
@@ -21,17 +21,17 @@ class Written:
 
     @property
     def is_there(self) -> bool:
-        """Whether the array has the place, as it is one modulo its size."""
+        """Whether the index is in range because it is reduced modulo the array's size."""
         return isinstance(self.place, Op)
 
 
 def replaced(array: Term, j: Var, place: Term, value: Term, old: Term | None = None) -> Build:
-    """Give an array with another element at a place, if it has this place."""
+    """Give an array with the element at a place replaced, if the place is in range."""
     return Build(Size(array), j, If(Op("eq", (j, place), BOOL), value, Index(array, j) if old is None else old))
 
 
 def written(t: Build) -> Written | None:
-    """Read what `replaced` gives; None for any other term.
+    """Recognise a result of `replaced`; None for any other term.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def wrapped(index: Term, array: Term) -> Op:
 
 
 def is_wrapped(place: Term, array: Term, index: Var) -> bool:
-    """Tell whether a place is one that `wrapped` gives for an array."""
+    """Tell whether a place is a result of `wrapped` for an array."""
     return place == wrapped(place.args[0], array) and is_fixed(place.args[0], index) if isinstance(place, Op) else False
 
 
@@ -87,7 +87,7 @@ def without_last(array: Term, i: Var) -> Build:
 
 
 def shortened(t: Build) -> Term | None:
-    """Give the array that `without_last` takes the last element of; None for any other term."""
+    """Recognise a result of `without_last`, and give its array; None for any other term."""
     match t.size, t.body:
         case Op("isub", (Size(array), Literal(1))), Index(of, i) if of == array and i == t.index:
             return array if is_flat(t.body.type) and isinstance(array, Var) else None

@@ -93,7 +93,7 @@ class Rules:
         """Call a numpy function (`__array_function__`)."""
         rule = self.find(function)
         if rule is None:
-            raise missing(function, failures=self.failures)
+            raise missing(function, len(args), self.failures)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
@@ -120,7 +120,7 @@ class Rules:
         if method == "__call__" and not options:
             rule = self.find(ufunc)
             if rule is None:
-                raise missing(ufunc, failures=self.failures)
+                raise missing(ufunc, len(inputs), self.failures)
             try:
                 return rule(*inputs)
             except Exception as error:
@@ -129,7 +129,7 @@ class Rules:
             return self.at(ufunc, inputs)
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
-            raise missing(ufunc, method, self.failures)
+            raise missing(ufunc, len(inputs), self.failures, method)
         if method == "__call__" and options.get("dtype") is not None:
             try:
                 dtype, casting = numpy.dtype(options["dtype"]), options.get("casting", "same_kind")
@@ -200,7 +200,7 @@ class Rules:
         try:
             at(ufunc, *inputs)
         except NotImplementedError:
-            raise missing(ufunc, "at", self.failures) from None
+            raise missing(ufunc, len(inputs), self.failures, "at") from None
         return None
 
     def masked(self, result: Any, where: Any, out: Any) -> Any:
@@ -306,18 +306,21 @@ def check_fits(result: Any, out: Any) -> None:
         raise ValueError(f"out= has the shape {out.shape}, and the result {values.shape}")
 
 
-def missing(function: Any, method: str = "__call__", failures: Sequence[Any] = ()) -> UnsupportedError:
-    """The error for a function without a rule; its lines work as printed once the partial is filled in."""
+def missing(function: Any, count: int, failures: Sequence[Any], method: str = "__call__") -> UnsupportedError:
+    """The error for a function of `count` arguments without a rule; its lines work once the partials are filled in."""
     module, name = home(function), getattr(function, "__name__", repr(function))
     called = f"{module}.{name}" + ("" if method == "__call__" else f".{method}")
     own = name if method == "__call__" else f"{name}_{method}"
     is_of_scipy = module.startswith("scipy.")
     hint = "pip install 'tapeengine[scipy]' brings rules for many functions of SciPy. " if is_of_scipy else ""
+    names = ["x"] if count <= 1 else [f"x{k}" for k in range(1, count + 1)]
+    args = ", ".join(names)
+    rules = ", ".join(f"{x}=lambda ct, {args}: ct * ..." for x in names)
     lines = [
         f"{called} has no derivative rule. {hint}Call a primitive of your own in its place:",
         "    @tapeengine.primitive",
-        f"    def {own}(x): return {called}(x)",
-        f"    {own}.def_vjp(x=lambda ct, x: ct * ...)  # in place of ...: the partial derivative at x",
+        f"    def {own}({args}): return {called}({args})",
+        f"    {own}.def_vjp({rules})  # in place of ...: the partial derivative by that argument",
         "A plugin's tapeengine_numpy_rules adds it everywhere. tapeengine.value(x) drops the derivative on purpose",
         *map(str, failures),
     ]

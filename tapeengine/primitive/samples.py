@@ -62,7 +62,6 @@ class Sample:
         compared with those nearby instead of differences.
     value : optional
         The known value of the operation at these arguments.
-        The value that the operation is known to have at these arguments.
 
     Examples
     --------

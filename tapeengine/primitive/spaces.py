@@ -98,15 +98,6 @@ class Space:
         """Return ``a + b``."""
         return None if self.is_discrete else a + b
 
-    def add_into(self, a: Any, b: Any) -> Any:
-        """Return ``a + b``, computed in place if `a` is a writable array."""
-        if self.is_discrete:
-            return None
-        if isinstance(a, np.ndarray) and a.flags.writeable:
-            a += b
-            return a
-        return a + b
-
     def translate(self, point: Any, tangent: Any) -> Any:
         """Return ``point + tangent``; a discrete value is unchanged."""
         return point if self.is_discrete else point + tangent
@@ -196,10 +187,6 @@ class ProductSpace:
     def add(self, a: Any, b: Any) -> Any:
         """Return ``a + b``, leaf by leaf."""
         return self.rebuild([space.add(x, y) for space, x, y in self._zip(a, b)])
-
-    def add_into(self, a: Any, b: Any) -> Any:
-        """Return ``a + b``, computed in place in the writable arrays of `a`."""
-        return self.rebuild([space.add_into(x, y) for space, x, y in self._zip(a, b)])
 
     def translate(self, point: Any, tangent: Any) -> Any:
         """Return ``point + tangent``, leaf by leaf; discrete leaves are unchanged."""

@@ -1,4 +1,4 @@
-"""Recordings with guards: a program is recorded once, and replayed as long as it would do the same."""
+"""Recordings with guards: a program is recorded once, and replayed as long as it would do the same operations."""
 
 from tapeengine.staged.program import Staged
 

@@ -1,4 +1,4 @@
-"""Arguments with a leading axis: taken apart into lanes, and the values of lanes put together."""
+"""Split arguments along an axis into lanes, and join the values of lanes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Mapped", "joined"]
 
 
 class Mapped:
-    """The arguments of a call, of which some leaves have an axis of lanes.
+    """The arguments of a call; some leaves have an axis of lanes.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Mapped:
     Attributes
     ----------
     leaves : list
-        From left to right; those with lanes have them along their first axis.
+        The leaves from left to right; the axis of lanes comes first.
     mapped : list of bool
         Which leaves have lanes.
     lanes : int
@@ -36,7 +36,7 @@ class Mapped:
     Raises
     ------
     StructureError
-        Where axes do not fit, or their lengths differ.
+        If axes do not fit, or their lengths differ.
     """
 
     def __init__(self, structures: Structures, args: tuple[Any, ...], in_axes: Any) -> None:
@@ -67,13 +67,13 @@ class Mapped:
         (self.lanes,) = lengths
 
     def lane(self, k: int) -> tuple[Any, ...]:
-        """The arguments of one lane; a float for a number of a float64 array."""
+        """The arguments of one lane; an element of a float64 array becomes a float."""
         found = [_number(leaf[k]) if m else leaf for leaf, m in zip(self.leaves, self.mapped, strict=True)]
         args: tuple[Any, ...] = unflatten(self.steps, found)
         return args
 
     def columns(self) -> list[Any] | None:
-        """For each leaf its numbers in all lanes, or the discrete leaf itself; None where lanes will not do."""
+        """For each leaf its numbers in all lanes, or the discrete leaf itself; None if lanes cannot be replayed."""
         columns: list[Any] = []
         for leaf, mapped in zip(self.leaves, self.mapped, strict=True):
             if is_traced(leaf) or (mapped and not (leaf.ndim == 1 and leaf.dtype == np.float64)):
@@ -98,26 +98,24 @@ def _number(value: Any) -> Any:
 
 
 def joined(structures: Structures, values: Sequence[Any], out_axes: Any) -> Any:
-    """The values of all lanes as one structure, whose leaves have an axis of lanes."""
+    """Join the values of all lanes into one structure, whose leaves have an axis of lanes."""
     first, steps = flatten(structures, values[0])
     axes = _spread(structures, out_axes, values[0])
     rows = [first]
     for value in values[1:]:
         leaves, other = flatten(structures, value)
         if [s and (s[0], s[3]) for s in other] != [s and (s[0], s[3]) for s in steps]:
-            raise StructureError("the lanes return values of different structures, which cannot be put together")
+            raise StructureError("the lanes return values of different structures, which cannot be joined")
         rows.append(leaves)
     return unflatten(steps, [stacked([row[k] for row in rows], axis) for k, axis in enumerate(axes)])
 
 
 def stacked(leaves: list[Any], axis: int | None) -> Any:
-    """One leaf of all lanes; with None for the axis the one that they share."""
+    """Stack one leaf of all lanes; without an axis, return the leaf that they share."""
     first = leaves[0]
     if axis is None or first is None or isinstance(first, str) or (callable(first) and not hasattr(first, "shape")):
         if any(leaf is not first and not np.array_equal(leaf, first) for leaf in leaves):
-            raise StructureError(
-                f"the lanes return different values, {first!r} among them, which cannot be put together"
-            )
+            raise StructureError(f"the lanes return different values, such as {first!r}, which cannot be joined")
         return first
     if any(map(is_traced, leaves)):
         return tnp.stack(leaves, axis=axis) if hasattr(first, "shape") and first.shape else tnp.array(leaves)

@@ -1,4 +1,4 @@
-"""A program of many arguments at a time: in lanes where it is staged, one by one where it is not."""
+"""Run a program for many arguments: in lanes if it is staged, otherwise one by one."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from tapeengine.transforms.progress import Progress, told
 
 __all__ = ["Batched"]
 
-#: So many arguments may be run one after the other, each on a way of its own, before the rest is.
+#: After this many lanes on paths of their own, the remaining lanes run one by one as well.
 MOST_ALONE = 256
-#: Instructions of lanes that are worth a thread's while: fewer are not shared among threads.
+#: The smallest number of instructions, over all lanes, that is shared among threads.
 ENOUGH = 1 << 17
-#: In so many parts a pass runs whose progress is shown.
+#: The number of parts of a pass whose progress is shown.
 PARTS = 64
 
 
@@ -47,9 +47,9 @@ class Batched:
     program : callable
     in_axes, out_axes : int, None, or structures of them
     threads : int
-        How many threads share the lanes of a staged program.
+        The number of threads that share the lanes of a staged program.
     progress : callable, optional
-        Shows how many lanes have been run, in each pass.
+        Shows the number of lanes that have been run, in each pass.
     """
 
     def __init__(
@@ -124,14 +124,14 @@ class Batched:
         }
 
     def _rule(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
-        """The value at plain arguments with its derivative, for one record on the tape around it."""
+        """The value at plain arguments and its derivative, for one record on the enclosing tape."""
         if any(map(is_traced, flatten(self.engine.structures, values)[0])):
             return self(*values, **keywords), Derivative(self, values, keywords, None)
         value, back = self.engine.vjp(self, *values, **keywords)
         return value, Derivative(self, values, keywords, back)
 
     def _run(self, args: tuple[Any, ...], keywords: dict[str, Any], keep: bool) -> Run | None:
-        """All lanes, run; None where the program is not replayed or its arguments are no columns of numbers."""
+        """Run all lanes; None if the program is not replayed, or its arguments are not columns of numbers."""
         if self.out_axes != 0 or self._arrays(keywords):
             return None
         mapped = Mapped(self.engine.structures, args, self.in_axes)
@@ -143,20 +143,20 @@ class Batched:
 
 
 class Derivative:
-    """The derivative of a call in lanes, as a record's rule."""
+    """The derivative of a call in lanes, used as a record's rule."""
 
     def __init__(self, batched: Batched, args: tuple[Any, ...], keywords: dict[str, Any], back: Any) -> None:
         self.batched, self.args, self.keywords, self.back = batched, args, keywords, back
 
     def pull(self, cotangent: Any) -> Any:
-        """The cotangents of the arguments."""
+        """Return the cotangents of the arguments."""
         engine = self.batched.engine
         if self.back is not None and not any(map(is_traced, flatten(engine.structures, cotangent)[0])):
             return self.back(cotangent)
         return engine.vjp(self.batched._lambda(), *self.args, **self.keywords)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
-        """The tangent of the values."""
+        """Return the tangent of the values."""
         keywords = self.keywords
         return self.batched.engine.jvp(lambda *args: self.batched._one_by_one(*args, **keywords), self.args, tangents)[
             1
@@ -164,10 +164,10 @@ class Derivative:
 
 
 class Run:
-    """The lanes of one call: those in blocks along a path, and those that ran alone.
+    """The lanes of one call: blocks of lanes along a path, and lanes that ran alone.
 
-    A lane that leaves its path goes on along the paths that fork there; where none has been recorded, one lane is run,
-    which records its way for the others.
+    A lane that leaves its path continues along a path that forks there. If none fits, one lane runs as Python, and
+    records its path for the others.
     """
 
     def __init__(
@@ -227,7 +227,7 @@ class Run:
                         pending.append((list(self.plan.paths[:1]), rest, 0))
 
     def _along(self, path: Path, rows: Any, at: int, workers: Workers) -> tuple[Any, list[tuple[list[Path], Any, int]]]:
-        """Run lanes along a path: those that got no further than register `at`, and those that go on elsewhere."""
+        """Run lanes along a path; return those that no path fits from register `at` on, and those that fork off."""
         registers, leaves = self.outputs.of(path)
         parts = [Lanes(path, self.inputs, part) for part in self._shares(path, rows)]
         out = self.outputs.columns(leaves)
@@ -251,7 +251,7 @@ class Run:
         return rows[left & (stops <= at)], deeper
 
     def _shares(self, path: Path, rows: Any) -> Iterator[Any]:
-        """The rows in as many parts as there are threads, or more to show progress, of whole blocks."""
+        """Divide the rows into one part per thread, or more to show progress, each of whole blocks."""
         parts = self.threads if len(rows) * len(path) >= ENOUGH else 1
         parts = parts if self.progress is None else max(parts, PARTS)
         size = -(-len(rows) // parts)
@@ -260,7 +260,7 @@ class Run:
             yield np.ascontiguousarray(rows[start : start + size])
 
     def _one_alone(self, rows: Any) -> Any:
-        """Run the program at one lane, or at all where each goes its own way; the rows that are left."""
+        """Run the program for one lane, or for all if each takes its own path; return the remaining rows."""
         now = rows[:1] if len(self.alone) < MOST_ALONE else rows
         for row in now:
             args = self.mapped.lane(int(row))
@@ -306,7 +306,7 @@ class Run:
 
 
 class Outputs:
-    """The values of all lanes, a row of an array for each number of the program's value."""
+    """The values of all lanes: an array with a row for each number of the program's value."""
 
     def __init__(self, engine: Engine, path: Path, lanes: int) -> None:
         self.structures = engine.structures
@@ -320,7 +320,7 @@ class Outputs:
         self._found: Any = self.array
 
     def of(self, path: Path) -> tuple[Any, list[int]]:
-        """The registers of a path's numbers, and which leaves of the value they are."""
+        """The registers of a path's numbers, and the indices of their leaves in the value."""
         leaves = self._checked(registers_of_value(path))
         places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Register)]
         self._constants = [
@@ -329,22 +329,22 @@ class Outputs:
         return np.array([leaves[k].number for k in places], np.uint32), places
 
     def columns(self, leaves: list[int]) -> Any:
-        """Where a run puts the numbers of these leaves."""
+        """The array to which a run writes the numbers of these leaves."""
         self._found = self.array if leaves == list(range(len(self.array))) else self.array[leaves]
         return self._found
 
     def settle(self, leaves: list[int]) -> None:
-        """Take over what a run has put there."""
+        """Accept the numbers that a run wrote there."""
         if self._found is not self.array:
             self.array[leaves] = self._found
 
     def note(self, rows: Any) -> None:
-        """Put what the value of the path of the last `of` has beside computed numbers."""
+        """Store the constant leaves of the value of the path of the last `of`."""
         for k, leaf in self._constants:
             self.array[k, rows] = leaf
 
     def put(self, row: int, value: Any) -> None:
-        """Put the value of a lane that ran alone."""
+        """Store the value of a lane that ran alone."""
         for k, leaf in enumerate(self._checked(value)):
             if self.is_number[k]:
                 self.array[k, row] = leaf
@@ -357,8 +357,8 @@ class Outputs:
         )
         if not same:
             raise StructureError(
-                "the lanes return values of different structures or different discrete parts, which cannot be put "
-                "together: return numbers, or call the program for each argument"
+                "the lanes return values of different structures or different discrete parts, which cannot be "
+                "joined: return numbers, or call the program for each argument"
             )
         return leaves
 
@@ -374,7 +374,7 @@ class Outputs:
         return np.stack([leaf] * self.lanes) if isinstance(leaf, (int, np.generic, np.ndarray)) else leaf
 
     def taken(self, cotangent: Any) -> Any:
-        """The cotangents of the numbers, a row for each leaf."""
+        """Return the cotangents of the numbers, a row for each leaf."""
         found = np.zeros_like(self.array)
         for k, leaf in enumerate(self._leaves(cotangent)):
             if self.is_number[k]:
@@ -402,13 +402,13 @@ def _form(steps: Sequence[Any]) -> list[Any]:
 
 
 class Workers:
-    """Makes calls on threads, where there are to be several; the threads end with the block.
+    """Makes calls on threads if there are to be several; the threads end with the `with` block.
 
     Parameters
     ----------
     threads : int
     telling : context manager
-        Gives what is called with the number of lanes that have been run, or None.
+        Gives the function that is called with the number of lanes that have been run, or None.
     """
 
     def __init__(self, threads: int, telling: AbstractContextManager[Callable[[int], None] | None]) -> None:

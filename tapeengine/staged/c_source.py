@@ -1,4 +1,4 @@
-"""Recordings as C source: a value and a gradient function, with the bits of a replay."""
+"""Write recordings as C source: a value and a gradient function, which compute the same bits as a replay."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["c_source"]
 
 CONSTANT, FIRST_GUARD, TRUNC, EXACT = 0xC0, 0xC1, 0xC7, 0xCB
 RIGHT, LEFT, CODE = 0x40, 0x80, 0x3F
-#: Operations whose values may be infinite or NaN without an exception of Python.
+#: Operations that raise no exception in Python when their value is infinite or NaN.
 TOTAL = frozenset("add sub mul neg abs sign rint copysign maximum minimum choose relu step".split())
 CHECKS = {
     "<": "v[{a}] < v[{b}]",
@@ -37,12 +37,12 @@ CHECKS = {
     "nan": "isnan(v[{a}])",
 }
 HEAD = """\
-/* {name}: {inputs} inputs, {outputs} outputs, {paths} ways through its branches. Compile with -ffp-contract=off -lm.
+/* {name}: {inputs} inputs, {outputs} outputs, {paths} paths through its branches. Compile with -ffp-contract=off -lm.
 
    int {name}_value(const double *x, double *y, double *work);
    int {name}_gradient(const double *x, const double *dy, double *y, double *dx, double *work);
 
-   Both return 0, or 1 where the arguments take a way that was not recorded. `work` has {work} numbers. */
+   Both return 0, or 1 if the arguments take a path that was not recorded. `work` has {work} numbers. */
 #include <string.h>
 """
 
@@ -50,12 +50,12 @@ HEAD = """\
 def c_source(name: str, structures: Structures, plan: Plan) -> str:
     """See `Staged.to_c`."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise StagingError(f"{name!r} is no name of a function in C: to_c(name=...)")
+        raise StagingError(f"{name!r} is no name of a function in C: use to_c(name=...)")
     paths = plan.paths
     registers = max(path.end for path in paths)
     outputs = [_outputs(structures, path) for path in paths]
     if len({len(found) for found in outputs}) != 1:
-        raise StagingError(f"{name} returns different structures on different ways, and C has one array for them")
+        raise StagingError(f"{name} returns different structures on different paths, but C has one array for them")
     body = [
         f"static int {name}_run(const double *x, double *v) {{",
         f"    memcpy(v + 1, x, {plan.inputs} * sizeof(double));",
@@ -88,7 +88,7 @@ def c_source(name: str, structures: Structures, plan: Plan) -> str:
 
 
 def _outputs(structures: Structures, path: Path) -> list[Any]:
-    """The numbers of a path's value: registers, and floats that are known."""
+    """The numbers of a path's value: registers, and constant floats."""
     leaves = flatten(structures, registers_of_value(path))[0]
     return [leaf for leaf in leaves if isinstance(leaf, Register) or is_continuous(leaf)]
 
@@ -107,13 +107,13 @@ def _seeds(outputs: list[Any]) -> Iterator[str]:
 
 
 def _number(value: float) -> str:
-    """A double to the last bit."""
+    """A double written exactly."""
     value = float(value)
     return {"inf": "INFINITY", "-inf": "-INFINITY", "nan": "NAN"}.get(repr(value)) or value.hex()
 
 
 def _along(plan: Plan, path: Path, start: int, otherwise: str) -> Iterator[str]:
-    """The values of a path from a register on; where its first check fails it goes to the label `otherwise`."""
+    """The instructions of a path from a register on; if its first check fails, jump to the label `otherwise`."""
     constants = path.constant_values()
     number = plan.paths.index(path)
     for i, op, a, b in path.instructions():
@@ -155,7 +155,7 @@ def _gives(row: Any, which: int, to: int, values: str) -> str:
 
 
 def _functions(body: str) -> Iterator[str]:
-    """The definitions of what a body calls, taken from the opcode table, each once and before its first use."""
+    """The definitions of the functions that a body calls, from the opcode table, each once before its first use."""
     yield (File(generate_ops.__file__).parent / "functions.h").read_text()
     yield "static inline double te_times(int selects, double c, double partial) {"
     yield "    return c == 0.0 || (selects && partial == 0.0) ? 0.0 : c * partial;"

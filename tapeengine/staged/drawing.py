@@ -1,4 +1,4 @@
-"""A recorded path as a picture: a row for each instruction, and arcs to those that read it."""
+"""Draw a recorded path: a row for each instruction, and arcs to the instructions that read it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tapeengine.transforms.forms import flatten
 
 __all__ = ["graph_of_path"]
 
-#: The groups that have a colour, by how an instruction is spelled.
+#: The groups that have a colour, by the text of an instruction.
 GROUPS = (
-    ("check", re.compile("check |%\\d+: check"), "what the program looked at"),
+    ("check", re.compile("check |%\\d+: check"), "a check of what the program decided on"),
     ("constant", re.compile("%\\d+ = [^a-z@]|%\\d+ = (inf|nan)$"), "a constant"),
     ("array", re.compile("%\\d+ = @|@|%\\d+: "), "an operation on arrays"),
     ("operation", re.compile(""), "an operation"),
@@ -22,7 +22,7 @@ GROUPS = (
 
 
 def graph_of_path(structures: Structures, plan: Plan, number: int, most: int) -> Graph:
-    """Return the graph of the first `most` instructions of a path, and of the inputs that they read."""
+    """Return the graph of the first `most` instructions of a path, and the inputs that they read."""
     path = plan.paths[number]
     left = len(path) - most
     heading = f"path {number} of {len(plan.paths)}: {len(path):,} instructions, {path.guards:,} of them checks"

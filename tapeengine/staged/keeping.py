@@ -1,7 +1,7 @@
-"""Recordings in files: a documented, versioned format, without pickle and without code.
+"""Save recordings in files: a documented, versioned format, without pickle and without code.
 
-A file is the line ``tapeengine staged program 1``, the BLAKE2b digest (32 bytes) of the rest, and the rest, which is
-one value. A value is a letter and what belongs to it; numbers of bytes and of items are 8 bytes, the lowest first:
+A file consists of the line ``tapeengine staged program 1``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
+which is one value. A value is a letter and its contents; lengths and counts are 8 bytes, the lowest first:
 
 | letter | value |
 |---|---|
@@ -11,9 +11,9 @@ one value. A value is a letter and what belongs to it; numbers of bytes and of i
 | S | a text: length, UTF-8 |
 | B | bytes: length, bytes |
 | L, U | a list, a tuple: count, values |
-| M | a dict: count, keys and values in turn |
+| M | a dict: count, alternating keys and values |
 
-The value is a dict of the name and the plans; `tapeengine._core.programs.replay.plan_data` says what is in a plan.
+The value is a dict of the name and the plans; `tapeengine._core.programs.replay.plan_data` describes a plan.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
 
 
 def read(path: Any, structures: Structures) -> tuple[str, int, list[Plan]]:
-    """The name, the most paths and the plans of a saved program."""
+    """Return the name, the largest number of paths and the plans of a saved program."""
     with open(path, "rb") as file:
         content = file.read()
     head, _, body = content.partition(b"\n")
     if not head.startswith(MAGIC):
-        raise StagingError(f"{path} is no file of a staged program")
+        raise StagingError(f"{path} is not a file of a staged program")
     if head != MAGIC + b"%d" % VERSION:
         raise StagingError(
             f"{path} has the format {head[len(MAGIC) :].decode(errors='replace')}, and this is {VERSION}"
         )
     digest, rest = body[:DIGEST], body[DIGEST:]
     if blake2b(rest, digest_size=DIGEST).digest() != digest:
-        raise StagingError(f"{path} has been altered or cut off: its digest is another one")
+        raise StagingError(f"{path} has been changed or truncated: its digest does not match")
     try:
         data, at = _read(rest, 0, 0)
         if at != len(rest):
@@ -71,12 +71,12 @@ def read(path: Any, structures: Structures) -> tuple[str, int, list[Plan]]:
 
 
 def missing(name: str, path: Any) -> Callable[..., Any]:
-    """In the place of the program, which a file does not hold."""
+    """Stands for the program, which is not in the file."""
 
     def program(*primals: Any, **keywords: Any) -> Any:
         raise StagingError(
-            f"{path} holds no recording of {name} for these arguments, or for the way that they take through its "
-            "branches. Record it there before it is saved, or give the program: te.load_staged(path, program)"
+            f"{path} holds no recording of {name} for these arguments, or for the path that they take through its "
+            "branches. Record it before saving, or pass the program: te.load_staged(path, program)"
         )
 
     program.__name__ = name
@@ -84,7 +84,7 @@ def missing(name: str, path: Any) -> Callable[..., Any]:
 
 
 class UnsupportedLeafError(TypeError):
-    """A value that the format has no letter for."""
+    """A value for which the format has no letter."""
 
 
 def _written(value: Any) -> list[bytes]:
@@ -105,7 +105,7 @@ def _written(value: Any) -> list[bytes]:
 
 
 def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
-    """The value at a place, and where the next one is."""
+    """Return the value at an offset, and the offset of the next one."""
     letter = data[at : at + 1]
     at += 1
     if letter in (b"N", b"T", b"F"):
@@ -115,12 +115,12 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     if letter == b"D":
         return count, at
     if not 0 <= count <= len(data) - at or depth > DEEPEST:
-        raise DataError("a length reaches beyond the end")
+        raise DataError("a length exceeds the data")
     if letter in (b"I", b"S", b"B"):
         content = data[at : at + count]
         return int(content) if letter == b"I" else content.decode() if letter == b"S" else content, at + count
     if letter not in (b"L", b"U", b"M"):
-        raise DataError(f"a value is of the kind {letter!r}, which is none")
+        raise DataError(f"there is no kind of value {letter!r}")
     items = []
     for _ in range(2 * count if letter == b"M" else count):
         item, at = _read(data, at, depth + 1)

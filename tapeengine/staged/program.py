@@ -1,4 +1,4 @@
-"""A program that is recorded at its first call and replayed afterwards."""
+"""Programs that record their first call and replay later ones."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ __all__ = ["Staged", "load_staged"]
 
 RECORDING = 3
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
-#: Forms of arguments, and sets of keyword arguments, of which recordings are kept.
+#: The largest number of argument forms, and of sets of keyword arguments, whose recordings are kept.
 MOST_FORMS = 32
-#: Instances of which staged methods are kept.
+#: The largest number of instances whose staged methods are kept.
 MOST_INSTANCES = 16
-#: So often what a program captures may change before it is recorded no more.
+#: The number of changes of captured values after which a program is no longer recorded.
 MOST_CHANGES = 16
 
 
 class Family:
-    """The recordings made with some keyword arguments, as long as what the program captures stays the same."""
+    """The recordings for one set of keyword arguments, valid while the captured values stay the same."""
 
     __slots__ = ("keywords", "plans", "watch")
 
@@ -53,35 +53,35 @@ class Family:
 
     @classmethod
     def of_plans(cls, plans: list[Plan]) -> Family:
-        """The recordings of a program that captures nothing."""
+        """Make the recordings of a program that captures nothing."""
         family = cls.__new__(cls)
         family.watch = family.keywords = None
         family.plans = plans
         return family
 
     def plan_for(self, primals: tuple[Any, ...]) -> Plan | None:
-        """The plan for arguments of this form; None where there is none."""
+        """The plan for arguments of this form, if there is one."""
         return next((plan for plan in self.plans if plan.fits(primals)), None)
 
 
 class Staged(Replays):
-    """A program that runs as Python where it has not been before, and is replayed where it has.
+    """A program that runs as Python on unknown paths, and is replayed on recorded ones.
 
-    Made by `Engine.stage`, which says what is replayed and what is not.
+    Made by `Engine.stage`, whose documentation says what is replayed.
 
     Parameters
     ----------
     engine : Engine
-        What traces the program.
+        Traces the program.
     program : callable
         Any callable of the primals.
     paths : int
-        The most ways through the program that are kept for arguments of one form.
+        The largest number of paths that are kept for arguments of one form.
 
     Attributes
     ----------
     refused : str or None
-        Why the program is not replayed; None as long as it is.
+        Why the program is not replayed; None while it is.
 
     Examples
     --------
@@ -126,9 +126,9 @@ class Staged(Replays):
     def __reduce__(self) -> Any:
         return operator.methodcaller("stage", self.program, paths=self.paths), (self.engine,)
 
-    # -- what transforms call ------------------------------------------------------------------------------------------
+    # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        """The value of a call that is not replayed at once."""
+        """The value of a call for which the first replay failed."""
         family = self._family(keywords)
         if family is not None:
             for plan in family.plans if family.plans is not self.at_once else ():
@@ -140,7 +140,7 @@ class Staged(Replays):
         return self.program(*primals, **keywords)
 
     def called_vjp(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
-        """The value and the backpropagator of a call that is not replayed at once."""
+        """The value and the backpropagator of a call for which the first replay failed."""
         found = self.replayed(engine, primals, keywords)
         if found is not None:
             return found
@@ -149,12 +149,12 @@ class Staged(Replays):
         return engine.vjp(self._unstaged(), *primals, **keywords)
 
     def replayed(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any] | None:
-        """Return the value and the backpropagator by replay; None where the program has to run."""
+        """Return the value and the backpropagator by replay; None if the program must run."""
         family = self._family(keywords) if self._may_record(engine) else None
         if family is not None:
             for plan in family.plans:
                 found = plan.vjp(primals)
-                if found is MISS and open_tape() is not None:  # numbers of a trace around it
+                if found is MISS and open_tape() is not None:  # numbers of an enclosing trace
                     found = plan.trace(primals)
                 if found is not MISS:
                     return found  # type: ignore[no-any-return]
@@ -174,7 +174,7 @@ class Staged(Replays):
         return engine.trace(self._unstaged(), primals, order=2)
 
     def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
-        """Return the value and a backpropagator with a tape that a replay wrote; None where the program has to run."""
+        """Return the value and a backpropagator with a tape that a replay wrote; None if the program must run."""
         family = self._family({}) if self._may_record(engine) else None
         for plan in family.plans if family is not None else ():
             found = plan.trace(primals)
@@ -184,16 +184,16 @@ class Staged(Replays):
 
     @property
     def has_arrays(self) -> bool:
-        """Whether arrays are among what its recordings compute: no replay writes a tape then."""
+        """Whether a recording computes arrays; then no replay writes a tape."""
         family = self._family({})
         return family is not None and any(plan.has_arrays for plan in family.plans)
 
     def __tapeengine_chosen__(self, places: tuple[int, ...], args: tuple[Any, ...], keywords: dict[str, Any]) -> Chosen:
-        """Return the program of some of its positional arguments, for transforms with `argnums`."""
+        """Return the program as a function of some positional arguments, for transforms with `argnums`."""
         return Chosen(self, places, args, keywords)
 
     def __tapeengine_plan__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Plan | None:
-        """Return the plan for arguments of a form, recorded now if need be; None where the program is not replayed."""
+        """Return the plan for arguments of a form, recorded now if necessary; None if the program is not replayed."""
         if not self._may_record(self.engine):
             return None
         for is_recorded in (False, True):
@@ -208,9 +208,9 @@ class Staged(Replays):
 
     @functools.cached_property
     def batch(self) -> Batched:
-        """The program of many arguments at a time: each leaf has a leading axis, and so has each of the value's.
+        """The program mapped over many arguments: each leaf of the arguments and of the value gets a leading axis.
 
-        `Engine.vmap` chooses other axes, and the number of threads.
+        `Engine.vmap` allows other axes, and sets the number of threads.
 
         Examples
         --------
@@ -223,18 +223,18 @@ class Staged(Replays):
         """
         return Batched(self.engine, self)
 
-    # -- what users ask ------------------------------------------------------------------------------------------------
+    # -- called by users -----------------------------------------------------------------------------------------------
     def stats(self) -> Stats:
-        """Return counts of what has been recorded and replayed, and the memory that it takes."""
+        """Return counts of recordings and replays, and their memory."""
         return Stats.of(self._plans(), self.counts, self.refused)
 
     def verify(self, *primals: Any, **keywords: Any) -> None:
-        """Run the program, and compare its value and its cotangents with a replay.
+        """Run the program, and compare its value and cotangents with those of a replay.
 
         Raises
         ------
         RepeatError
-            Where they differ in a bit: the program depends on what a recording cannot see.
+            If they differ in a bit: the program depends on something that a recording does not check.
         """
         value, back = self.engine.vjp(self, *primals, **keywords)
         wanted, wanted_back = self.engine.vjp(self._unstaged(), *primals, **keywords)
@@ -247,25 +247,27 @@ class Staged(Replays):
             difference = difference.replace("value", "the cotangents", 1)
         if difference:
             raise RepeatError(
-                f"{self.__name__} does not do what was recorded: {difference}. It depends on what a recording cannot "
-                "see, such as a file, a clock, attributes of classes or what other objects hold; make it an argument"
+                f"{self.__name__} does not do what was recorded: {difference}. It depends on something that "
+                "a recording does not check, such as a file, a clock, attributes of classes or other objects; make it "
+                "an argument"
             )
 
     def save(self, path: Any) -> None:
-        """Write the recordings to a file, which `Engine.load_staged` reads: data without code.
+        """Write the recordings to a file for `Engine.load_staged`; the file contains no code.
 
-        Those of calls without keyword arguments are written, of arguments and values that are floats, lists, tuples,
-        dicts and discrete numbers and texts. The module `tapeengine.staged.keeping` documents the format.
+        Only recordings of calls without keyword arguments are written. Their arguments and values may be floats,
+        discrete numbers, strings, and lists, tuples and dicts of these. The module `tapeengine.staged.keeping`
+        documents the format.
 
         Raises
         ------
         StagingError
-            Where there are none, or one cannot be written.
+            If there are no recordings, or one cannot be written.
         """
         save(path, self.__name__, self.paths, self.kept_plans())
 
     def kept_plans(self) -> list[Plan]:
-        """The plans of calls without keyword arguments."""
+        """Return the plans of calls without keyword arguments."""
         plans = [plan for family in self.families if family.keywords is None for plan in family.plans]
         if not plans:
             raise StagingError(f"{self.__name__} has no recording: call it first")
@@ -277,12 +279,12 @@ class Staged(Replays):
         Parameters
         ----------
         name : str, optional
-            What the functions' names begin with; by default the program's name.
+            The prefix of the functions' names; by default the program's name.
 
         Raises
         ------
         StagingError
-            Where there is no recording, or there are several forms of arguments.
+            If there is no recording, or there are several forms of arguments.
 
         Examples
         --------
@@ -295,10 +297,10 @@ class Staged(Replays):
         """
         plans = self.kept_plans()
         if plans[0].has_arrays:
-            raise StagingError(f"{self.__name__} works on arrays, and C source is written of scalars alone")
+            raise StagingError(f"{self.__name__} works on arrays, but C source can be written for scalars only")
         if len(plans) > 1:
             raise StagingError(
-                f"{self.__name__} is recorded for {len(plans)} forms of arguments: stage it once for each"
+                f"{self.__name__} is recorded for {len(plans)} forms of arguments: stage it separately for each"
             )
         return c_source(name or self.__name__, self.engine.structures, plans[0])
 
@@ -308,14 +310,14 @@ class Staged(Replays):
         Parameters
         ----------
         path : int
-            Which way through the program, of the form of arguments that was recorded last.
+            The index of the path, among those of the form of arguments that was recorded last.
         most : int
-            Instructions that are shown, from the first one on.
+            The number of instructions shown, from the first.
 
         Raises
         ------
         StagingError
-            Where there is no such recording.
+            If there is no such recording.
 
         Examples
         --------
@@ -340,7 +342,7 @@ class Staged(Replays):
         return counts + (self.svg() if any(family.keywords is None for family in self.families) else "")
 
     def clear(self) -> None:
-        """Forget all recordings, and why the program was refused."""
+        """Delete all recordings, and the reason why the program was refused."""
         for name in ("replays", "evicted"):
             self.counts[name] += sum(getattr(plan, name) for plan in self._plans())
         self._hold([])
@@ -368,7 +370,7 @@ class Staged(Replays):
         return lambda *primals, **keywords: program(*primals, **keywords)
 
     def _family(self, keywords: dict[str, Any]) -> Family | None:
-        """The recordings that may be replayed now."""
+        """The recordings that are valid now."""
         for family in self.families:
             if not self._fits(family, keywords):
                 continue
@@ -387,7 +389,7 @@ class Staged(Replays):
         return any(map(is_traced, flatten(self.engine.structures, keywords)[0]))
 
     def _changed(self, family: Family) -> None:
-        """Let go of recordings made with what the program captures no longer."""
+        """Delete recordings for captured values that have changed."""
         self._hold([other for other in self.families if other is not family])
         self.counts["changes"] += 1
         for name in ("replays", "evicted"):
@@ -396,11 +398,11 @@ class Staged(Replays):
             self._refuse("what it captures changes from call to call: make it an argument")
 
     def _may_record(self, engine: Engine) -> bool:
-        """Whether a run now may be recorded: by the engine of the program, with nobody watching it."""
+        """Whether a run now may be recorded: by the program's own engine, without debug switches."""
         return self.refused is None and engine is self.engine and engine.switches is None
 
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
-        """Run the program, and keep its recording for later calls."""
+        """Run the program and keep its recording for later calls."""
         engine = self.engine
         try:
             kept = _kept_keywords(engine, keywords)
@@ -409,7 +411,7 @@ class Staged(Replays):
             return engine.vjp(self._unstaged(), *primals, **keywords)
         called = vars(type(self.program)).get("__call__")
         watch = Watch(engine.structures, (self.program, called, keywords or None), engine.copies)
-        if watch.is_traced:  # so that it depends on numbers of a trace around it
+        if watch.is_traced:  # the program depends on numbers of an enclosing trace
             return engine.vjp(self._unstaged(), *primals, **keywords)
         states = generator_states()
         self.counts["recordings"] += 1
@@ -453,15 +455,15 @@ class Staged(Replays):
         plan.add(back, value, primals)
         if evicted == 0 and plan.evicted:
             self._warn(
-                f"takes more than {self.paths} ways through its branches, each of which is recorded by running it; "
-                "what was not taken for longest is forgotten. te.stage(program, paths=n) keeps more of them"
+                f"takes more than {self.paths} paths through its branches, each of which is recorded by running it; "
+                "the path that was not taken for longest is deleted. te.stage(program, paths=n) keeps more of them"
             )
 
     def _refuse(self, why: str) -> None:
-        """Let the program run as Python from now on."""
+        """Run the program as Python from now on."""
         self.clear()
         self.refused = why
-        self._warn(f"is not replayed but run each time, because {why}")
+        self._warn(f"runs each time instead of being replayed, because {why}")
 
     def _warn(self, text: str) -> None:
         frame, level = sys._getframe(1), 2
@@ -480,7 +482,7 @@ def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -
 
 
 class Chosen:
-    """A staged program of some of its positional arguments; the others are arguments of its recordings as well."""
+    """A staged program as a function of some positional arguments; its recordings take the others as well."""
 
     def __init__(
         self, staged: Staged, places: tuple[int, ...], args: tuple[Any, ...], keywords: dict[str, Any]
@@ -524,7 +526,7 @@ class Chosen:
 
     @property
     def has_arrays(self) -> bool:
-        """Whether arrays are among what the program's recordings compute."""
+        """Whether the program's recordings compute arrays."""
         return self.staged.has_arrays
 
 
@@ -549,7 +551,7 @@ class ChosenBackpropagator:
 
 
 def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
-    """Whether arguments can be taken apart, so that they may be arguments of a recording."""
+    """Whether the engine knows all leaves of arguments, so that they can be arguments of a recording."""
     known = engine.structures.is_discrete
     return all(
         not is_traced(leaf) and (is_continuous(leaf) or known(leaf)) for leaf in flatten(engine.structures, args)[0]
@@ -557,10 +559,10 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
 
 
 def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome | None:
-    """What keyword arguments are compared by; None where there are none."""
+    """What keyword arguments are compared by; None if there are none."""
     if not keywords:
         return None
     for leaf in flatten(engine.structures, keywords)[0]:
         if not (is_continuous(leaf) or engine.structures.is_discrete(leaf)) or callable(leaf):
-            raise NotReplayable(f"a keyword argument holds a {type(leaf).__name__}: give it as a positional argument")
+            raise NotReplayable(f"a keyword argument holds a {type(leaf).__name__}: pass it as a positional argument")
     return Outcome(engine.structures, keywords)

@@ -1,4 +1,4 @@
-"""What a staged program has recorded, in numbers and in words."""
+"""Counts and listings of the recordings of a staged program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tapeengine._core.programs.replay import Path, Plan, spelled
 
 __all__ = ["Stats", "listing"]
 
-#: Instructions of a path that are printed.
+#: The number of a path's instructions that are printed.
 SHOWN = 40
 
 
@@ -20,15 +20,15 @@ class Stats:
     Attributes
     ----------
     recordings, replays : int
-        Runs of the program that were recorded, and calls that were replayed.
+        The runs of the program that were recorded, and the calls that were replayed.
     forms, paths : int
-        Forms of arguments, and ways through the program, that are kept now.
+        The forms of arguments, and the paths through the program, that are kept now.
     instructions, guards : int
-        Of all paths; a guard is something that the program looked at.
+        The totals over all paths; a guard is a check of something that the program decided on.
     nbytes : int
-        What the paths take.
+        The memory of the paths.
     evicted, changes : int
-        Paths that gave way to others; how often what the program captures had changed.
+        The paths that were deleted to make room, and the changes of captured values.
     refused : str or None
         Why the program is not replayed.
     """
@@ -46,7 +46,7 @@ class Stats:
 
     @classmethod
     def of(cls, plans: Sequence[Plan], counts: dict[str, int], refused: str | None) -> Stats:
-        """Add up what plans hold; `counts` are those of plans that are gone."""
+        """Add up the counts of plans and `counts`, which are those of deleted plans."""
         paths = [path for plan in plans for path in plan.paths]
         return cls(
             recordings=counts["recordings"],
@@ -71,7 +71,7 @@ class Stats:
 
 
 def listing(name: str, stats: Stats, plans: Sequence[Plan]) -> str:
-    """What `print(staged)` shows: the paths with their first instructions."""
+    """The text of `print(staged)`: the paths with their first instructions."""
     lines = [f"{name}: {stats}"]
     for plan in plans:
         for number, path in enumerate(plan.paths):
@@ -81,7 +81,7 @@ def listing(name: str, stats: Stats, plans: Sequence[Plan]) -> str:
 
 
 def instructions(path: Path) -> Iterator[str]:
-    """The first instructions of a path, one on a line."""
+    """The first instructions of a path, one per line."""
     for k, (register, op, a, b) in enumerate(path.instructions()):
         if k == SHOWN:
             yield f"    ... {len(path) - SHOWN:,} more"

@@ -1,4 +1,4 @@
-"""What a program captures, watched: whether it is still what it was when the program was recorded."""
+"""Watch what a program captures: find out whether it has changed since the program was recorded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Watch"]
 
 
 class Watch:
-    """What a callable captures now, to be compared with what it captures later.
+    """The values that a callable captures now, for comparison with those that it captures later.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ class Watch:
     Attributes
     ----------
     is_traced : bool
-        Whether a number of an open trace is captured.
+        Whether the callable captures a number of an open trace.
     checks : Checks
-        Everything that is compared.
+        The comparisons to make.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Watch:
         found = [node for node in snapshot.nodes if not isinstance(node.original, (type, types.ModuleType))]
         rest = any(node.held is not None or isinstance(node.original, (set, bytearray)) for node in found)
         self.checks = Checks(self._holds if rest else None)
-        for node in found:  # without classes and modules, whose attributes a recording does not see
+        for node in found:  # without classes and modules, whose attributes a recording does not check
             original = node.original
             if node.held is not None:
                 self._arrays.append((original, node.held))
@@ -67,11 +67,11 @@ class Watch:
         self._moment = self._generators.here()
 
     def __bool__(self) -> bool:
-        """Whether there is anything to compare."""
+        """Whether there is something to compare."""
         return bool(len(self.checks) or self._arrays or self._sets)
 
     def _watch(self, structures: Structures, node: Node) -> None:
-        """Compare the objects inside a captured one, where they can be exchanged."""
+        """Compare the objects inside a captured one if they can be replaced."""
         value = node.original
         kind: Any = type(value)
         if node.keys is None and not node.names:
@@ -88,11 +88,11 @@ class Watch:
         self.checks.add(inside)
 
     def is_same(self) -> bool:
-        """Whether everything is what it was: the same objects or equal numbers, arrays to the last bit."""
+        """Whether nothing has changed: the same objects or equal numbers, and arrays with the same bits."""
         return self.checks.same()
 
     def _holds(self) -> bool:
-        """Whether sets and arrays hold what they held."""
+        """Whether sets and arrays have the same contents."""
         return all(now == saved for now, saved in self._sets) and all(same_bits(x, y) for y, x in self._arrays)
 
     def has_drawn(self) -> bool:
@@ -101,7 +101,7 @@ class Watch:
 
 
 def _differ(a: Any, b: Any) -> bool:
-    """Whether two states of a generator differ; dicts of numbers and arrays, or tuples."""
+    """Whether two states of a generator differ; a state is a dict of numbers and arrays, or a tuple."""
     if isinstance(a, dict):
         return any(_differ(a[key], b[key]) for key in a)
     if isinstance(a, np.ndarray):

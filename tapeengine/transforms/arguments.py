@@ -15,7 +15,7 @@ Argnums = int | str | tuple[int | str, ...]
 
 
 class Arguments:
-    """The choice that `argnums` makes.
+    """The arguments that `argnums` selects.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Arguments:
     def _of_own(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """The same for a program with a derivative of its own; the program of the chosen arguments has one too."""
+        """Do the same for a program with its own derivative; the returned program has its own derivative as well."""
         places = [self._place(item, args, kwargs) for item in self.chosen]
         names, whole = f.positional(args, kwargs)
         f = f.for_values(whole)
@@ -87,7 +87,7 @@ class Arguments:
         return Chosen(f, whole, at), tuple(whole[place] for place in at)
 
     def result(self, parts: tuple[Any, ...]) -> Any:
-        """One result for each chosen argument: alone where argnums was no tuple."""
+        """Return one result per chosen argument: a tuple if `argnums` was a tuple, the bare result otherwise."""
         return parts[0] if self.single else parts
 
     def _place(self, item: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | str:

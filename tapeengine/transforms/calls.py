@@ -1,4 +1,4 @@
-"""Calls of functions that have a derivative rule of their own: structures in and out, one record on the tape."""
+"""Call functions that have their own derivative rule: structures in, structures out, one record on the tape."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Derivative(Protocol):
     """The derivative of one call, on structures."""
 
     def pull(self, cotangent: Any) -> Any:
-        """The cotangents of the arguments, a tuple; None for an argument whose cotangent is zero."""
+        """Return the cotangents of the arguments as a tuple; None stands for a zero cotangent."""
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
-        """The tangent of the result."""
+        """Return the tangent of the result."""
 
 
 class FlatRule:
-    """A `Derivative` for the core, which knows leaves only."""
+    """Adapts a `Derivative` to the core, which handles lists of leaves only."""
 
     __slots__ = ("arguments", "derivative", "name", "result")
 
@@ -39,24 +39,24 @@ class FlatRule:
         self.name = name
 
     def bind(self, outward: Callable[[Any], Any]) -> None:
-        """Keep what the derivative's functions capture at the call."""
+        """Store the values that the derivative's functions captured at the time of the call."""
         bind = getattr(self.derivative, "bind", None)
         if bind is not None:
             bind(outward)
 
     def pull(self, cotangents: list[Any]) -> list[Any]:
-        """The cotangents of the arguments' leaves, from those of the result's; None is zero."""
+        """Map cotangents of the result's leaves to cotangents of the arguments' leaves; None stands for zero."""
         found = self.derivative.pull(filled(self.result, cotangents))
         return parts_by_argument(self.arguments, found, f"cotangents that {self.name}'s rule returned")
 
     def push(self, tangents: list[Any]) -> list[Any]:
-        """The tangents of the result's leaves, from those of the arguments'; None is zero."""
+        """Map tangents of the arguments' leaves to tangents of the result's leaves; None stands for zero."""
         tangent = self.derivative.push(filled(self.arguments, tangents))
         return self.result.parts(tangent, f"tangent that {self.name}'s rule returned")
 
 
 def filled(form: Form, leaves: list[Any]) -> Any:
-    """A structure with zeros in the places where there is no cotangent or tangent."""
+    """Build a structure from leaves, with zeros where a leaf is None."""
     whole = [
         space.zeros() if leaf is None and space is not None else leaf
         for leaf, space in zip(leaves, form.spaces, strict=True)
@@ -65,7 +65,7 @@ def filled(form: Form, leaves: list[Any]) -> Any:
 
 
 def parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
-    """The leaves of a tuple of cotangents, of which whole entries may be None."""
+    """The leaves of a tuple of cotangents, in which a whole entry may be None."""
     pieces = split_tuple(form)
     if not isinstance(found, (tuple, list)) or len(found) != len(pieces):
         raise CotangentError(f"the {what} must be a tuple of {len(pieces)}, of the form {form}, not {found!r}")
@@ -79,7 +79,7 @@ def split_tuple(form: Form) -> list[Form]:
     """The forms of a tuple's entries."""
     if form.steps[-1] is not None and form.steps[-1][3] == 1:
         return [Form(form.structures, form.spaces, form.steps[:-1])]
-    ends: list[int] = []  # of each finished structure among the steps, from the stack of open ones
+    ends: list[int] = []  # a stack: the index after the last step of each structure
     starts: list[int] = []
     for position, step in enumerate(form.steps[:-1]):
         count = 0 if step is None else step[3]
@@ -97,7 +97,7 @@ def split_tuple(form: Form) -> list[Form]:
 
 
 def check_leaves(engine: Engine, leaves: list[Any], name: str) -> None:
-    """Refuse a result that may hold numbers where nobody finds them: a generator, a closure, an object."""
+    """Refuse a result that may hide numbers from the engine: a generator, a closure, an object of an unknown class."""
     for leaf in leaves:
         known = is_continuous(leaf) or engine.structures.is_discrete(leaf) or isinstance(leaf, (np.ndarray, np.generic))
         if not known or not is_plain(leaf) or (callable(leaf) and not isinstance(leaf, type)):
@@ -115,22 +115,22 @@ def call_with_rule(
     run: Callable[[tuple[Any, ...]], tuple[Any, Derivative]],
     name: str,
 ) -> tuple[bool, Any]:
-    """Call a function of structures with a rule of its own.
+    """Call a function of structures that has its own derivative rule.
 
     Parameters
     ----------
     engine : Engine
     args : tuple
-        The arguments, of which leaves may be traced.
+        The arguments; their leaves may be traced.
     run : callable
-        ``run(args) -> (result, derivative)``, on values as the trace further out sees them.
+        ``run(args) -> (result, derivative)``. It receives the arguments as values of the enclosing trace.
     name : str
         The function's name, for errors.
 
     Returns
     -------
     traced, result
-        Whether an argument is traced; where none is, nothing was called.
+        Whether an argument is traced. If none is, `run` is not called.
     """
     leaves, steps = flatten(engine.structures, args)
     made: list[Any] = []

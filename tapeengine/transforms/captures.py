@@ -1,11 +1,10 @@
-"""What a callable captures, bound when it is called: closure conversion of ordinary Python callables.
+"""Find and rebind what a callable captures: closure conversion of ordinary Python callables.
 
-A function that is run again later (`checkpoint`, `iterate`, tasks, rules) must find then what it found when it was
-called, whatever the program has done since: a loop has moved its variable on, a list has grown, an array was written
-to, a generator was drawn from. So a `Snapshot` is taken before the first run. It looks through the cells of closures,
-default and partial arguments, the objects that methods belong to, containers, arrays, random generators, and the
-global data that functions of the program read. Traced values among these are lifted out into arguments; what is
-captured and can change is copied.
+A function that is run again later (`checkpoint`, `iterate`, tasks, rules) must see what it saw at the time of the call,
+although the program may since have rebound a loop variable, appended to a list, written to an array or drawn from a
+generator. So a `Snapshot` is taken before the first run. It looks into the cells of closures, default and partial
+arguments, the objects of bound methods, containers, arrays, random generators, and the global data that functions of
+the program read. Traced values become arguments of the function; other captured objects that can change are copied.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ import numpy as np
 from tapeengine._core.scalars.complex import ComplexDual, of_numbers
 from tapeengine.structure import Structures, slots_of
 from tapeengine.transforms.forms import is_traced
+from tapeengine.transforms.source_lines import LIBRARIES
 
 __all__ = ["ArrayCopies", "Node", "Snapshot", "is_plain", "keys_of", "parts_of", "same_bits", "set_parts"]
 
@@ -36,24 +36,22 @@ ATOMS = frozenset(
         *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
     )
 )
-#: Packages whose functions read no data of a program.
-LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))
-#: Where the standard library and installed packages are.
+#: Directories of the standard library and of installed packages.
 _INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
 _GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 
 
 class ArrayCopies:
-    """Copies of captured arrays, shared by all snapshots that found the same numbers in an array.
+    """Copies of captured arrays. All snapshots that found the same numbers in an array share one copy.
 
-    An array that is captured again and again and never changes, such as the data of a model, is copied once.
+    An array that is captured repeatedly and never changes, such as the data of a model, is copied once.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
 
     def of(self, array: Any) -> Any:
-        """A copy of what an array holds now."""
+        """Return a copy of the present contents of an array."""
         known = self._known.get(id(array))
         if known is not None and known[0]() is array and same_bits(known[1], array):
             return known[1]
@@ -69,7 +67,7 @@ class ArrayCopies:
 
 
 def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays hold the same bits; never where they hold objects."""
+    """Whether two arrays hold the same bits; always false for arrays of objects."""
     if a.dtype != b.dtype or a.shape != b.shape or a.dtype.hasobject:
         return False
     if isinstance(a, np.ma.MaskedArray) and not np.array_equal(np.ma.getmaskarray(a), np.ma.getmaskarray(b)):
@@ -82,25 +80,25 @@ def same_bits(a: Any, b: Any) -> bool:
 
 
 class Node:
-    """One captured object: what is inside, and how to make it anew around other contents.
+    """One captured object: its contents, and how to rebuild it around other contents.
 
     Attributes
     ----------
     original : object
     inside : list
-        The objects inside: a `Node` for what may have to be made anew, any other object for itself.
+        The objects inside: a `Node` for each that may have to be rebuilt, the object itself for any other.
     make : callable
-        ``make(inside) -> object``; for a `shell`, ``make(inside, shell)`` fills it.
+        ``make(inside) -> object``. If there is a `shell`, ``make(inside, shell)`` fills the shell instead.
     shell : callable or None
-        Makes the empty object, of a kind that may hold itself.
+        Makes the empty object; given for kinds of objects that may contain themselves.
     lifted, changes : bool
-        Whether a traced value is inside, and whether something inside can change.
+        Whether the object contains a traced value, and whether it contains something that can change.
     keys : list or None
-        The indices, keys or names of the last objects inside, of an object that can be written to (`effects`).
+        The indices, keys or names of the last objects in `inside`, if the object can be written to (`effects`).
     names : list of str
-        Of a namespace, all names that its functions look up.
+        For a namespace, all names that its functions look up.
     held : numpy.ndarray or None
-        The numbers of an array.
+        For an array, its numbers.
     """
 
     __slots__ = ("changes", "held", "inside", "keys", "lifted", "make", "names", "original", "shell")
@@ -126,24 +124,24 @@ class Node:
 
 
 class Snapshot:
-    """What an object captures now.
+    """The objects that a callable or structure captures at the time of construction.
 
     Parameters
     ----------
     structures : Structures
-        The containers that are looked into.
+        The container classes that are looked into.
     value : object
         A callable, or a structure of callables and their arguments.
     copies : ArrayCopies
     is_wanted : callable
-        Says of a leaf whether it is lifted out; by default, whether it is traced.
+        Decides whether a leaf becomes an argument; by default, whether it is traced.
     with_globals : bool
-        Whether global data is bound. Functions that are to be pickled by their names must stay what they are.
+        Whether to bind global data. It must be false for functions that are pickled by name.
 
     Attributes
     ----------
     captured : list
-        The leaves that were lifted out, in a fixed order, each once.
+        The leaves that became arguments, each once, in a fixed order.
 
     Examples
     --------
@@ -187,7 +185,7 @@ class Snapshot:
         self._start(value, [])
 
     def beside(self, value: Any) -> Snapshot:
-        """Take the snapshot of another object at the same time: what this one has looked through is known to it.
+        """Take the snapshot of another object at the same time, sharing the nodes that this snapshot has found.
 
         Examples
         --------
@@ -201,7 +199,7 @@ class Snapshot:
         found.captured, found._nodes = self.captured.copy(), self._nodes.copy()
         found._spaces, found._order = {}, self._order.copy()
         found._start(value, self._order)
-        if not self._spaces.keys().isdisjoint(found._spaces):  # other names of the same namespace
+        if not self._spaces.keys().isdisjoint(found._spaces):  # the two read other names of the same namespace
             return Snapshot(self._structures, value, self._copies, self._wanted, self._with_globals)
         return found
 
@@ -210,25 +208,25 @@ class Snapshot:
         self._settle(known)
 
     def around(self, values: Sequence[Any], done: dict[int, Any] | None = None) -> Any:
-        """The object itself, with other values in the places of those that were lifted out.
+        """Return the object itself, with other values in place of the leaves in `captured`.
 
-        `done` is filled, by node, with all that was made anew around them.
+        `done` collects, by node, the objects that were rebuilt around them.
         """
         return self._made(values, [node for node in self._order if node.lifted], {}, done)
 
     def again(
         self, values: Sequence[Any], made: dict[int, Any] | None = None, done: dict[int, Any] | None = None
     ) -> Any:
-        """The object as it was when the snapshot was taken, of copies that nobody else has.
+        """Return the object as it was when the snapshot was taken, built of fresh copies.
 
-        `made` holds, by node, the arrays and generators that are to be used; those that are missing are added.
-        `done` is filled as in `around`.
+        `made` maps nodes to the arrays and generators to use; those that are missing are added to it.
+        `done` collects the rebuilt objects, as in `around`.
         """
         new = [node for node in self._order if node.lifted or node.changes]
         return self._made(values, new, {} if made is None else made, done)
 
     def take_over(self, made: dict[int, Any]) -> None:
-        """Add to the program's lists what a run has added to the copies that `again` made of them."""
+        """Append to the program's lists what a run appended to the copies that `again` made of them."""
         for node in self._order:
             if node.shell is list and id(node) in made and len(made[id(node)]) > len(node.inside):
                 node.original.extend(made[id(node)][len(node.inside) :])
@@ -240,11 +238,11 @@ class Snapshot:
 
     @property
     def generators(self) -> list[Any]:
-        """The random generators that are captured."""
+        """The captured random generators."""
         return [node.original for node in self._order if isinstance(node.original, _GENERATORS)]
 
     def generators_in(self, made: dict[int, Any]) -> list[Any]:
-        """The generators that `again` has made in their places."""
+        """The generators that `again` made in place of the captured ones."""
         return [made[id(node)] for node in self._order if isinstance(node.original, _GENERATORS)]
 
     def _made(
@@ -274,9 +272,9 @@ class Snapshot:
             node.make(_contents(node, done), done[id(node)])
         return done.get(id(self._root), self._root.original)
 
-    # -- looking ------------------------------------------------------------------------------------------------------
+    # -- search ------------------------------------------------------------------------------------------------------
     def _look(self, value: Any) -> Any:
-        """Look through an object, without recursion; nodes come into their order from the inside out."""
+        """Visit an object without recursion; nodes are listed in postorder, contents before containers."""
         root, is_new = self._entered(value)
         pending = [(root, 0)] if is_new and root.make is not None else []
         while pending:
@@ -295,7 +293,7 @@ class Snapshot:
         return root
 
     def _settle(self, known: Sequence[Node]) -> None:
-        """Say of every node after those that are `known` whether what is inside it is lifted out or can change."""
+        """Set `lifted` and `changes` of each node that is not among the `known` ones."""
         for space in self._spaces.values():
             space.inside = [self._nodes.get(id(value), value) for value in space.inside]
             self._order.append(space)
@@ -303,7 +301,7 @@ class Snapshot:
             pass
 
     def _settle_once(self, known: Sequence[Node]) -> bool:
-        """Go through the nodes in their order; whether some came before what is inside them, and something changed."""
+        """Visit the nodes in order; return whether another pass is needed, because a node preceded its contents."""
         early = changed = False
         settled = set(map(id, known))
         for node in self._order[len(known) :]:
@@ -318,7 +316,7 @@ class Snapshot:
         return early and changed
 
     def _entered(self, value: Any) -> tuple[Any, bool]:
-        """The node of an object, or the object where it stands for itself; and whether the node is a new one."""
+        """The node of an object, or the object itself if it needs no node; and whether the node has just been made."""
         kind = type(value)
         if kind in ATOMS or kind is Node or (kind is tuple and holds_atoms(value)):
             return value, False
@@ -380,9 +378,9 @@ class Snapshot:
         return self._of_library(value)
 
     def _of_library(self, value: Any) -> Node | None:
-        """An object of a class that is not known, which is looked into where it holds what is wanted, such as a spline.
+        """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.
 
-        Any other one of a program's class, also a class or a module, is watched: what is written to it is an effect.
+        Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
         """
         is_space = isinstance(value, (type, types.ModuleType))
         is_fixed = _is_fixed(value if is_space else type(value))
@@ -433,7 +431,7 @@ class Snapshot:
         return Node(f, inside, make, changes=bool(own), keys=names_of_own)
 
     def _global_data(self, f: types.FunctionType) -> tuple[Node | None, list[Any]]:
-        """The namespace that a function reads, and the data in it: what is no module, class or library function."""
+        """The namespace that a function reads, and the data in it: no modules, classes or library functions."""
         names = f.__globals__
         if not self._with_globals or _is_library(names.get("__name__"), f.__code__.co_filename):
             return None, []
@@ -462,12 +460,12 @@ def _contents(node: Node, done: dict[int, Any]) -> list[Any]:
 
 
 def holds_atoms(value: tuple[Any, ...]) -> bool:
-    """Whether a tuple holds nothing that is looked into."""
+    """Whether a tuple holds only objects that are not looked into."""
     return ATOMS.issuperset(map(type, value))
 
 
 def parts_of(value: Any) -> dict[Any, Any]:
-    """All that an object holds: attributes by name; items, of a subclass of a list or a dict, by (index or key,)."""
+    """The contents of an object: attributes by name; for a subclass of list or dict, items by ``(index or key,)``."""
     found = dict(getattr(value, "__dict__", ()))
     for name in (name for base in type(value).__mro__ for name in slots_of(base)):
         if hasattr(value, name):
@@ -478,7 +476,7 @@ def parts_of(value: Any) -> dict[Any, Any]:
 
 
 def set_parts(value: Any, parts: dict[Any, Any], known: Sequence[Any]) -> None:
-    """Make an object hold what `parts_of` told of another one, which held what is `known` before."""
+    """Write the contents that `parts_of` found in another object into this one, whose contents were `known`."""
     for name in [name for name in known if name not in parts and type(name) is str]:
         object.__delattr__(value, name)
     for name, item in parts.items():
@@ -494,7 +492,7 @@ def set_parts(value: Any, parts: dict[Any, Any], known: Sequence[Any]) -> None:
 
 
 def keys_of(names: Sequence[str], value: Any = None) -> Sequence[Any]:
-    """What a container's children are found by, from how they are written after it: keys, or names of attributes."""
+    """The keys or attribute names of a container's children, read from how each is written after the container."""
     if isinstance(value, dict):
         return list(value)
     if type(value) is deque:
@@ -515,7 +513,7 @@ def _fill_cell(inside: list[Any], cell: types.CellType) -> None:
 
 
 def _of_parts(value: Any, held: dict[Any, Any], fill: Callable[[Any, dict[Any, Any]], None]) -> Node:
-    """An object that is nothing but what it holds."""
+    """The node of an object that consists of its contents only."""
     kind, keys = type(value), list(held)
 
     def make(inside: list[Any], made: Any) -> None:
@@ -525,7 +523,7 @@ def _of_parts(value: Any, held: dict[Any, Any], fill: Callable[[Any, dict[Any, A
 
 
 def _partial(value: functools.partial[Any]) -> Node:
-    """A function with some of its arguments, which copies them where it is made."""
+    """The node of a partial function, which copies its arguments when it is rebuilt."""
     names = list(value.keywords)
 
     def make(inside: list[Any]) -> Any:
@@ -535,7 +533,7 @@ def _partial(value: functools.partial[Any]) -> Node:
 
 
 def _objects(array: Any) -> Node:
-    """An array of objects, such as numbers that are traced."""
+    """The node of an array of objects, for example of traced numbers."""
 
     def make(inside: list[Any], made: Any) -> None:
         made.flat = inside
@@ -544,10 +542,10 @@ def _objects(array: Any) -> Node:
 
 
 def _generator(value: Any) -> Node | None:
-    """A generator of random numbers of the program's own, in the state that it has now."""
+    """The node of one of the program's random generators, in its present state."""
     try:
         held = copy.deepcopy(value)
-    except Exception:  # one of the operating system, which has no state to keep
+    except Exception:  # the operating system's generator has no state
         return None
     return Node(value, [], lambda inside: copy.deepcopy(held), changes=True)
 
@@ -558,7 +556,7 @@ def _numpy_generator() -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The names that a function, or one that is defined in it, may look up in the global namespace."""
+    """The names that a function and the functions defined in it may look up in the global namespace."""
     found = dict.fromkeys(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -567,7 +565,7 @@ def _global_names(code: types.CodeType) -> tuple[str, ...]:
 
 
 def _is_fixed(value: Any) -> bool:
-    """Whether a global value is what programs do not change: a module, a class, a function of a library."""
+    """Whether programs do not change a global value: a module, a class, a library function."""
     if isinstance(value, type):
         return _is_library(value.__module__, _file_of(value.__module__))
     if type(value) is types.ModuleType:
@@ -586,7 +584,7 @@ def _file_of(module: str) -> str | None:
 
 @functools.lru_cache(maxsize=4096)
 def _is_library(module: str | None, file: str | None) -> bool:
-    """Whether code is part of Python, of an installed package or of the engine, and not of a program."""
+    """Whether code belongs to Python, to an installed package or to the engine, and not to the program."""
     root = (module or "").partition(".")[0]
     if root in LIBRARIES or root in sys.stdlib_module_names:
         return not (file or "").startswith("<doctest")
@@ -595,7 +593,7 @@ def _is_library(module: str | None, file: str | None) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def is_plain(kind: Any) -> bool:
-    """Whether the instances of a class are their attributes and nothing else, in a class of a program."""
+    """Whether a class is the program's and its instances consist of their attributes only."""
     return (
         kind.__new__ is object.__new__
         and kind.__dictoffset__ != 0
@@ -606,7 +604,7 @@ def is_plain(kind: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _is_made_by_parts(kind: Any) -> bool:
-    """Whether the instances of a program's class are their attributes and items: no more is done to make one."""
+    """Whether a class is the program's and its instances can be rebuilt from their attributes and items."""
     base: Any = next((base for base in (list, dict, deque) if issubclass(kind, base)), object)
     of_their_own = ("__copy__", "__deepcopy__", "__del__", "__setstate__", "__getattribute__")
     return (

@@ -43,10 +43,10 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:
-    """Call a program of values, and leave one record."""
+    """Call a program on values and leave one record."""
 
     def run(args: tuple[list[Any]]) -> tuple[Any, Derivative]:
-        # Where the values are traced further out, that trace saves as well.
+        # If an enclosing trace follows the values, that trace saves memory as well.
         return run_saved(engine, call, args[0]), Rerun(engine, call, args[0])
 
     traced, result = call_with_rule(engine, (list(values),), run, call.name)
@@ -54,7 +54,7 @@ def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:
 
 
 class Rerun:
-    """The derivative of a call that is run again when it is needed."""
+    """The derivative of a call that is run again on demand."""
 
     __slots__ = ("call", "engine", "values")
 
@@ -64,9 +64,9 @@ class Rerun:
         self.values = values
 
     def pull(self, cotangent: Any) -> Any:
-        """Run the call once more on a tape of its own, and resolve that."""
+        """Run the call again on its own tape, and resolve that tape."""
         return self.engine.vjp(self.call, self.values)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
-        """Run the call once more, with tangents."""
+        """Run the call again with tangents."""
         return self.engine.jvp(self.call, (self.values,), tangents)[1]

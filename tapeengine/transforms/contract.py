@@ -1,4 +1,4 @@
-"""What transforms ask of an engine, so that they need not know the class."""
+"""The methods of an engine that transforms use, so that they need not import the class."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ __all__ = ["Engine"]
 
 
 class Engine(Protocol):
-    """`tapeengine.engine.Engine`, as far as transforms use it."""
+    """The part of `tapeengine.engine.Engine` that transforms use."""
 
     structures: Structures
     registry: Registry
@@ -23,20 +23,20 @@ class Engine(Protocol):
 
     @property
     def vjp(self) -> Callable[..., tuple[Any, Any]]:
-        """See `tapeengine.engine.Engine.vjp`, as for all methods here."""
+        """See `tapeengine.engine.Engine.vjp`; the same holds for all methods here."""
 
     @property
     def jvp(self) -> Callable[..., tuple[Any, Any]]:
-        """Value and tangent."""
+        """Return the value and the tangent."""
 
     @property
     def grad(self) -> Callable[..., Callable[..., Any]]:
-        """The function's gradient."""
+        """Return the gradient of a function."""
 
     @property
     def trace(self) -> Callable[..., tuple[Any, ...]]:
-        """Value and backpropagator, on a tape that can be swept forwards."""
+        """Return the value and a backpropagator whose tape also supports forward sweeps."""
 
     @property
     def vjp_with_aux(self) -> Callable[..., tuple[Any, Any, Any]]:
-        """Value, backpropagator, and what is not differentiated."""
+        """Return the value, the backpropagator, and the part that is not differentiated."""

@@ -1,4 +1,4 @@
-"""`custom_vjp` and `custom_jvp`: functions whose derivative the user gives, forwards, in reverse, or both."""
+"""`custom_vjp` and `custom_jvp`: functions with user-defined derivative rules, forward, reverse, or both."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["CustomFunction"]
 
 
 class CustomFunction:
-    """A function with a derivative rule of its own. Made by `Engine.custom_vjp` and `Engine.custom_jvp`.
+    """A function with its own derivative rule. Made by `Engine.custom_vjp` and `Engine.custom_jvp`.
 
-    A rule may be given for each direction; a direction that has none is the transpose of the other, which is a linear
-    program. Rules may capture traced values, and may be differentiated themselves. The derivative with respect to
-    values that the *function* captures is that of its operations.
+    There may be one rule per direction; a missing rule is derived as the transpose of the other, which is a linear
+    program. Rules may capture traced values, and may be differentiated themselves. Values that the *function* captures
+    are differentiated through its operations.
 
     Examples
     --------
@@ -50,19 +50,19 @@ class CustomFunction:
         self.jvp: Callable[..., Any] | None = None
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
-        """Give the reverse rule.
+        """Set the reverse rule.
 
         Parameters
         ----------
         fwd : callable
-            ``fwd(*args) -> (value, residuals)``; the residuals are whatever `bwd` needs.
+            ``fwd(*args) -> (value, residuals)``; `bwd` receives the residuals.
         bwd : callable
-            ``bwd(residuals, cotangent) -> tuple``: one cotangent for each argument, in its structure; None is zero.
+            ``bwd(residuals, cotangent) -> tuple``: the cotangent of each argument, in its structure; None is zero.
         """
         self.fwd, self.bwd = fwd, bwd
 
     def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the forward rule, ``jvp(primals, tangents) -> (value, tangent)``; also as a decorator."""
+        """Set the forward rule, ``jvp(primals, tangents) -> (value, tangent)``; usable as a decorator."""
         self.jvp = jvp
         return jvp
 
@@ -76,7 +76,7 @@ class CustomFunction:
         return result if traced else self.function(*args)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind as a method of an object."""
+        """Bind the function as a method of an object."""
         return self if instance is None else functools.partial(self, instance)
 
     @property
@@ -102,10 +102,10 @@ class CustomFunction:
 
 
 class Call:
-    """The derivative of one call: the rules that were given, and the transpose of one where the other is missing.
+    """The derivative of one call: the given rules, and the transpose of one if the other is missing.
 
-    The rules are those of the moment of the call, with what they captured then: what the program changes later has no
-    influence. What a rule adds to a list that it captures is added to the program's list.
+    The rules and what they captured are fixed at the time of the call; later changes by the program have no effect.
+    Items that a rule appends to a captured list are appended to the program's list.
     """
 
     __slots__ = ("custom", "parts", "result", "snapshot", "values")
@@ -116,14 +116,14 @@ class Call:
         self.parts = (custom.bwd, custom.jvp, residuals, args)
 
     def bind(self, outward: Callable[[Any], Any]) -> None:
-        """Keep what the rules capture."""
+        """Store the values that the rules capture."""
         engine = self.custom.engine
         self.snapshot = Snapshot(engine.structures, self.parts, engine.copies)
         self.values = [outward(value) for value in self.snapshot.captured]
         del self.parts
 
     def pull(self, cotangent: Any) -> Any:
-        """The cotangents of the arguments."""
+        """Return the cotangents of the arguments."""
         with self._bound() as (bwd, jvp, residuals, args):
             if bwd is not None:
                 return bwd(residuals, cotangent)
@@ -134,7 +134,7 @@ class Call:
             return backpropagator(cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
-        """The tangent of the result."""
+        """Return the tangent of the result."""
         with self._bound() as (bwd, jvp, residuals, args):
             if jvp is not None:
                 return self._tangent(jvp, args, tangents)
@@ -148,7 +148,7 @@ class Call:
 
     @contextmanager
     def _bound(self) -> Iterator[Any]:
-        """The rules, the residuals and the arguments as they were at the call; errors are told whose rule it was."""
+        """Give the rules, the residuals and the arguments as of the call; add the function's name to errors."""
         made: dict[int, Any] = {}
         values = [value.copy() if type(value) is Array else value for value in self.values]  # a rule may write to them
         bound = self.snapshot.again(values, made)

@@ -1,4 +1,4 @@
-"""The debug switch: source lines of records, and an error at the first number that is not finite."""
+"""The debug switch: source lines of records, and an error at the first non-finite number."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Debug", "DebugBackpropagator", "Switches", "debug_vjp", "watched"]
 
 
 class Switches(NamedTuple):
-    """What an engine watches."""
+    """The checks that an engine makes."""
 
     nans: bool
     records: bool
 
 
 class Debug:
-    """The switches of an engine, set; as a context manager they are set back at its end.
+    """Sets the switches of an engine; as a context manager it restores them at its end.
 
-    Contexts of several threads may overlap: an engine has the switches that were set last of those that have not ended.
+    Contexts of several threads may overlap. The switches in force are those of the open context that began last.
     """
 
     def __init__(self, engine: Engine, switches: Switches | None) -> None:
@@ -41,7 +41,7 @@ class Debug:
         return self.engine
 
     def __exit__(self, *error: object) -> None:
-        """Set the switches back: without these, and without what this thread has set since."""
+        """Remove these switches, and those that this thread has set since."""
         position = self.engine.debugs.index(self) if self in self.engine.debugs else len(self.engine.debugs)
         later = self.engine.debugs[position:]
         ended = [debug for debug in later if debug is self or debug.thread == self.thread]
@@ -50,7 +50,7 @@ class Debug:
 
 
 def watched(engine: Engine, program: Callable[..., Any]) -> Callable[..., Any]:
-    """A program that is run under the engine's switches; the program itself where they are off."""
+    """A program that runs under the engine's switches; the program itself if they are off."""
     switches = engine.switches
     if switches is None or not switches.nans:
         return program
@@ -60,7 +60,7 @@ def watched(engine: Engine, program: Callable[..., Any]) -> Callable[..., Any]:
 def debug_vjp(
     engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...], keywords: dict[str, Any], nans: bool
 ) -> tuple[Any, DebugBackpropagator]:
-    """Do what `Engine.vjp` does, with source lines, and with checks where `nans` asks for them."""
+    """Run `Engine.vjp` with source lines, and with checks if the switch `nans` is on."""
     recorder = Watcher(engine.structures).recorder if nans else LineRecorder()
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ class DebugBackpropagator:
 
     @property
     def tape(self) -> Any:
-        """The tape."""
+        """The tape of the run."""
         return self.backpropagator.tape
 
     @property
@@ -98,6 +98,6 @@ class DebugBackpropagator:
         Raises
         ------
         NotFiniteError
-            Where the debug switch asks for it and a cotangent is not finite.
+            If the debug switch asks for checks and a cotangent is not finite.
         """
         return self.backpropagator(cotangent)

@@ -1,4 +1,4 @@
-"""The graph of a tape: records and what they depend on, or source lines in their place where there are many."""
+"""The graph of a tape: its records and their parents, or its source lines if there are many records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Graph", "Vertex", "graph_of", "to_dot"]
 
 
 class View(Protocol):
-    """What a picture is drawn of: a `TapeView`."""
+    """The data of a picture: a `TapeView`."""
 
     tape: Any
     recorder: Any
@@ -21,7 +21,7 @@ class View(Protocol):
     def __len__(self) -> int: ...
 
     def records(self) -> list[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
-        """Each record."""
+        """All records."""
 
     def value_of(self, id: int) -> float | None:
         """The value of an id."""
@@ -40,15 +40,15 @@ class View(Protocol):
         """The records of each source line."""
 
 
-MOST = 300  # records that a picture shows one by one
-DEEPEST = 24  # of them on a way
+MOST = 300  # a picture of more records shows source lines
+DEEPEST = 24  # so does one with a path of more records
 
 
 @dataclass
 class Vertex:
-    """A box of the picture: a title, a line of detail, the group that its colour shows, and what it depends on.
+    """A box of the picture: a title, a line of detail, the group that sets its colour, and its parents.
 
-    `partials` has what is written on the edges from its parents.
+    `partials` holds the labels of the edges from the parents.
     """
 
     title: str
@@ -61,7 +61,7 @@ class Vertex:
 
 @dataclass
 class Graph:
-    """Boxes by number, a parent before its children except in loops, a heading, and what each group is."""
+    """Boxes by number, a heading, and the name of each group; parents precede children except in loops."""
 
     heading: str
     vertices: dict[int, Vertex]
@@ -69,9 +69,9 @@ class Graph:
 
 
 def graph_of(view: View, fold: int | None = None) -> Graph:
-    """Return the graph of the records, or of the source lines where there are more than `fold` records.
+    """Return the graph of the records, or of the source lines if there are more than `fold` records.
 
-    By default loops are folded as well: a chain of many records is a staircase that says no more than its lines.
+    By default long chains are folded as well: loops, drawn record by record, show no more than their source lines.
     """
     heading = f"{len(view):,} records, {view.nbytes:,} bytes"
     if len(view) > (MOST if fold is None else fold):
@@ -84,7 +84,7 @@ def graph_of(view: View, fold: int | None = None) -> Graph:
 
 
 def _depth(vertices: dict[int, Vertex]) -> int:
-    """The records on the longest way from an input."""
+    """The number of records on the longest path from an input."""
     depth: dict[int, int] = {}
     for number, vertex in vertices.items():
         depth[number] = 1 + max((depth.get(parent, 0) for parent in vertex.parents), default=0)
@@ -100,7 +100,7 @@ def _shown(value: float | None) -> str:
 
 
 def _records(view: View) -> dict[int, Vertex]:
-    """One box for each record and for each input that is used."""
+    """One box for each record and for each used input."""
     records = view.records()
     used = {parent for record in records for parent in record[2]}
     vertices = {

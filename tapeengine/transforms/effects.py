@@ -1,7 +1,7 @@
-"""What a run has written into the objects that it captures, and how it is written on into the program's own.
+"""What a run wrote into the objects that it captures, and how these writes reach the program's own objects.
 
-An object holds other objects by index, key or name. A run has written to it where it no longer holds the same objects
-in the same order: one was set, added, taken out or moved.
+An object holds other objects by index, key or name. A run has written to it if it holds other objects afterwards, or
+the same ones in another order.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ __all__ = ["Effects"]
 
 
 class Effects:
-    """The effects of one run of what a snapshot holds.
+    """The effects of one run on the objects of a snapshot.
 
     Parameters
     ----------
     structures : Structures
     snapshot : Snapshot
     done : dict
-        What was made anew for the run, by node; see `Snapshot.around`.
+        The objects that were rebuilt for the run, by node; see `Snapshot.around`.
 
     Attributes
     ----------
     changed : list of (Node, dict)
-        The objects that were written to, and what they hold now, by index, key or name.
+        The objects that were written to, and their contents now, by index, key or name.
     arrays : list of numpy.ndarray
-        Those that hold other numbers.
+        The arrays whose numbers changed.
 
     Examples
     --------
@@ -78,23 +78,23 @@ class Effects:
         return False
 
     def shared(self) -> list[Any]:
-        """The objects of which later runs have no copies, so that they would write to them again."""
+        """The objects that later runs do not copy, and would therefore write to again."""
         return [node.original for node, _ in self.changed if not (node.lifted or node.changes)]
 
     def values(self) -> list[Any]:
-        """What the objects that were written to hold; the arrays themselves."""
+        """The contents of the objects that were written to, and the changed arrays themselves."""
         return self.arrays + [value for _, now in self.changed for value in now.values()]
 
     def fresh(self) -> list[Any]:
-        """The same without what was captured before."""
+        """The values that were not captured before."""
         return [value for value in self.values() if id(value) not in self._made_from]
 
     def sources(self) -> list[dict[Any, Node | None]]:
-        """Which captured object each place holds that was written to; None for what is new."""
+        """The captured object in each place that was written to; None for an object that was not captured."""
         return [{key: self._made_from.get(id(value)) for key, value in now.items()} for _, now in self.changed]
 
     def write_on(self, sources: list[dict[Any, Node | None]]) -> bool:
-        """Write all into the program's own objects, as a run with the same `sources`; false where one cannot be."""
+        """Write all effects into the program's own objects, given equal `sources`; return whether that is possible."""
         for (node, now), found in zip(self.changed, sources, strict=True):
             if self._of(node) is not node.original:
                 own = {key: _own(value, found.get(key)) for key, value in now.items()}
@@ -108,7 +108,7 @@ def _own(value: Any, source: Node | None) -> Any:
 
 
 def contents(structures: Structures, node: Node, value: Any) -> dict[Any, Any]:
-    """What an object that can be written to holds now, by index, key or name, as its node's `keys` say it."""
+    """The present contents of a writable object, by index, key or name, following its node's `keys`."""
     kind = type(value)
     if node.names:
         return {name: value[name] for name in node.names if name in value}
@@ -137,7 +137,7 @@ def _cell(cell: CellType) -> dict[Any, Any]:
 
 
 def write(structures: Structures, node: Node, now: dict[Any, Any]) -> bool:
-    """Make a captured object hold what `contents` told of another one; false where there is no way to."""
+    """Write the contents that `contents` found in another object into a captured one; return whether that worked."""
     value, kind = node.original, type(node.original)
     if kind is list:
         value[:] = now.values()

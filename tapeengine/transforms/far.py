@@ -1,8 +1,8 @@
-"""Tasks that run in other processes, and what comes back of them.
+"""Tasks that run in other processes, and their replies.
 
-A task is recorded where it runs. Its reply brings its value, and what its derivative needs: rows of cotangents where
-the value is few numbers, so that the reverse pass sends nothing; the place of its tape, where that can stay on the
-worker for a later call; or neither, and then the reverse pass sends the task again with its cotangent.
+A task is recorded where it runs. Its reply contains its value and what its derivative needs. If the value is few
+numbers, these are rows of cotangents, and the reverse pass sends nothing. If the tape can stay on the worker, it is a
+reference to the tape. Otherwise the reverse pass sends the task again, with its cotangent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Reply", "first", "pull_again", "pull_kept", "push_again"]
 
 
 class Reply:
-    """What a task's first run brings.
+    """The reply to a task's first run.
 
     Parameters
     ----------
@@ -26,14 +26,14 @@ class Reply:
     rows : list, optional
         The rows of the task's derivative.
     job : Job, optional
-        The task's derivative, which stays in the process that made it: a pickle says only that it is there.
+        The task's derivative. It stays in the process that made it; the pickle contains a flag only.
 
     Attributes
     ----------
     is_kept : bool
         Whether the process that ran the task keeps its tape.
     home : Reference or None
-        Where that is, once the reply has come here.
+        The reference to that derivative, set when the reply arrives.
     """
 
     __slots__ = ("home", "is_kept", "job", "rows", "value")
@@ -50,14 +50,14 @@ class Reply:
 
 
 def recorded(task: Task, values: list[Any]) -> tuple[Any, Job]:
-    """Run a task on a tape of its own."""
+    """Run a task on its own tape."""
     engine, own = engine_here(), found(values)
     value, pull = task.recorded(engine, own)
     return value, Job(engine.structures, value, own, pull)
 
 
 def found(values: list[Any]) -> list[Any]:
-    """The values of a task, some of which lie here already."""
+    """The values of a task; references to values in this process are replaced by these."""
     return [x.value if isinstance(x, Reference) else x for x in values]
 
 
@@ -69,9 +69,9 @@ def first(task: Task, values: list[Any], is_swept_once: bool, keeps: bool) -> Re
     task : Task
     values : list
     is_swept_once : bool
-        Whether the caller is differentiated once, by cotangents: only then is the derivative sure to be asked for.
+        Whether the caller is differentiated once, by cotangents. Only then will the derivative certainly be used.
     keeps : bool
-        Whether a later call can come to this process.
+        Whether a later call can be sent to this process.
     """
     if not values:
         return Reply(task(values))
@@ -82,17 +82,17 @@ def first(task: Task, values: list[Any], is_swept_once: bool, keeps: bool) -> Re
 
 
 def pull_kept(home: Reference, cotangent: Any) -> Any:
-    """Sweep the tape that a task left here."""
+    """Sweep the tape that a task has left in this process."""
     job = home.value.job
     return Gone() if job is None else job(cotangent)
 
 
 def pull_again(task: Task, values: list[Any], cotangent: Any) -> tuple[Any, Rows | None]:
-    """Run a task again; the cotangents of its values, and the rows that they were computed from."""
+    """Run a task again; return the cotangents of its values, and the rows if they were computed from rows."""
     job = recorded(task, values)[1]
     return job(cotangent), job.rows
 
 
 def push_again(task: Task, values: list[Any], tangents: Sequence[Any]) -> Any:
-    """Run a task again, for the tangent of what it returns."""
+    """Run a task again, and return the tangent of its result."""
     return task.push(engine_here(), found(values))(list(tangents))

@@ -1,10 +1,10 @@
-"""`fork` and `fork_map`: tasks side by side, whose derivatives run side by side too (DN section 12, n-ary).
+"""`fork` and `fork_map`: concurrent tasks whose derivatives run concurrently as well (DN section 12, n-ary).
 
-Each task records on a tape of its own, so that a dual is known by its job's tape and its id in it (DN 12.2), and tasks
-fork further ones. The trace that forked has one record for them all, which knows where their tapes are: that is the job
-graph. The reverse pass forks where the primal joined, one resolve for each task, and joins where it forked (DN Fig.
-15); the cotangents of what tasks share are added in the order of the tasks, so that any number of workers gives the
-same bits.
+Each task records on its own tape, so a dual is identified by its job's tape and its id there (DN 12.2). Tasks may fork
+further tasks. The trace that forked gets one record for all its tasks, with references to their tapes: that is the job
+graph. The reverse pass forks where the primal joined, one resolve per task, and joins where the primal forked (DN Fig.
+15). Cotangents of values that tasks share are added in the order of the tasks, so the bits do not depend on the number
+of workers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fork", "fork_map"]
 
-#: From how many bytes on an array is kept by workers for several tasks of a fork; to share it has a cost of its own.
+#: Workers keep arrays of at least this many bytes for several tasks of a fork; for smaller ones sharing costs more.
 _LARGE = 1 << 18
 
 
@@ -79,14 +79,14 @@ def _each(f: Callable[..., Any], items: Sequence[tuple[Any, ...]]) -> list[Any]:
 
 
 def _name(f: Any) -> str:
-    """The name of the program's function in a task."""
+    """The name of the program's function that a task runs."""
     while isinstance(f, partial):
         f = f.func
     return str(getattr(f, "__name__", type(f).__name__))
 
 
 class Captures:
-    """What tasks capture: traced values, each once, and references to data that lies elsewhere.
+    """The values that tasks capture: traced values, each once, and references to data stored elsewhere.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Captures:
         self._numbers: dict[int, int] = {}
 
     def snapshot(self, value: Any) -> Snapshot:
-        """What an object captures."""
+        """Take the snapshot of an object."""
         engine, workers = self._engine, self._workers
         return Snapshot(engine.structures, value, engine.copies, self._is_lifted, with_globals=workers.shares_memory)
 
@@ -109,7 +109,7 @@ class Captures:
         return is_traced(value) or isinstance(value, self._workers.references)
 
     def task(self, snapshot: Snapshot, name: str) -> tuple[Task, list[int]]:
-        """Make a task of a call; with it the numbers of the values that it captures."""
+        """Make a task from a call; return it with the numbers of the values that it captures."""
         workers, references = self._workers, self._workers.references
         call = Repeatable(self._engine, snapshot, name)
         numbers: list[int] = []
@@ -123,7 +123,7 @@ class Captures:
         return Closure(call, places), numbers
 
     def fork(self, found: Sequence[tuple[Task, list[int]]], progress: Progress | None) -> list[Any]:
-        """Run tasks and give their values."""
+        """Run tasks and return their values."""
         return Fork(self._engine, self._workers, progress, *zip(*found, strict=True)).run(self.values) if found else []
 
     def _number(self, value: Any) -> int:
@@ -135,7 +135,7 @@ class Captures:
 
 @dataclass(slots=True)
 class Fork:
-    """Tasks, and which of the values that they share each of them takes.
+    """Tasks, and the shared values that each of them takes.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class Fork:
     progress : callable or None
     tasks : sequence of Task
     places : sequence of list of int
-        For each task the numbers of its values among the shared ones.
+        For each task, the numbers of its values among the shared ones.
     """
 
     engine: Engine
@@ -154,13 +154,13 @@ class Fork:
     places: Sequence[Sequence[int]]
 
     def run(self, values: list[Any]) -> list[Any]:
-        """Run the tasks; on traced values they leave one record."""
+        """Run the tasks; on traced values this leaves one record."""
         traced, results = call_with_rule(self.engine, (values,), self._call, "fork")
         return results if traced else self.each(run_task, "value", values)
 
     def _call(self, args: tuple[Any, ...]) -> tuple[list[Any], Derivative]:
         (values,) = args
-        if any(map(is_traced, values)):  # by a trace further out, which is forked on as well
+        if any(map(is_traced, values)):  # by an enclosing trace, on which the tasks are forked as well
             return self.run(values), Again(self, values)
         if self.workers.shares_memory:
             found = self.each(self._recorded, "value", values)
@@ -172,7 +172,7 @@ class Fork:
         return [reply.value for reply in replies], Far(self, values, sent, replies)
 
     def sent(self, values: list[Any]) -> list[Any]:
-        """The values as they go to workers: a large array that several tasks take goes to each worker once."""
+        """The values in the form in which workers get them: a large array of several tasks is sent once per worker."""
         if not self.workers.stores:
             return values
         taken = Counter(number for places in self.places for number in places)
@@ -190,18 +190,18 @@ class Fork:
         return [[values[k] for k in places] for places in self.places]
 
     def each(self, function: Callable[..., Any], what: str, values: list[Any], *more: Any) -> list[Any]:
-        """Call a function of each task, its values and what else is given, on the workers."""
+        """Call a function on the workers, once per task, with the task, its values and further arguments."""
         pairs = zip(self.tasks, self.own(values), strict=True)
         return list(self.calls([(function, task, own, *more) for task, own in pairs], what))
 
     def calls(self, calls: Sequence[tuple[Any, ...]], what: str) -> Iterable[Any]:
-        """Run calls on the workers; their results in order."""
+        """Run calls on the workers and return their results in order."""
         name = f"{self.tasks[0].name}_{what}"
         found = in_order(self.workers, calls, name)
         return found if self.progress is None else self.progress(found, total=len(calls), desc=name)
 
     def totals(self, values: list[Any], found: Iterable[Sequence[Any] | None]) -> tuple[list[Any]]:
-        """Add up the cotangents of the shared values, task by task; None is zero."""
+        """Add up the cotangents of the shared values, in the order of the tasks; None stands for zero."""
         total: dict[int, Any] = {}
         mine: set[int] = set()
         for places, cotangents in zip(self.places, found, strict=True):
@@ -219,7 +219,7 @@ class Fork:
 
 @dataclass(slots=True)
 class Near:
-    """The derivative of tasks whose tapes are here."""
+    """The derivative of tasks whose tapes are in this process."""
 
     fork: Fork
     values: list[Any]
@@ -227,7 +227,7 @@ class Near:
     maps: list[Callable[[Any], Any]] = field(default_factory=list)
 
     def pull(self, cotangent: list[Any]) -> Any:
-        """Resolve the tasks side by side; in this thread where their cotangents are traced."""
+        """Resolve the tasks concurrently, or in this thread if their cotangents are traced."""
         fork = self.fork
         leaves = [flatten(fork.engine.structures, ct)[0] for ct in cotangent]
         calls = [
@@ -239,7 +239,7 @@ class Near:
         return fork.totals(self.values, fork.calls(calls, "cotangents"))
 
     def push(self, tangents: tuple[list[Any]]) -> Any:
-        """Sweep the tasks forwards, on tapes that keep what tangents need."""
+        """Sweep the tasks forward, on tapes that keep what tangents need."""
         fork, own = self.fork, self.fork.own(tangents[0])
         if not self.maps:
             self.maps = fork.each(lambda task, given: task.push(fork.engine, given), "value", self.values)
@@ -250,7 +250,7 @@ class Near:
 
 @dataclass(slots=True)
 class Far:
-    """The derivative of tasks that run elsewhere."""
+    """The derivative of tasks that run in other processes."""
 
     fork: Fork
     values: list[Any]
@@ -258,7 +258,7 @@ class Far:
     replies: list[Reply]
 
     def pull(self, cotangent: list[Any]) -> Any:
-        """Combine the rows that have come; sweep the tapes that are kept; send again what is left."""
+        """Combine the rows that arrived, sweep the tapes that workers keep, and send the other tasks again."""
         fork = self.fork
         structures = fork.engine.structures
         found: dict[int, Any] = {}
@@ -290,7 +290,7 @@ class Far:
         return self.fork.tasks[k], [self.sent[number] for number in self.fork.places[k]]
 
     def _again(self, k: int, answer: tuple[Any, Any]) -> Any:
-        """The cotangents of a task that was run again; the rows stay for the next time."""
+        """Return the cotangents of a task that was run again; store its rows for later calls."""
         cotangents, self.replies[k].rows = answer
         return cotangents
 
@@ -300,7 +300,7 @@ class Far:
 
 @dataclass(slots=True)
 class Again:
-    """The derivative of tasks on values that are traced further out: a fork on that trace, which runs them again."""
+    """The derivative of tasks whose values an enclosing trace follows: a fork on that trace, which runs them again."""
 
     fork: Fork
     values: list[Any]
@@ -314,7 +314,7 @@ class Again:
         return self._forked("push", self.fork.own(tangents[0]))
 
     def _forked(self, direction: Direction, given: Sequence[Any]) -> list[Any]:
-        """Fork into the derivatives of the tasks; what is given for each joins the shared values."""
+        """Fork into the derivatives of the tasks; their cotangents or tangents join the shared values."""
         fork, shared = self.fork, list(self.values)
         tasks: list[Task] = []
         places: list[list[int]] = []
@@ -327,4 +327,4 @@ class Again:
 
 
 def _nothing() -> None:
-    """What a task contributes whose value has no cotangent: a linear map sends zero to zero."""
+    """The contribution of a task whose value has no cotangent: a linear map sends zero to zero."""

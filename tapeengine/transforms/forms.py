@@ -1,6 +1,6 @@
-"""The form of a structure: its containers without its leaves, and the spaces that the leaves lie in.
+"""The form of a structure: its containers without the leaves, and the spaces of the leaves.
 
-A `Form` is what a linear map knows of its domain and codomain. Nothing here recurses, so that depth is no limit.
+A linear map describes its domain and codomain by a `Form` each. Nothing here recurses, so depth is unlimited.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ __all__ = [
     *("Form", "add", "flatten", "form_around", "form_of", "is_plain", "is_traced", "map_leaves", "ones", "unflatten"),
 ]
 
-#: Classes of leaves that are found without a look into the known containers.
+#: Classes of leaves that are recognised without searching the registered containers.
 NUMBERS = frozenset((float, Dual, Array, np.ndarray))
-#: A step of a form: a container of n children with its name and what `make` needs, or None for a leaf.
+#: One step of a form: the name of a container, its constructor and argument, its number of children; None for a leaf.
 Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int] | None
 
 
 def is_traced(value: Any) -> bool:
-    """Whether a leaf is being differentiated by a trace that is open."""
+    """Whether an open trace differentiates a leaf."""
     return type(value) is Dual or type(value) is Array
 
 
 def is_continuous(value: Any) -> bool:
-    """Whether a leaf has a derivative: a float or a complex number, an array of them, or one of these traced."""
+    """Whether a leaf has a derivative: a real or complex floating-point number, an array of these, or a dual of one."""
     if type(value) is float or is_traced(value) or isinstance(value, (float, complex, np.inexact)):
         return True
     return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
 
 
 def is_plain(leaf: Any) -> bool:
-    """Whether a leaf is no array of another class (masked arrays, matrices), whose sums mean something else."""
+    """Whether a leaf is not an array of a subclass (masked array, matrix), for which sums mean something else."""
     return not isinstance(leaf, np.ndarray) or type(leaf) in (np.ndarray, np.memmap)
 
 
 def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | None:
-    """The children of a container and its step; None for a leaf."""
+    """The children and the step of a container; None for a leaf."""
     if type(value) in NUMBERS:
         return None
     opened = structures.opened(value)
@@ -56,7 +56,7 @@ def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | 
 
 
 def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
-    """Take a structure apart into its leaves, from left to right, and the steps that rebuild it.
+    """Decompose a structure into its leaves, from left to right, and the steps that rebuild it.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
 
 
 def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:
-    """Rebuild a structure of the same form around other leaves."""
+    """Rebuild a structure from steps and other leaves."""
     remaining = iter(leaves)
     done: list[Any] = []
     for step in steps:
@@ -114,7 +114,7 @@ def ones(structures: Structures, value: Any) -> Any:
 
 
 def add(structures: Structures, a: Any, b: Any) -> Any:
-    """The sum of two tangents of one form; None, at what is discrete, stays None."""
+    """The sum of two tangents of one form; None for discrete leaves."""
     if type(a) is float:
         return a + b
     left, steps = flatten(structures, a)
@@ -125,14 +125,14 @@ def add(structures: Structures, a: Any, b: Any) -> Any:
 
 
 class Form:
-    """The space of a structure's tangents: its containers, and for each leaf a `Space` (None where discrete).
+    """The space of a structure's tangents: its containers, and a `Space` for each leaf (None if discrete).
 
     Attributes
     ----------
     spaces : tuple of Space or None
         The spaces of the leaves, from left to right.
     size : int
-        How many numbers a tangent has.
+        The total number of components of a tangent.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class Form:
         return unflatten(self.steps, [None if space is None else space.zeros() for space in self.spaces])
 
     def value(self, vector: Any) -> Any:
-        """Return the tangent whose numbers, leaf by leaf, are those of a vector."""
+        """Return the tangent whose components are those of a vector, in the order of the leaves."""
         leaves: list[Any] = []
         start = 0
         for space in self.spaces:
@@ -174,7 +174,7 @@ class Form:
         return unflatten(self.steps, leaves)
 
     def basis(self, position: int) -> Any:
-        """Return the tangent that is one at one number and zero elsewhere."""
+        """Return the tangent whose component at a position is one, all others zero."""
         if all(space is _REAL for space in self.spaces):
             return unflatten(self.steps, [float(k == position) for k in range(self.size)])
         vector = np.zeros(self.size, complex if self.is_complex else float)
@@ -187,7 +187,7 @@ class Form:
         Raises
         ------
         CotangentError
-            Where the tangent is not of this form; both forms are printed.
+            If the tangent does not have this form; the message shows both forms.
         """
         leaves, steps = flatten(self.structures, value)
         ours = [step if step is None else (step[0], step[3]) for step in self.steps]
@@ -197,7 +197,7 @@ class Form:
         raise CotangentError(f"the {name} must have the form {self}, not {_told(self.structures, value)}")
 
     def vector(self, value: Any, name: str = "tangent") -> Any:
-        """Return a tangent's numbers as one vector; a traced one where a leaf is traced."""
+        """Return a tangent's components as one vector, which is traced if a leaf is."""
         leaves = [x for x, space in zip(self.parts(value, name), self.spaces, strict=True) if space is not None]
         if any(map(is_traced, leaves)):
             import tapeengine.numpy as tnp
@@ -219,7 +219,7 @@ class Form:
 
 
 def _told(structures: Structures, value: Any) -> str:
-    """The form of what does not fit; by its class where that is another library's array."""
+    """The form of an unsuitable tangent for an error; the class name for an array of another library."""
     odd = [leaf for leaf in flatten(structures, value)[0] if hasattr(type(leaf), "__array__") and not is_traced(leaf)]
     odd = [leaf for leaf in odd if not isinstance(leaf, np.generic) and type(leaf) is not np.ndarray]
     named = "".join(f" with a {type(leaf).__module__.partition('.')[0]}.{type(leaf).__qualname__}" for leaf in odd[:1])
@@ -227,7 +227,7 @@ def _told(structures: Structures, value: Any) -> str:
 
 
 def _named(step: Step) -> Step:
-    """The step that writes a container down in place of building it."""
+    """A step that formats a container instead of building it."""
     if step is None:
         return None
     name, _, aux, count = step
@@ -277,7 +277,7 @@ def form_of(structures: Structures, value: Any) -> Form:
 
 
 def form_around(structures: Structures, leaves: Sequence[Any], steps: Sequence[Step]) -> Form:
-    """Return the form of the tangents of what `flatten` has taken apart."""
+    """Return the form of the tangents of a structure that `flatten` has decomposed."""
     return Form(structures, [_space(leaf) for leaf in leaves], steps)
 
 

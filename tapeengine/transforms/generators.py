@@ -1,7 +1,7 @@
 """The states of the global random generators, of `random` and of numpy.
 
-To read a state takes longer than a small program runs, so it is read once and kept while the generators' memory is the
-same: the words of the Mersenne Twister, and the normal number that a generator has in store.
+Reading a state takes longer than running a small program. So a state is read once and kept until the memory of its
+generator changes: the words of the Mersenne Twister, and the stored normal number.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _PYTHON_BYTES = _random.Random.__basicsize__ - _HEAD
 
 
 class Reader:
-    """Reads the states, and knows those that it has read last."""
+    """Reads the states, and caches the last result."""
 
     def __init__(self) -> None:
         self._known: tuple[Any, States] = (None, (None, None))
 
     def states(self) -> States:
-        """The states of the global generators of `random` and of numpy; None for one that nobody has imported."""
+        """The states of the global generators of `random` and `numpy.random`; None for a module not yet imported."""
         memory = _memory()
         known = self._known
         if memory is not None and known[0] == memory:
@@ -51,7 +51,7 @@ def _states() -> States:
 
 
 def _memory() -> tuple[Any, ...] | None:
-    """All bytes that a state is read from; None where a generator is of another kind."""
+    """All bytes that determine a state; None if a generator is not a Mersenne Twister."""
     python: Any = sys.modules.get("random")
     numpy: Any = sys.modules.get("numpy.random")
     found: list[Any] = []
@@ -74,7 +74,7 @@ generator_states = Reader().states
 
 
 def set_generators(states: States) -> None:
-    """Put the global generators into given states."""
+    """Set the global generators to given states."""
     python, numpy = states
     if python is not None:
         sys.modules["random"].setstate(python)
@@ -83,7 +83,7 @@ def set_generators(states: States) -> None:
 
 
 def same_states(a: States, b: States) -> bool:
-    """Whether nothing was drawn from the global generators between two moments."""
+    """Whether two states are equal, so that no number was drawn between them."""
     if a is b:
         return True
     if a[0] != b[0] or (a[1] is None) != (b[1] is None):

@@ -1,4 +1,4 @@
-"""Gradients of programs with one real number as their result."""
+"""Gradients of programs that return one real number."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def value_and_grad(
     alone = arguments.first and not has_aux
 
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
-        if alone and len(args) == 1 and not kwargs:  # the common case, without the choice of arguments
+        if alone and len(args) == 1 and not kwargs:  # the common case skips the selection of arguments
             value, backpropagator = engine.vjp(f, args[0])
             if type(value) is not float:
                 check_scalar(value, backpropagator, "value_and_grad")
@@ -56,7 +56,7 @@ def value_and_grad(
 def of_complex_numbers(
     engine: Engine, f: Callable[..., Any], arguments: Arguments, has_aux: bool
 ) -> Callable[..., Any]:
-    """`value_and_grad` of a holomorphic program: the cotangent one gives its complex derivative."""
+    """Do `value_and_grad` of a holomorphic program: the cotangent one gives its complex derivative."""
 
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
@@ -128,7 +128,7 @@ def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0
 
 
 def check_scalar(value: Any, backpropagator: Any, transform: str) -> None:
-    """Refuse a result that is not one real number, and say what to do instead."""
+    """Raise an error that says what to do instead, unless the result is one real number."""
     if not is_real_number(value, backpropagator):
         found = _kind(value)
         raise ResultError(f"{transform} needs a program that returns one real number, and this one returned {found}")
@@ -143,7 +143,7 @@ def is_real_number(value: Any, backpropagator: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """What a result is, and what to do about it."""
+    """Describe an unsuitable result, and say how to change the program or the call."""
     kind = type(value).__name__
     if isinstance(value, tuple) and len(value) == 2:
         return "a tuple of 2. If the second is not to be differentiated, say has_aux=True; else use jacobian, or vjp"

@@ -1,7 +1,7 @@
-"""Complex numbers in gradients and Jacobians: what may be complex, and when; the meaning is JAX's.
+"""Complex numbers in gradients and Jacobians: what may be complex, and in which direction; the meaning is JAX's.
 
-A forward sweep takes real inputs, a reverse sweep real results: then a column, or a row, says all. Where both are
-complex, only a holomorphic program has a Jacobian of complex numbers, and the caller has to say that it is one.
+A forward sweep needs real inputs and a reverse sweep needs real results: then a column, or a row, determines the
+derivative. If both are complex, only a holomorphic program has a complex Jacobian, and the caller must declare it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Sweep = Literal["forward", "reverse"]
 
 
 def sweeps(rows: Form, columns: Form, holomorphic: bool) -> tuple[Sweep, ...]:
-    """Which sweeps give a Jacobian from `columns` to `rows`.
+    """Return the sweeps that give a Jacobian from `columns` to `rows`.
 
     Raises
     ------
     UnsupportedError
-        Where none does.
+        If neither sweep does.
     """
     if holomorphic:
         check_holomorphic("the inputs", columns)
@@ -35,29 +35,29 @@ def sweeps(rows: Form, columns: Form, holomorphic: bool) -> tuple[Sweep, ...]:
 
 
 def check_complex(found: tuple[Sweep, ...], mode: str, rows: Form, columns: Form) -> None:
-    """Refuse a mode that does not give the Jacobian, and say what does."""
+    """Refuse a mode that does not give the Jacobian, and name the one that does."""
     if mode in found or (mode == "auto" and found):
         return
     held = f"inputs {columns} and a result {rows}"
     if not found:
         raise UnsupportedError(
-            f"a program with the {held} has no Jacobian unless it is holomorphic: then say holomorphic=True. Else "
-            "write it over real and imaginary parts, or use vjp and jvp, which take complex cotangents and tangents"
+            f"a program with the {held} has no Jacobian unless it is holomorphic. If it is, say holomorphic=True; if "
+            "not, write it in real and imaginary parts, or use vjp and jvp, which take complex cotangents and tangents"
         )
     wrong = "inputs" if mode == "forward" else "results"
     name, other = ("jacfwd", "jacrev") if mode == "forward" else ("jacrev", "jacfwd")
     raise UnsupportedError(
-        f"{name} does not take complex {wrong}, and this program has {held}. Use {other}; where it is holomorphic and "
-        "all is complex, say holomorphic=True"
+        f"{name} does not take complex {wrong}, and this program has {held}. Use {other}; if the program is "
+        "holomorphic and all values are complex, say holomorphic=True"
     )
 
 
 def check_holomorphic(what: str, form: Form) -> None:
-    """Refuse a real leaf: a holomorphic program goes from complex numbers to complex numbers."""
+    """Refuse a real leaf: a holomorphic program maps complex numbers to complex numbers."""
     if any(space is not None and not space.is_complex for space in form.spaces):
         raise UnsupportedError(
-            f"holomorphic=True needs {what} to be complex, not {form}. Turn them into complex numbers first, or leave "
-            "holomorphic=True out where they are real"
+            f"holomorphic=True needs {what} to be complex, not {form}. Convert the real values to complex numbers "
+            "first, or leave holomorphic=True out"
         )
 
 
@@ -69,5 +69,5 @@ def check_holomorphic_number(value: Any, transform: str) -> None:
     kind = type(value).__name__ if dtype is None else f"{dtype} of shape {np.shape(value)}"
     raise ResultError(
         f"{transform} with holomorphic=True needs a program that returns one complex number, and this one returned "
-        f"{kind}. Leave holomorphic=True out where the result is real; use jacobian where there are several"
+        f"{kind}. Leave holomorphic=True out if the result is real; use jacobian if there are several results"
     )

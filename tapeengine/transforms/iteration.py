@@ -1,4 +1,4 @@
-"""`iterate`: n equal steps, reversed with few stored states."""
+"""`iterate`: n equal steps whose reverse pass stores few states."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progre
 
 
 def _check(engine: Engine, start: Any, final: Any) -> None:
-    """Refuse steps that change the state's form, or that depend on traced values out of reach."""
+    """Refuse steps that change the state's form, and traced values that the engine cannot find."""
     before, after = form_of(engine.structures, start), form_of(engine.structures, final)
     if before != after:
         raise StructureError(f"the step of iterate must keep the state's form {before}; it returned {after}")
@@ -62,7 +62,7 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
 
 
 class Steps:
-    """The steps of one call: what they capture, and of each state that they passed through a print of each leaf."""
+    """The steps of one call: the values that they capture, and a hash of each leaf of every state they passed."""
 
     def __init__(self, engine: Engine, step: Step, n: int, checkpoints: int, progress: Progress | None = None) -> None:
         self.engine = engine
@@ -75,11 +75,11 @@ class Steps:
         self.begin = Places(self.snapshot.generators).here()
 
     def shown(self, steps: range, passed: str) -> Iterable[int]:
-        """The steps of a pass, shown as they are done."""
+        """Report the steps of a pass as they are done."""
         return steps if self.progress is None else self.progress(steps, total=self.n, desc=f"iterate: {passed}")
 
     def called(self, args: tuple[Any, ...]) -> tuple[Any, Derivative]:
-        """Run the steps; on values that are traced further out they leave a record there as well."""
+        """Run the steps; if an enclosing trace follows the values, leave a record there as well."""
         traced, result = call_with_rule(self.engine, args, self.called, "iterate")
         if traced:
             return result, Reversal(self, args, None)
@@ -108,7 +108,7 @@ class Steps:
         return chain
 
     def _traced_steps(self, start: Any) -> Callable[..., Any]:
-        """What runs the steps once more, each on a tape of its own, in which it is traced in all its values."""
+        """A function that runs the steps again, each traced in all its values on its own tape."""
 
         def again(values: Sequence[Any], done: dict[int, Any]) -> None:
             step = self.snapshot.again(values, done=done)
@@ -119,17 +119,17 @@ class Steps:
         return again
 
     def again(self, values: Sequence[Any], made: dict[int, Any]) -> Step:
-        """The step for another run, on copies of what it captured."""
+        """The step for a later run, on copies of the objects that it captured."""
         step: Step = self.snapshot.again(values, made)
         return step
 
     def places(self, made: dict[int, Any]) -> Places | None:
-        """The generators of such a run; None where it draws from none."""
+        """The generators of a later run; None if the steps draw from none."""
         generators = self.snapshot.generators_in(made)
         return Places(generators, self.draws) if self.draws or generators else None
 
     def check(self, state: Any, position: int, repeat: Callable[[], Any]) -> None:
-        """Compare the state after a step with that of the first run; where they differ a plain run decides."""
+        """Compare the state after a step with that of the first run; if they differ, a plain run decides."""
         if not self._differs(state, position):
             return
         bare = repeat()
@@ -139,14 +139,14 @@ class Steps:
             raise not_repeatable(NAME, f"{path} differs after step {position + 1}")
 
     def _differs(self, state: Any, position: int) -> int:
-        """The number of the first leaf that differs, from 1 on; 0 where none does."""
+        """The number, from 1, of the first leaf that differs; 0 if none does."""
         found = _prints(self.engine, state)
         were = self.prints[position * len(found) : (position + 1) * len(found)]
         return next((k for k, (a, b) in enumerate(zip(found, were, strict=True), 1) if a != b), 0)
 
 
 def _prints(engine: Engine, state: Any) -> list[int]:
-    """A number for each leaf of a state, which tells its bits."""
+    """A hash of the bits of each leaf of a state."""
     if type(state) is float:
         return [_print(state)]
     return [_print(plain(leaf)) for leaf in flatten(engine.structures, state)[0]]
@@ -161,7 +161,7 @@ def _print(value: Any) -> int:
 
 
 class Reversal:
-    """The derivative of the steps with respect to what they capture and to the first state."""
+    """The derivative of the steps with respect to their captured values and the first state."""
 
     __slots__ = ("args", "chain", "steps")
 
@@ -171,7 +171,7 @@ class Reversal:
         self.chain = chain
 
     def pull(self, cotangent: Any) -> Any:
-        """Reverse the steps, each on a tape of its own."""
+        """Reverse the steps, each on its own tape."""
         steps, (values, start) = self.steps, self.args
         made: dict[int, Any] = {}
         step = steps.again(values, made)
@@ -204,7 +204,7 @@ class Reversal:
         return tangent
 
     def _undone(self, state: Any, position: int, made: dict[int, Any], cotangent: Any) -> tuple[Any, Any]:
-        """The cotangents of what the step captures and of the state before it."""
+        """The cotangents of the step's captured values and of the state before it."""
         steps, values = self.steps, self.args[0]
         repeat = self._repeat(state, made)
         after, back = steps.engine.vjp(self._step(made), values, state)
@@ -213,7 +213,7 @@ class Reversal:
         return given if values else None, before
 
     def _step(self, made: dict[int, Any]) -> Callable[[list[Any], Any], Any]:
-        """A step as a program of what it captures and of the state."""
+        """The step as a function of its captured values and the state."""
         structures = self.steps.engine.structures
 
         def step(values: list[Any], state: Any) -> Any:
@@ -225,7 +225,7 @@ class Reversal:
         return step
 
     def _repeat(self, state: Any, made: dict[int, Any]) -> Callable[[], Any]:
-        """What runs a step once more on plain values, from where the generators are now."""
+        """A function that repeats a step on plain values, starting from the present states of the generators."""
         steps, values, places = self.steps, self.args[0], self.steps.places(made)
         moment = None if places is None else places.here()
 

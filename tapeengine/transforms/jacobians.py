@@ -1,4 +1,4 @@
-"""Jacobians and Hessians over structures, from as few walks over one tape as there are blocks of rows or columns."""
+"""Jacobians and Hessians of structures, with one sweep over one tape for each block of rows or columns."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def dense(
     holomorphic: bool,
     progress: Progress | None = None,
 ) -> Any:
-    """The Jacobian of a traced program, in the structures of its result and of its primals."""
+    """The Jacobian of a traced program, as a structure of its result whose leaves have the primals' structure."""
     rows = form_of(engine.structures, value)
     columns = form_of(engine.structures, arguments.result(primals))
     found = sweeps(rows, columns, holomorphic)
@@ -90,7 +90,7 @@ def hessian(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """See `Engine.hessian`: forward over reverse."""
+    """See `Engine.hessian`; computed forward over reverse."""
     first = first_derivative(engine, f, argnums, has_aux, holomorphic)
     columns = jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
     whole: Callable[..., Any] = columns
@@ -103,9 +103,9 @@ def hessian(
 
 
 def by_products(engine: Engine, f: Any, argnum: int, others: Callable[..., Any]) -> Callable[..., Any]:
-    """The Hessian of a program in one array, by the gradient of its directional derivative along each axis.
+    """The Hessian of a program in one array argument: for each axis, the gradient of the directional derivative.
 
-    ``others`` is for all other arguments.
+    `others` computes it for all other arguments.
     """
 
     def hessian_f(*args: Any, **kwargs: Any) -> Any:
@@ -125,7 +125,7 @@ def by_products(engine: Engine, f: Any, argnum: int, others: Callable[..., Any])
 
 
 def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list[Any] | None:
-    """The products of a program's Hessian with each axis of an argument; None where its value is not a number."""
+    """The products of a program's Hessian with each axis of an argument; None if the program returns no number."""
     whole = f.positional(args, {})[1]
     program = f.for_values(whole)
     along = program.__tapeengine_directional__()
@@ -141,7 +141,7 @@ def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list
 
 
 def is_vector(args: tuple[Any, ...], argnum: int) -> bool:
-    """Whether an argument is a vector of numbers, and none is traced."""
+    """Whether an argument is a vector of numbers and no argument is traced."""
     if not -len(args) <= argnum < len(args) or any(map(is_traced, args)):
         return False
     x = args[argnum]
@@ -151,17 +151,17 @@ def is_vector(args: tuple[Any, ...], argnum: int) -> bool:
 def at_poles(
     engine: Engine, of_program: Callable[..., Any], of_plain: Callable[[], Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """What a program's second derivative gives; where that is not finite, what dual numbers give.
+    """The second derivative of a program by its own rules, or by dual numbers if the former is not finite.
 
-    A program's directional derivative multiplies partials with tangents; that zero times infinity is zero is known
-    to dual numbers only.
+    A program's directional derivative multiplies partials by tangents. Only dual numbers treat zero times infinity as
+    zero, because a linear map sends zero to zero.
     """
 
     def found_f(*args: Any, **kwargs: Any) -> Any:
         found = of_program(*args, **kwargs)
         if all_finite(engine, found):
             return found
-        with contextlib.suppress(TypeError):  # arguments that only the typed program takes
+        with contextlib.suppress(TypeError):  # the plain function may not take the program's arguments
             return of_plain()(*args, **kwargs)
         return found
 
@@ -169,7 +169,7 @@ def at_poles(
 
 
 def all_finite(engine: Engine, value: Any) -> bool:
-    """Whether all numbers of a structure are finite, or nobody knows yet because they are traced."""
+    """Whether all numbers of a structure are finite; traced ones count as finite, since they are unknown."""
     leaves = flatten(engine.structures, value)[0]
     plain = (x for x in leaves if isinstance(x, float | complex | np.ndarray) and is_continuous(x))
     return all(bool(np.isfinite(x).all()) for x in plain)
@@ -178,7 +178,7 @@ def all_finite(engine: Engine, value: Any) -> bool:
 def first_derivative(
     engine: Engine, f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool
 ) -> Callable[..., Any]:
-    """The gradient of a program with one real number as its result, and the Jacobian by rows of any other."""
+    """The gradient of a program that returns one real number, and the Jacobian by rows of any other."""
     arguments = Arguments(argnums)
 
     def first_f(*args: Any, **kwargs: Any) -> Any:
@@ -194,11 +194,11 @@ def first_derivative(
 
 
 def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: int, columns: int) -> bool:
-    """Whether columns are computed: as asked for, or where they cost fewer walks and their sweep gives the Jacobian."""
+    """Whether to compute columns: if the mode asks for it, or if that takes fewer sweeps and gives the Jacobian."""
     if mode != "auto":
         return mode == "forward"
     if isinstance(backpropagator, OwnDerivative):
-        cheaper = columns < rows  # a tangent runs the program again, a cotangent its reverse pass alone
+        cheaper = columns < rows  # a tangent runs the program again, a cotangent the reverse pass only
     else:
         cheaper = block.walks(backpropagator, columns) <= block.walks(backpropagator, rows)
     return "forward" in found and ("reverse" not in found or cheaper)
@@ -212,9 +212,9 @@ def full_matrix(
     forward: bool,
     tell: Tell | None = None,
 ) -> Any:
-    """The matrix of a program's derivative; a traced one where it depends on an outer trace.
+    """The matrix of a program's derivative; it is traced if it depends on an enclosing trace.
 
-    `tell` is called with how many rows or columns have been swept since its last call.
+    `tell` is called with the number of rows or columns swept since its last call.
     """
     dtype = complex if rows.is_complex or columns.is_complex else float
     own = isinstance(backpropagator, OwnDerivative)
@@ -234,12 +234,12 @@ def full_matrix(
 
 
 def are_numbers(form: Form) -> bool:
-    """Whether a structure has nothing but real numbers in it."""
+    """Whether all leaves of a structure are real numbers."""
     return all(map(_is_number, form.spaces))
 
 
 def traced_numbers(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> list[Any]:
-    """The rows of a matrix that depends on an outer trace, as lists of numbers: no array is recorded there for them."""
+    """The rows of a matrix that depends on an enclosing trace, as lists of numbers, which need no array records."""
     if forward:
         by_column = [rows.parts(tangent) for tangent in columns_of(backpropagator, columns, single)]
         return [list(row) for row in zip(*by_column, strict=True)] if by_column else [[] for _ in rows.spaces]
@@ -247,7 +247,7 @@ def traced_numbers(backpropagator: Any, rows: Form, columns: Form, single: bool,
 
 
 def columns_of(backpropagator: Any, columns: Form, single: bool, tell: Tell | None = None) -> list[Any]:
-    """The tangent of the result for each number of the primals."""
+    """The tangents of the result, one for each number of the primals."""
     basis = telling(tell, map(columns.basis, range(columns.size)))
     return [pushed(backpropagator, (tangent,) if single else tangent) for tangent in basis]
 
@@ -260,13 +260,13 @@ def pushed(backpropagator: Any, tangents: tuple[Any, ...]) -> Any:
 
 
 def rows_of(backpropagator: Any, rows: Form, single: bool, tell: Tell | None = None) -> list[Any]:
-    """The cotangents of the primals for each number of the result."""
+    """The cotangents of the primals, one for each number of the result."""
     found = [backpropagator(rows.basis(i)) for i in telling(tell, range(rows.size))]
     return [cotangents[0] for cotangents in found] if single else found
 
 
 def telling(tell: Tell | None, items: Iterable[T]) -> Iterator[T]:
-    """The items, each told of once it is done with."""
+    """Yield the items; report each one after the caller has used it."""
     for item in items:
         yield item
         if tell is not None:
@@ -308,12 +308,12 @@ def structured(matrix: Any, rows: Form, columns: Form) -> Any:
 
 
 def _is_plain(matrix: Any) -> bool:
-    """Whether a matrix has plain real numbers."""
+    """Whether a matrix holds plain real numbers."""
     return type(matrix) is np.ndarray and matrix.dtype == float
 
 
 def _is_number(space: Any) -> bool:
-    """Whether a leaf is one real number, whose derivatives by another are Python's floats."""
+    """Whether a leaf is one real number; derivatives between such leaves are Python floats."""
     return space is not None and not space.shape and not space.is_complex
 
 

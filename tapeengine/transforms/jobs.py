@@ -1,9 +1,9 @@
-"""The derivative of one task: rows of cotangents where its value is few numbers, and its tape otherwise.
+"""The derivative of one task: rows of cotangents if its value is few numbers, otherwise its tape.
 
-A task that returns few real numbers, such as a loss, has one row of cotangents for each of them: the cotangents of its
-values are the sum of the rows, each times its number's cotangent. Where a row is finite that is how they are computed
-wherever the task ran, so that all workers give the same bits; where it is not, the tape is swept with the
-cotangent itself, which may be so small that all stays finite.
+If a task returns few real numbers, such as a loss, its derivative has one row of cotangents for each of them. The
+cotangents of the task's values are then the sum of the rows, each scaled by the cotangent of its number. If the rows
+are finite, this is used wherever the task ran, so all workers give the same bits. If a row is not finite, the tape is
+swept with the actual cotangent, which may be small enough for a finite result.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from tapeengine.transforms.forms import Form, flatten, form_around, is_continuou
 
 __all__ = ["FEW", "Job", "combined", "few_numbers", "is_zero", "rows_of"]
 
-#: The most numbers that a task may return for its derivative to be computed by rows: a walk of its tape for each.
+#: The largest number of results for which rows are computed; each row costs one sweep of the tape.
 FEW = 4
-#: For each number of a value the cotangents of the task's values.
+#: For each number of the value, the cotangents of the task's values.
 Rows = list[list[Any]]
 Pull = Callable[[Any], Any]
 
 
 def few_numbers(structures: Structures, value: Any, given: Sequence[Any]) -> Form | None:
-    """The form of a task's value where it is few real numbers; None where it is more.
+    """The form of a task's value if it is few real numbers, otherwise None.
 
-    Few are one number, or up to `FEW` where the task's values are more than that.
+    Few means one number, or up to `FEW` if the task's values hold more numbers than that.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def few_numbers(structures: Structures, value: Any, given: Sequence[Any]) -> For
 
 
 def rows_of(pull: Pull, form: Form) -> Rows | None:
-    """The rows of a task's derivative; None where one is not finite."""
+    """The rows of a task's derivative; None if one of them is not finite."""
     rows = [pull(form.basis(k)) for k in range(form.size)]
     return rows if all(_is_finite(leaf) for row in rows for leaf in row) else None
 
@@ -61,7 +61,7 @@ def _is_finite(leaf: Any) -> bool:
 
 
 def combined(structures: Structures, rows: Rows, cotangent: Any) -> list[Any] | None:
-    """The sum of rows, each times its number's cotangent; None where all of these are exactly zero."""
+    """The sum of rows, each scaled by the cotangent of its number; None if all these cotangents are exactly zero."""
     total: list[Any] | None = None
     for ct, row in zip(_numbers(structures, cotangent), rows, strict=True):
         if is_traced(ct) or ct:
@@ -84,14 +84,14 @@ def _numbers(structures: Structures, cotangent: Any) -> list[Any]:
 
 
 def is_zero(leaf: Any) -> bool:
-    """Whether a cotangent is exactly zero, or that of something discrete."""
+    """Whether a cotangent is exactly zero or belongs to a discrete value."""
     if type(leaf) is float:
         return leaf == 0.0
     return leaf is None or (isinstance(leaf, np.ndarray) and not leaf.any())
 
 
 class Job:
-    """A task that has been recorded in this process.
+    """A task that was recorded in this process.
 
     Parameters
     ----------
@@ -99,14 +99,14 @@ class Job:
     value : object
         What the task returned.
     given : sequence
-        Its values.
+        The task's values.
     pull : callable
-        Sweeps its tape: ``pull(cotangent) -> cotangents of the values``.
+        Sweeps the task's tape: ``pull(cotangent) -> cotangents of the values``.
 
     Attributes
     ----------
     rows : list or None
-        The rows, once they have been computed and were finite.
+        The rows, if they have been computed and are finite.
     """
 
     __slots__ = ("_form", "_pull", "_structures", "rows")
@@ -119,17 +119,17 @@ class Job:
 
     @property
     def is_few(self) -> bool:
-        """Whether the value is few numbers, whose rows are finite as far as is known."""
+        """Whether the value is few numbers; false once a row has been found to be non-finite."""
         return self._form is not None
 
     def compute_rows(self) -> None:
-        """Compute the rows, where there are few and they are finite."""
+        """Compute the rows if there are few; keep them if they are finite."""
         if self._form is not None and self.rows is None:
             self.rows = rows_of(self._pull, self._form)
             self._form = self._form if self.rows is not None else None
 
     def __call__(self, cotangent: Any) -> Any:
-        """The cotangents of the values; None for zeros."""
+        """Return the cotangents of the values; None stands for zeros."""
         self.compute_rows()
         if self.rows is not None:
             return combined(self._structures, self.rows, cotangent)

@@ -17,7 +17,7 @@ __all__ = ["common", "in_a_row", "total"]
 
 
 class Containers:
-    """Results in the container that the maps came in."""
+    """Joins results in the container that held the maps."""
 
     def __init__(self, structures: Structures, maps: Any) -> None:
         self.structures = structures
@@ -25,13 +25,13 @@ class Containers:
         self.count = sum(step is None for step in self.steps)
 
     def refill(self, items: Sequence[Any]) -> Any:
-        """The same container around other items."""
+        """Return the same container around other items."""
         return unflatten(self.steps, items)
 
     join = refill
 
     def split(self, value: Any) -> list[Any]:
-        """The parts of a value that has the container's form on top."""
+        """Return the parts of a value whose outermost container has this form."""
         if len(self.steps) != self.count + 1:
             raise StructureError("maps are juxtaposed in one tuple, list, dict or array, not in nested ones")
         kind = type(self.refill([None] * self.count))
@@ -40,20 +40,20 @@ class Containers:
         return list(value.values()) if isinstance(value, dict) else list(value)
 
     def form(self, forms: Sequence[Form]) -> Form:
-        """The form of the joined values."""
+        """Return the form of the joined values."""
         steps = [step for form in forms for step in form.steps]
         return Form(self.structures, [s for form in forms for s in form.spaces], [*steps, self.steps[-1]])
 
 
 class Stacked:
-    """Results stacked along new first axes, as the maps stand in an array."""
+    """Stacks results along new first axes, following the shape of the array of maps."""
 
     def __init__(self, structures: Structures, maps: np.ndarray[Any, Any]) -> None:
         self.structures = structures
         self.shape = maps.shape
 
     def refill(self, items: Sequence[Any]) -> Any:
-        """An array of the same shape around other items."""
+        """Return an array of the same shape around other items."""
         result = np.empty(len(items), object)
         result[:] = items
         return result.reshape(self.shape)
@@ -65,14 +65,14 @@ class Stacked:
         return unflatten(flat[0][1], [self._stack(column) for column in columns])
 
     def split(self, value: Any) -> list[Any]:
-        """Take the stacked leaves apart again."""
+        """Split the leaves along the stacked axes."""
         leaves, steps = flatten(self.structures, value)
         depth, count = len(self.shape), int(np.prod(self.shape))
         rows = [[None] * count if leaf is None else leaf.reshape((-1, *leaf.shape[depth:])) for leaf in leaves]
         return [unflatten(steps, [_plain(row[i]) for row in rows]) for i in range(count)]
 
     def form(self, forms: Sequence[Form]) -> Form:
-        """The form of the stacked values."""
+        """Return the form of the stacked values."""
         first = common(forms, "an array of maps needs one space for all of them")
         spaces = [None if s is None else Space((*self.shape, *s.shape), s.dtype) for s in first.spaces]
         return Form(self.structures, spaces, first.steps)
@@ -92,7 +92,7 @@ def _plain(item: Any) -> Any:
 
 
 def in_a_row(maps: Any, kind: type) -> tuple[list[Any], Any]:
-    """Return the maps, which are of a kind, in a row, and how values of them are put together."""
+    """Return the maps as a list, converted to one class, and the object that joins their values."""
     items = list(maps.ravel()) if isinstance(maps, np.ndarray) else flatten(Structures(), maps)[0]
     if not items or not all(isinstance(item, kind) for item in items):
         raise StructureError(f"juxtapose a tuple, list, dict or array of linear maps, at least one, not {maps!r}")
@@ -101,7 +101,7 @@ def in_a_row(maps: Any, kind: type) -> tuple[list[Any], Any]:
 
 
 def common(forms: Sequence[Form], what: str) -> Form:
-    """Return the one form of all; an error that says what needs it, where they differ."""
+    """Return the form that all share; if they differ, raise an error that begins with `what`."""
     for form in forms[1:]:
         if form != forms[0]:
             raise StructureError(f"{what}; there are {forms[0]} and {form}")

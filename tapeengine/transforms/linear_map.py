@@ -1,8 +1,9 @@
-"""Linear maps as values (WN sections 2.1 to 2.5): applied, transposed and combined without ever being matrices.
+"""Linear maps as values (WN sections 2.1 to 2.5): applied, transposed and combined without building matrices.
 
-A `LinearMap` knows how to apply itself to a tangent and its transpose to a cotangent. Figure 3's operators are here:
+A `LinearMap` stores how to apply itself to a tangent and its transpose to a cotangent. The operators are Figure 3's:
 ``m(x)`` (⊙), ``m.T(y)`` (⊙R), ``m @ n`` (∘), ``m + n`` (⊕), `zero`, `identity`, `scaling`, `vstack` (× and V), `hstack`
-(⋈ and H). All but the zero map of Figure 4 follow from the semantics of applying; `matrix` is built only when asked.
+(⋈ and H). The laws of Figure 4 hold by the definition of application, except for the zero map's. `matrix` builds a
+matrix on request.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ class LinearMap:
     Parameters
     ----------
     action : callable
-        What the map does to a tangent.
+        Applies the map to a tangent.
     transposed : callable
-        What its transpose does to a cotangent: ``<y, action(x)> == <transposed(y), x>``.
+        Applies the transpose to a cotangent: ``<y, action(x)> == <transposed(y), x>``.
     domain, codomain : Form
         The spaces of the tangents and of the results.
 
@@ -73,12 +74,12 @@ class LinearMap:
 
     # -- consuming ----------------------------------------------------------------------------------------------------
     def __call__(self, *tangent: Any) -> Any:
-        """Apply the map to a tangent; several arguments stand for a tuple of them."""
+        """Apply the map to a tangent; several arguments form a tuple."""
         return self._action(tangent[0] if len(tangent) == 1 else tangent)
 
     @property
     def T(self) -> LinearMap:
-        """The transpose; the transpose of the transpose is this very map."""
+        """The transpose; transposing twice returns this same object."""
         if self._of is not None:
             return self._of
         known = self._transpose() if self._transpose is not None else None
@@ -90,11 +91,11 @@ class LinearMap:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of the matrix: how many numbers go out, and how many go in."""
+        """The shape of the matrix: the sizes of the codomain and of the domain."""
         return self.codomain.size, self.domain.size
 
     def matrix(self) -> np.ndarray[Any, Any]:
-        """Return the matrix, with the numbers of the codomain's leaves as rows and of the domain's as columns."""
+        """Return the matrix, with a row for each number of the codomain and a column for each number of the domain."""
         if self._of is not None:
             return self._of.matrix().T
         known = self._matrix() if self._matrix is not None else None
@@ -120,7 +121,7 @@ class LinearMap:
         def matvec(x: Any) -> Any:
             return self.codomain.vector(self(self.domain.value(np.ravel(x))))
 
-        def rmatvec(y: Any) -> Any:  # the adjoint, which conjugates; our transpose does not
+        def rmatvec(y: Any) -> Any:  # SciPy's adjoint conjugates, the transpose does not
             return np.conj(self.domain.vector(self.T(self.codomain.value(np.conj(np.ravel(y))))))
 
         return LinearOperator(self.shape, matvec=matvec, rmatvec=rmatvec, dtype=dtype)
@@ -129,7 +130,7 @@ class LinearMap:
     def __matmul__(self, other: LinearMap) -> LinearMap:
         if not isinstance(other, LinearMap):
             return NotImplemented
-        _same(other.codomain, self.domain, "m @ n needs n's results in m's domain")
+        _same(other.codomain, self.domain, "m @ n needs the codomain of n to be the domain of m")
         return LinearMap(
             lambda x: self._action(other._action(x)),
             lambda y: other._transposed(self._transposed(y)),
@@ -140,8 +141,8 @@ class LinearMap:
     def __add__(self, other: LinearMap) -> LinearMap:
         if not isinstance(other, LinearMap):
             return NotImplemented
-        _same(self.domain, other.domain, "m + n needs one domain")
-        _same(self.codomain, other.codomain, "m + n needs one codomain")
+        _same(self.domain, other.domain, "m + n needs maps with the same domain")
+        _same(self.codomain, other.codomain, "m + n needs maps with the same codomain")
         structures = self.domain.structures
         return LinearMap(
             lambda x: add(structures, self._action(x), other._action(x)),
@@ -208,19 +209,19 @@ class LinearMap:
 
     @staticmethod
     def scaling(factor: Any, like: Any) -> LinearMap:
-        """Return S(factor), which multiplies every number of a tangent by a factor."""
+        """Return S(factor), which multiplies every number of a tangent by the factor."""
         scaled: LinearMap = LinearMap.identity(like) * factor
         return scaled
 
     @staticmethod
     def vstack(maps: Any) -> LinearMap:
-        """Juxtapose maps of one domain vertically (× and V).
+        """Juxtapose maps with a common domain vertically (× and V).
 
         Parameters
         ----------
         maps : tuple, list, dict or object array of LinearMap
-            The result of applying is the same container of results; for an array of maps, arrays whose first axes are
-            those of the array of maps.
+            The joined map returns the same container of results; for an array of maps, it returns arrays whose first
+            axes are the axes of that array.
 
         Examples
         --------
@@ -229,7 +230,7 @@ class LinearMap:
         ((6.0, -6.0), array([ 6., -6.]))
         """
         parts, bundle = in_a_row(maps, LinearMap)
-        domain = common([m.domain for m in parts], "vstack needs maps of one domain")
+        domain = common([m.domain for m in parts], "vstack needs maps with the same domain")
 
         def action(x: Any) -> Any:
             return bundle.join([m(x) for m in parts])
@@ -241,12 +242,12 @@ class LinearMap:
 
     @staticmethod
     def hstack(maps: Any) -> LinearMap:
-        """Juxtapose maps of one codomain horizontally (⋈ and H): applied to a container of tangents, they add up.
+        """Juxtapose maps with a common codomain horizontally (⋈ and H): applied to a container of tangents, they sum.
 
         Parameters
         ----------
         maps : tuple, list, dict or object array of LinearMap
-            The transpose of what `vstack` makes of their transposes.
+            The result is the transpose of `vstack` applied to their transposes.
 
         Examples
         --------
@@ -263,7 +264,7 @@ def _form(like: Any) -> Form:
 
 
 def _checked(form: Form) -> Action:
-    """The identity, on tangents of one form only."""
+    """The identity on tangents of one form; it refuses others."""
 
     def apply(x: Any) -> Any:
         form.parts(x)

@@ -1,6 +1,6 @@
-"""The first number that is not finite: values and partials where they are recorded, cotangents and tangents in sweeps.
+"""Find the first non-finite number: in values and partials while recording, in cotangents and tangents during sweeps.
 
-A watched tape tells its `Watcher` of each array operation and of each sweep; a sweep is first made record by record.
+A watched tape reports each array operation and each sweep to its `Watcher`, which first sweeps record by record.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Watcher", "is_watched"]
 
 
 def is_watched(backpropagator: Any) -> bool:
-    """Whether the sweeps over a tape are to be checked, which is done for one cotangent or tangent at a time."""
+    """Whether sweeps over a tape are checked; a checked sweep takes one cotangent or tangent."""
     return finite.watcher_of(backpropagator.tape) is not None
 
 
 class Watcher:
-    """What a watched tape calls, and what a line recorder calls at the end of each line."""
+    """Receives the calls of a watched tape, and of a line recorder at the end of each line."""
 
     def __init__(self, structures: Structures) -> None:
         self.structures = structures
@@ -37,7 +37,7 @@ class Watcher:
 
     # -- recording ----------------------------------------------------------------------------------------------------
     def recorded(self, primitive: Any, values: list[Any], out: Any, inputs: list[Any], kept: list[Any]) -> None:
-        """Check the value of a primitive, and the partials of one that works element by element."""
+        """Check the value of a primitive, and the partials of an elementwise one."""
         names = argument_names(primitive, len(values))
         for part in leaves(out):
             at = first_bad(part)
@@ -65,7 +65,7 @@ class Watcher:
                 )
 
     def computed(self, rule: Any, results: Sequence[Any]) -> None:
-        """Check what a function with a rule of its own has computed."""
+        """Check the results of a function with its own rule."""
         for result in results:
             at = first_bad(result)
             if at is not None:
@@ -75,7 +75,7 @@ class Watcher:
                 )
 
     def line_ended(self, tape: Any, first: int, last: int, line: Line, frame: FrameType) -> None:
-        """Check the scalar records that a line has left, and its variables where it has written to arrays."""
+        """Check the scalar records of a line, and its variables if it wrote to arrays."""
         found = finite.first_not_finite(tape, first, last)
         if found is not None:
             raise NotFiniteError(_scalar_text(tape, *found, line))
@@ -89,12 +89,12 @@ class Watcher:
 
     # -- sweeps -------------------------------------------------------------------------------------------------------
     def cotangents(self, backpropagator: Any, cotangent: Any) -> None:
-        """Check a reverse sweep; one that depends on another trace is checked there as it is recorded."""
+        """Check a reverse sweep; if it depends on another trace, that trace checks it while recording it."""
         if self._is_outer(backpropagator, cotangent):
             return
         fault = finite.cotangent_fault(backpropagator, cotangent)
         if fault is not None and not fault.id:
-            raise NotFiniteError("the cotangent that was handed in is not finite")
+            raise NotFiniteError("the given cotangent is not finite")
         if fault is not None:
             raise NotFiniteError(self._sweep_text(backpropagator.tape, fault, "cotangent"))
 
@@ -104,7 +104,7 @@ class Watcher:
             return
         fault = finite.tangent_fault(backpropagator, tangents)
         if fault is not None and not fault.id:
-            raise NotFiniteError("a tangent that was handed in is not finite")
+            raise NotFiniteError("a given tangent is not finite")
         if fault is not None:
             raise NotFiniteError(self._sweep_text(backpropagator.tape, fault, "tangent"))
 
@@ -112,7 +112,7 @@ class Watcher:
         return linear.depends_on_outer(backpropagator) or any(map(is_traced, flatten(self.structures, value)[0]))
 
     def _sweep_text(self, tape: Any, fault: Any, what: str) -> str:
-        """What a record has made of what: its operation, the numbers that went in, and its operands."""
+        """Describe a fault: the operation, its non-finite result, and its operands."""
         line = place_of(self.recorder.line_of(fault.id))
         name, primitive = inspection.operation(tape, fault.id), finite.primitive_of(tape, fault.id)
         at = first_bad(fault.found) or ()
@@ -131,14 +131,14 @@ class Watcher:
 
 
 def argument_names(primitive: Any, count: int) -> list[str]:
-    """What a primitive calls its arguments."""
+    """The names of a primitive's arguments."""
     if primitive.variadic:
         return [f"{primitive.args[0]}[{k}]" for k in range(count)]
     return list(primitive.args)
 
 
 def _by_elements(primitive: Any) -> bool:
-    """Whether a primitive works element by element, so that one place of the result has one place of each operand."""
+    """Whether a primitive is elementwise, so that a place in the result corresponds to one place in each operand."""
     rule = next((rule for rule in primitive.vjp_rules if rule is not None), None)
     return primitive.opcode is not None or "_elementwise_vjp" in getattr(
         getattr(rule, "function", None), "__qualname__", ""
@@ -146,7 +146,7 @@ def _by_elements(primitive: Any) -> bool:
 
 
 def first_bad(value: Any) -> tuple[int, ...] | None:
-    """The place of the first number that is not finite, in the order of memory; None where all are."""
+    """The place of the first non-finite number in memory order; None if all are finite."""
     value = value_of(value)
     if not isinstance(value, (float, complex, np.ndarray, np.inexact)) or np.asarray(value).dtype.kind not in "fc":
         return None
@@ -157,7 +157,7 @@ def first_bad(value: Any) -> tuple[int, ...] | None:
 
 
 def _number(value: Any, at: tuple[int, ...]) -> str:
-    """One number of an array, and where it is."""
+    """One number of an array, with its place."""
     value = np.asarray(value_of(value))
     return f"{value[at].item()!r}" + (f" at {list(at)} of shape {value.shape}" if value.shape else "")
 
@@ -168,7 +168,7 @@ def _operands(values: dict[str, Any], at: tuple[int, ...], shape: tuple[int, ...
 
 
 def _shown(values: dict[str, Any], at: tuple[int, ...], shape: tuple[int, ...], by_elements: bool) -> Iterator[str]:
-    """The operands: each by its number at the place, or by its shape and its first number that is not finite."""
+    """The operands: each by its number at the place, or by its shape and its first non-finite number."""
     for name, value in values.items():
         value = value_of(value)
         if not isinstance(value, (int, float, complex, np.ndarray, np.generic)):
@@ -214,12 +214,12 @@ def _listed(numbers: Any) -> str:
 
 
 def here() -> str:
-    """The source line that runs now."""
+    """The source line that is running."""
     return place_of(line_of(sys._getframe()))
 
 
 def place_of(line: Line | None) -> str:
-    """A source line for an error."""
+    """A source line, formatted for an error."""
     if line is None:
-        return "a line that is not known"
+        return "an unknown line"
     return f"{line.file}:{line.number} in {line.function}: {line.text}"

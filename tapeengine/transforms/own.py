@@ -1,4 +1,4 @@
-"""Programs that bring a derivative of their own along, as a `te.program` does."""
+"""Programs that provide their own derivative, as a `te.program` does."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["own_derivative"]
 
 
 def own_derivative(program: Callable[..., Any], name: str) -> Callable[..., Any] | None:
-    """Return the method `name` of a program's class; None where it has none.
+    """Return the method `name` of a program's class; None if it has none.
 
-    Functions have none. Looking for it would cost an exception each time: a tenth of entering and leaving `vjp`.
+    Functions have none. Looking it up would raise an exception each time: a tenth of the time to enter and leave `vjp`.
 
     Examples
     --------

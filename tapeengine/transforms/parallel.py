@@ -1,7 +1,7 @@
-"""What an engine has for parallel programs: where tasks run, `fork` and `fork_map`.
+"""The engine's methods for parallel programs: the executor, `fork` and `fork_map`.
 
-The modules behind it are imported with the first fork: threads and executors would be a third of the time that
-``import tapeengine`` takes.
+The modules behind it are imported at the first fork, because threads and executors would take a third of the time of
+``import tapeengine``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ __all__ = ["Parallel"]
 
 
 class Parallel:
-    """The part of an `Engine` that runs tasks.
+    """The part of `Engine` that runs tasks.
 
     Parameters
     ----------
     executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
-        Where tasks run; by default on threads of its own.
+        Where tasks run; by default on the engine's own threads.
     """
 
     def __init__(self, executor: Any) -> None:
@@ -29,7 +29,7 @@ class Parallel:
 
     @property
     def executor(self) -> Any:
-        """Where the tasks of `fork` run. The threads that stand in for none begin with the first fork."""
+        """Where the tasks of `fork` run. The default threads start at the first fork."""
         if self._executor is None:
             from tapeengine.workers import default_executor
 
@@ -37,43 +37,42 @@ class Parallel:
         return self._executor
 
     def fork(self, *tasks: Callable[[], Any], executor: Any = None) -> tuple[Any, ...]:
-        """Run tasks side by side and return what they return; their derivatives run side by side as well.
+        """Run tasks concurrently and return their results; their derivatives run concurrently as well.
 
-        Each task records on a tape of its own. The trace that forks gets one record, whose reverse rule resolves the
-        tapes of the tasks side by side. Tasks may fork further ones. The results, and all derivatives of any order, are
-        the same bits for any number of workers.
+        Each task records on its own tape. The trace that forks gets one record, whose rule resolves the tapes of
+        the tasks concurrently. Tasks may fork further tasks. The results, and derivatives of any order, have the same
+        bits for any number of workers.
 
         Parameters
         ----------
         *tasks : callable
-            Functions without arguments. Traced values in their closures are found and differentiated. What a task
-            computes goes out by its return value alone; other objects are shared, so tasks must not change them.
+            Functions without arguments. Traced values in their closures are found and differentiated. A task must
+            return what it computes; it must not change other objects, because tasks share them.
         executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
-            By default the engine's. A `ThreadPoolExecutor` shares memory with the program. To any other one tasks
-            are sent by pickle, with their values. A task that returns few numbers brings its derivative with its
-            value; for one that returns more the reverse pass sends a cotangent to where its tape is, or runs it
-            again.
+            By default the engine's. A `ThreadPoolExecutor` shares memory with the program. Any other gets tasks
+            and their values by pickle. A task that returns few numbers returns its derivative with its value. For one
+            that returns more, the reverse pass sends a cotangent to the worker that has its tape, or runs it again.
 
         Returns
         -------
         tuple
-            What the tasks returned, in their order.
+            The results of the tasks, in their order.
 
         Raises
         ------
         StructureError
-            Where a task is no callable, or returns what the engine cannot take apart.
+            If a task is not callable, or returns a value that the engine cannot decompose.
         UnsupportedError
-            Where a task uses a traced value that is not in its closure.
+            If a task uses a traced value that is not in its closure.
         DroppedDerivativeError
-            Where a task writes into a traced array that it captures, or what depends on traced values into an object.
+            If a task writes to a traced array that it captures, or writes traced values into an object.
         WorkerError
-            Where a worker ended and its engine does not repeat its tasks, or has other versions than the program.
+            If a worker ended and its engine does not repeat its tasks, or if its versions differ from the program's.
 
         Notes
         -----
-        Records of scalars are resolved without the GIL, and numpy works on large arrays without it; running Python code
-        itself takes turns. A task that raises lets those that run end; the first error, in the order of the tasks, is
+        Records of scalars are resolved without the GIL, and numpy works on large arrays without it; Python code runs in
+        one thread at a time. If a task raises, the running tasks finish; the first error, in the order of the tasks, is
         raised. Follows Smeding and Vákár, "Parallel Dual-Numbers Reverse AD", section 12.
 
         Examples
@@ -99,22 +98,22 @@ class Parallel:
         executor: Any = None,
         progress: Callable[..., Iterable[Any]] | None = None,
     ) -> list[Any]:
-        """Apply a function to each item, in tasks that run side by side: `fork` for many tasks of one kind.
+        """Apply a function to each item in concurrent tasks: `fork` for many tasks of one kind.
 
         Parameters
         ----------
         f : callable
-            Of as many arguments as there are iterables; it may capture traced values.
+            A function with as many arguments as there are iterables; it may capture traced values.
         *iterables : iterable
-            Of one length; items may be traced, structures, and references to data (`Shared`, `Loaded`).
+            Iterables of equal length; items may be traced, structures, or references to data (`Shared`, `Loaded`).
         chunksize : int
-            How many items make a task. Cotangents of what `f` captures are added up in each task first, so that
-            another size may give other last bits.
+            The number of items in a task. Cotangents of values that `f` captures are first added up within a task, so
+            another size may change the last bits.
         executor : concurrent.futures.Executor, distributed.Client or the module ray, optional
             See `fork`.
         progress : callable, optional
-            Shows how far each pass is: ``progress(iterable, total=n, desc=text)`` gives the iterable in its place, as
-            tqdm does.
+            Displays progress: it is called as ``progress(iterable, total=n, desc=text)``, as tqdm is, and returns the
+            iterable to use instead.
 
         Returns
         -------
@@ -124,7 +123,7 @@ class Parallel:
         Raises
         ------
         ValueError
-            Where the iterables differ in length.
+            If the iterables differ in length.
 
         Examples
         --------

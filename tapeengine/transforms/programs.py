@@ -1,8 +1,8 @@
-"""Programs with derivatives of their own, in every transform: a call on traced values is one record.
+"""Programs that have their own derivatives, under every transform: a call on traced values is one record.
 
-The record's rule runs the program's own derivative. Where that is differentiated again (the arguments or the cotangent
-are traced further out), it is the derivative of the program's directional derivative ``(x, dx) -> (f(x), Df(x) dx)``,
-which is such a program itself: ``u -> Df(x)^T u`` has the derivative ``(dx, du) -> d/dx <u, Df(x) dx> + Df(x)^T du``.
+The record's rule runs the program's own derivative. If that is differentiated again (the arguments or the cotangent
+belong to an enclosing trace), it uses the program's directional derivative ``(x, dx) -> (f(x), Df(x) dx)``, which is
+such a program itself: the derivative of ``u -> Df(x)^T u`` is ``(dx, du) -> d/dx <u, Df(x) dx> + Df(x)^T du``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def traced_part(engine: Engine, value: Any) -> bool:
 
 
 def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True) -> Any:
-    """Call a program with a derivative of its own: on traced values, one record.
+    """Call a program that has its own derivative: on traced values, this leaves one record.
 
     Parameters
     ----------
     keep : bool
-        Whether what its reverse pass needs is kept, or computed again by then.
+        Whether to keep the values that its reverse pass needs, or to compute them again then.
     """
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
@@ -55,20 +55,20 @@ class Call:
         self.backpropagator = backpropagator
 
     def pull(self, cotangent: Any) -> Any:
-        """The cotangents of the arguments."""
+        """Return the cotangents of the arguments."""
         if self.backpropagator is not None and not traced_part(self.engine, cotangent):
             return self.backpropagator(cotangent)
         return transposed(self.engine, self.program, self.args, cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
-        """The tangent of the result."""
+        """Return the tangent of the result."""
         if not traced_part(self.engine, (self.args, tangents)):
             return self.engine.jvp(self.program, self.args, tangents)[1]
         return jvp(self.engine, self.program, self.args, tangents)[1]
 
 
 def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
-    """The cotangents of a program's arguments, as a function of these and of the result's cotangent."""
+    """The cotangents of a program's arguments, as a function of the arguments and the result's cotangent."""
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
         inner, given = values
@@ -91,26 +91,26 @@ class Transposed:
         self.cotangent = cotangent
 
     def along(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The derivative of <cotangent, Df(x) tangents> by the arguments."""
+        """Return the derivative of <cotangent, Df(x) tangents> with respect to the arguments."""
         zeros = form_of(self.engine.structures, self.cotangent).zeros()
         given = (*self.args, *self.program.tangents(self.args, tangents))
         found = transposed(self.engine, self.program.__tapeengine_directional__(), given, (zeros, self.cotangent))
         return found[: len(self.args)]
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
-        """The tangent of the cotangents."""
+        """Return the tangent of the cotangents."""
         of_args, of_cotangent = tangents
         first = transposed(self.engine, self.program, self.args, of_cotangent)
         return add(self.engine.structures, first, self.along(of_args))
 
     def pull(self, cotangents: tuple[Any, ...]) -> Any:
-        """The cotangents of the arguments and of the cotangent."""
+        """Return the cotangents of the arguments and of the cotangent."""
         derivative = Call(self.engine, self.program, self.args, None)
         return self.along(cotangents), derivative.push(cotangents)
 
 
 def discrete_as_none(engine: Engine, tangent: Any) -> Any:
-    """A tangent with None where what it belongs to is discrete."""
+    """A tangent with None for the discrete leaves of its value."""
     leaves, steps = flatten(engine.structures, tangent)
     return unflatten(steps, [leaf if is_continuous(leaf) else None for leaf in leaves])
 
@@ -128,7 +128,7 @@ def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[
 
 
 def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
-    """The value and the derivative of a program in the place of a backpropagator; and what it returns beside these."""
+    """The value and the derivative, used as a backpropagator; with `has_aux`, also the program's auxiliary result."""
     value, back = engine.vjp(program, *primals)
     if not has_aux:
         return value, OwnDerivative(back, lambda tangents: engine.jvp(program, primals, tangents)[1])
@@ -140,7 +140,7 @@ def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_au
 
 
 class OwnDerivative:
-    """A program's derivative at some arguments, in the place of a backpropagator over a tape."""
+    """A program's derivative at given arguments, with the interface of a backpropagator."""
 
     __slots__ = ("_back", "_push")
 
@@ -153,12 +153,12 @@ class OwnDerivative:
         return self._back(cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
-        """The tangent of the result."""
+        """Return the tangent of the result."""
         return self._push(tangents)
 
 
 class Chosen:
-    """A program of some arguments of another one that has a derivative of its own.
+    """A program as a function of some of its arguments; it keeps the program's own derivative.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class Chosen:
     args : tuple
         All arguments by position.
     places : tuple of int
-        Which of them are this program's.
+        The positions of the arguments that remain.
     """
 
     def __init__(self, program: Any, args: tuple[Any, ...], places: tuple[int, ...]) -> None:
@@ -176,14 +176,14 @@ class Chosen:
         self.__name__ = program.__name__
 
     def filled(self, given: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Put what belongs to the chosen arguments into the places of all."""
+        """Put values that belong to the chosen arguments into their places among all."""
         whole = list(others)
         for place, x in zip(self.places, given, strict=True):
             whole[place] = x
         return tuple(whole)
 
     def __call__(self, *primals: Any) -> Any:
-        """Call the whole program."""
+        """Call the program with all arguments."""
         return self.program(*self.filled(primals, self.args))
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -200,7 +200,7 @@ class Chosen:
         return engine.jvp(self.program, self.filled(primals, self.args), self.filled(tangents, others))
 
     def __tapeengine_directional__(self) -> Chosen:
-        """Return the directional derivative along these arguments."""
+        """Return the directional derivative along the chosen arguments."""
         n = len(self.args)
         args = (*self.args, *self.program.tangents(self.args, (None,) * n))
         return Chosen(
@@ -208,6 +208,6 @@ class Chosen:
         )
 
     def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Tangents as the directional derivative takes them."""
+        """Return tangents in the form that the directional derivative takes."""
         found = self.program.tangents(self.filled(primals, self.args), self.filled(tangents, (None,) * len(self.args)))
         return tuple(found[place] for place in self.places)

@@ -1,4 +1,4 @@
-"""Showing how far a pass is, by what shows an iteration: ``progress(iterable, total=n, desc=text)``, as tqdm."""
+"""Display the progress of a pass: ``progress(iterable, total=n, desc=text)``, as tqdm."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Progress = Callable[..., Iterable[Any]]
 
 @contextmanager
 def told(progress: Progress | None, total: int, desc: str) -> Iterator[Callable[[int], None] | None]:
-    """Give what is called with how many of `total` parts have been done since the last call; None shows nothing."""
+    """Yield a function that takes the number of parts, of `total`, done since its last call; None displays nothing."""
     if progress is None:
         yield None
         return
     parts = iter(progress(range(total), total=total, desc=desc))
     yield lambda done: _drop(islice(parts, done))
-    _drop(parts)  # what iterates to its end closes the bar
+    _drop(parts)  # reaching the end of the iterable closes the bar
 
 
 def _drop(parts: Iterable[Any]) -> None:

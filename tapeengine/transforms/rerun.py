@@ -1,7 +1,7 @@
-"""Calls that are run again later for their derivative: the same program, or an error.
+"""Calls that are run again for their derivative: they repeat exactly, or raise an error.
 
-A `Repeatable` binds what a call captures (`captures`), keeps the states of the global random generators, and the bits
-of its value. A later run starts from the same, and its value is compared to the last bit.
+A `Repeatable` binds what a call captures (`captures`), and keeps the states of the global random generators and the
+bits of the value. A later run starts from the same state, and its value must have the same bits.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ __all__ = [
     *("called", "frozen", "not_repeatable", "paths", "plain", "read_only", "restored"),
 ]
 
-#: Arrays of up to so many bytes are kept, so that a difference can be told to the element; of larger ones a digest is.
+#: Arrays of up to this many bytes are kept, so that an error can name the element that differs; larger ones are hashed.
 KEPT_BYTES = 1 << 16
 
 
 # -- random numbers ---------------------------------------------------------------------------------------------------
 class Guard:
-    """The program's own states of the global generators, while calls in any thread are run again."""
+    """The program's own states of the global generators, while calls in any thread run again."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -46,7 +46,7 @@ class Guard:
 
     @contextmanager
     def restored(self, states: States | None) -> Iterator[None]:
-        """Run with the generators in given states; afterwards they are as the program left them."""
+        """Run with the generators in the given states; afterwards restore the program's states."""
         if states is None:
             yield
             return
@@ -67,19 +67,19 @@ class Guard:
 restored = Guard().restored
 
 
-#: The states of the global generators and of those that a call captures.
+#: The states of the global generators and of the captured ones.
 Moment = tuple[States, list[Any]]
 
 
 class Places:
-    """Where generators of random numbers are: the global ones, and those that a call captures.
+    """The positions of random generators: the global ones, and those that a call captures.
 
     Parameters
     ----------
     generators : sequence
         The captured ones.
     draws : bool
-        Whether the call draws from the global ones. Where it draws from none at all, nothing is looked at.
+        Whether the call draws from the global ones. If it draws from no generator, no state is read.
     """
 
     def __init__(self, generators: Sequence[Any], draws: bool = True) -> None:
@@ -87,12 +87,12 @@ class Places:
         self.draws = draws
 
     def here(self) -> Moment:
-        """Where they are now."""
+        """Return their present positions."""
         states = generator_states() if self.draws else (None, None)
         return states, [_state(generator) for generator in self.generators]
 
     def resume(self, moment: Moment) -> None:
-        """Put them where they were at a moment."""
+        """Set them to the positions of a moment."""
         if self.draws:
             set_generators(moment[0])
         for generator, state in zip(self.generators, moment[1], strict=True):
@@ -118,7 +118,7 @@ def _set_state(generator: Any, state: Any) -> None:
 
 # -- values -----------------------------------------------------------------------------------------------------------
 class Outcome:
-    """The bits of a value: of each leaf the number itself, or a digest where it is a large array.
+    """The bits of a value: for each leaf the number itself, or a hash of a large array.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Outcome:
         self.leaves = [_kept(leaf) for leaf in leaves]
 
     def difference(self, value: Any) -> str:
-        """What differs first in another value, with its path; empty where nothing does."""
+        """Describe the first difference from another value, with its path; empty if there is none."""
         leaves, steps = flatten(self.structures, value)
         if [step if step is None else (step[0], step[3]) for step in steps] != self.steps:
             return "the value has another structure"
@@ -148,7 +148,7 @@ class Outcome:
 
 
 def _kept(leaf: Any) -> Any:
-    """What a leaf is compared by: a plain number, or (dtype, shape, numbers or digest) of an array."""
+    """What a leaf is compared by: the plain number, or (dtype, shape, numbers or hash) of an array."""
     if type(leaf) is float:
         return leaf
     value = plain(leaf)
@@ -169,7 +169,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _told(path: str, was: Any, now: Any) -> str:
-    """One difference in words; in an array kept whole, its first element that differs."""
+    """Describe one difference; for an array that was kept, its first differing element."""
     if isinstance(was, tuple) and isinstance(now, tuple):
         if was[:2] != now[:2]:
             return f"{path} was {was[0]}{list(was[1])} and is {now[0]}{list(now[1])}"
@@ -183,7 +183,7 @@ def _told(path: str, was: Any, now: Any) -> str:
 
 
 def paths(structures: Structures, root: str, value: Any) -> list[str]:
-    """How each leaf of a structure is written, from left to right."""
+    """The path of each leaf of a structure as Python writes it, from left to right."""
     found: list[str] = []
     pending: list[tuple[str, Any]] = [(root, value)]
     while pending:
@@ -197,7 +197,7 @@ def paths(structures: Structures, root: str, value: Any) -> list[str]:
 
 
 def plain(value: Any) -> Any:
-    """The plain number or array of a leaf, whatever traces it belongs to."""
+    """The plain number or array of a leaf, for any nesting of traces."""
     while is_traced(value):
         value = value_of(value)
     return value
@@ -205,13 +205,13 @@ def plain(value: Any) -> Any:
 
 # -- what a run leaves behind ------------------------------------------------------------------------------------------
 def frozen(value: Any) -> Any:
-    """A traced array as a view that cannot be written to; any other value as it is."""
+    """A read-only view of a traced array; any other value unchanged."""
     return np.broadcast_to(value, value.shape) if type(value) is Array else value
 
 
 @contextmanager
 def read_only(values: Iterable[Any], name: str) -> Iterator[None]:
-    """Say what a write to one of the `values` means that `frozen` made read-only."""
+    """Turn errors of writes to `values`, which `frozen` made read-only, into errors that say why."""
     try:
         yield
     except ValueError as error:
@@ -220,7 +220,7 @@ def read_only(values: Iterable[Any], name: str) -> Iterator[None]:
 
 
 def refuse_writes(error: BaseException | None, values: Iterable[Any], name: str) -> None:
-    """Raise what a write to a `frozen` value means, if this error may be one; other arrays may be read-only too."""
+    """Raise the error that explains a write to a `frozen` value, if this error may be one; others stay unchanged."""
     if isinstance(error, ValueError) and "read-only" in str(error) and any(type(value) is Array for value in values):
         raise _lost(name) from error
 
@@ -233,7 +233,7 @@ def _lost(name: str) -> DroppedDerivativeError:
 
 
 class Unwritten:
-    """Arrays that a function is given, which it must not write to: they are copies of the program's own."""
+    """Arrays that are given to a function, which must not write to them: they are copies of the program's own."""
 
     __slots__ = ("_pairs",)
 
@@ -242,29 +242,29 @@ class Unwritten:
         self._pairs = [(value, value.copy(order="K")) for value in arrays]
 
     def check(self, name: str) -> None:
-        """Refuse a function that has written to one."""
+        """Refuse a function that wrote to one of them."""
         if not all(same_bits(value, before) for value, before in self._pairs):
             raise _lost(name)
 
 
 class FirstRun:
-    """A run of what a snapshot holds, for its value, on the program's own objects.
+    """A run of a snapshot's callable for its value, on the program's own objects.
 
-    What it writes there is as in the plain program where it does not depend on the values that were lifted out.
+    Its writes there are those of the plain program if they do not depend on the lifted values.
 
     Parameters
     ----------
     engine : Engine
     snapshot : Snapshot
     values : sequence
-        Take the places of what the snapshot has lifted out; `also` are further leaves that the run is given.
+        Replace the leaves that the snapshot lifted out; `also` holds further leaves that the run is given.
     name : str
         For errors.
 
     Attributes
     ----------
     bound : object
-        What is to be run.
+        The callable to run.
     """
 
     __slots__ = ("_done", "_given", "_name", "_seen", "bound", "engine", "snapshot", "values")
@@ -288,16 +288,15 @@ class FirstRun:
     def settle(
         self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None, whole: bool = True
     ) -> None:
-        """Refuse what would have a derivative, and write the rest into the objects that were made anew.
+        """Refuse writes that would have a derivative, and apply the others to the program's own objects.
 
-        `again` runs it once more, around other values and on copies of what it captures, and fills a dict with these.
-        Where that is not the `whole` run, but one of the calls that a solver makes, the first run alone says which
-        elements were moved.
+        `again` repeats the run with other values, on copies of the captured objects, which it adds to a dict. If it
+        repeats one of a solver's calls instead of the `whole` run, the first run alone decides which elements moved.
 
         Raises
         ------
         DroppedDerivativeError
-            Where it wrote into an array that it was given, or what depends on the values into what it captures.
+            If the run wrote to an array that it was given, or wrote values that depend on the lifted ones.
         """
         self._given.check(self._name)
         left = self._left(self._done)
@@ -311,7 +310,7 @@ class FirstRun:
         if self._seen and not all(is_discrete(value) and not callable(value) for value in written):
             self._look(left)
             if not any(map(is_traced, self._seen)):
-                # Plain numbers do not say where they come from; traced ones do.
+                # The sources of plain numbers are unknown; those of traced numbers are known.
                 found: list[Any] = []
                 self.engine.vjp(lambda own: found.append(self._again(again, own, states)), list(self.values))
                 if whole and [list(places) for places in sources] != [list(places) for places in found[0]]:
@@ -328,7 +327,7 @@ class FirstRun:
         try:
             with restored(states):
                 again(list(map(frozen, own)), done)
-        except TraceError as error:  # a step reads what an earlier one has left, which depends on the values
+        except TraceError as error:  # a step reads what an earlier one wrote, which depends on the values
             raise _lost(self._name) from error
         left = self._left(done)
         self._look(left)
@@ -341,7 +340,7 @@ class FirstRun:
 
 # -- calls ------------------------------------------------------------------------------------------------------------
 class Repeatable:
-    """A call that can be run again, as a function of the traced values that it captures.
+    """A call that can be run again, as a function of the traced values that it captures or is given.
 
     Parameters
     ----------
@@ -380,7 +379,7 @@ class Repeatable:
 
     @classmethod
     def of(cls, engine: Engine, call: tuple[Any, ...], name: str) -> Repeatable:
-        """Make one of a call as it is now."""
+        """Make one from a call in its present state."""
         return cls(engine, Snapshot(engine.structures, call, engine.copies), name)
 
     def first(self, values: Sequence[Any]) -> Any:
@@ -400,7 +399,7 @@ class Repeatable:
         Raises
         ------
         RepeatError
-            Where the value is not that of the first run.
+            If the value differs from that of the first run.
         """
         with read_only(values, self.name):
             value = self.again(list(map(frozen, values)))
@@ -408,18 +407,18 @@ class Repeatable:
         return value
 
     def again(self, values: Sequence[Any]) -> Any:
-        """The value of another run, with the random numbers of the first."""
+        """Return the value of another run, with the random numbers of the first."""
         with restored(self.states):
             try:
                 return called(self.snapshot.again(values))
-            except StopIteration as error:  # next() of an iterator that the first run took from
-                raise not_repeatable(self.name, "a later run met the end of an iterator") from error
+            except StopIteration as error:  # next() of an iterator that the first run advanced
+                raise not_repeatable(self.name, "a later run reached the end of an iterator") from error
 
     def check(self, value: Any, values: Sequence[Any]) -> None:
-        """Compare a value to the last bit with that of the first run."""
+        """Require that a value has the bits of the first run's value."""
         if self.outcome is None or not self.outcome.difference(value):
             return
-        # A traced program may round otherwise than the plain one did: that one decides.
+        # A traced program may round differently from the plain one; the plain one decides.
         leaves, steps = flatten(self.engine.structures, list(values))
         bare = unflatten(steps, [plain(leaf) for leaf in leaves])
         difference = self.outcome.difference(self.again(bare))
@@ -434,10 +433,10 @@ def called(call: tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]) -> An
 
 
 def not_repeatable(name: str, difference: str) -> RepeatError:
-    """The error of a program that does not give the same value twice."""
+    """The error for a program that does not return the same value twice."""
     return RepeatError(
         f"{name} is run again for its derivative, and it does not give the same value twice: {difference}. "
-        "It must depend on nothing but its arguments, what it captures, and random numbers of random, numpy.random or "
-        "generators that it captures; not on iterators that it captures (give it a list, or the items as arguments), "
-        "attributes of classes, files, clocks or what other threads change"
+        "It may depend only on its arguments, what it captures, and random numbers of random, numpy.random or captured "
+        "generators; not on captured iterators (pass a list, or the items as arguments), attributes of classes, files, "
+        "clocks or what other threads change"
     )

@@ -1,4 +1,4 @@
-"""Products with a Hessian that is never built."""
+"""Products with a Hessian, without building it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["OfScalars", "hvp", "vhp"]
 
 
 class OfScalars:
-    """Functions whose tapes held scalars only. For those, and for no others, two further sweeps over one tape do.
+    """Functions whose tapes held scalars only; for these, two further sweeps over one tape give the product.
 
-    A function is known by its code and by the types of what it captures, so that a fresh lambda is one that has run.
+    A function is known by its code and by the types of its captures, so that a new lambda with old code is known.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class OfScalars:
         return kind_of(f) in self._known
 
     def note(self, f: Any, of_scalars: bool) -> None:
-        """Say of a function whether its tape held scalars only."""
+        """Record whether a function's tape held scalars only."""
         key = kind_of(f)
         if of_scalars and key not in self._known:
             self._known[key] = weakref.ref(getattr(f, "__code__", f), lambda ref: self._known.pop(key, None))
@@ -62,15 +62,15 @@ def captured_kind(cell: Any) -> Any:
 
 
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """See `Engine.hvp`: forward over reverse, on one tape where it holds scalars only.
+    """See `Engine.hvp`: forward over reverse, with a single tape if it holds scalars only.
 
-    The program runs once. Where it is one of scalars no longer, it runs once more, and its value must be the same.
+    The program runs once. If a program of scalars has since become one of arrays, it runs again, and must repeat.
     """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
         products = of_program(engine, f, primals, tangents, "hvp")
         return products if all_finite(engine, products) else hvp(engine, plain(f), primals, tangents)
-    is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not
+    is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not checked
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     first = None
     may_fit = not is_watched and has_tape and not any(map(is_array, primals))
@@ -82,7 +82,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
             return products[0] if len(primals) == 1 else products
         first = Outcome(engine.structures, value)
     tapes: list[Any] = []
-    is_outermost = live_traces() == 0  # then no tangent is traced, and a tape that can be swept twice will do
+    is_outermost = live_traces() == 0  # then no tangent is traced, and a tape that can be swept twice suffices
     _, outer = engine.trace(_gradient(engine, f, tapes if may_fit else None, first, is_outermost), primals)
     products = linear.hessian_product(tapes[0], tangents, outer) if tapes else None
     if products is None:
@@ -93,7 +93,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
 def _gradient(
     engine: Engine, f: Any, tapes: list[Any] | None, first: Outcome | None, is_outermost: bool
 ) -> Callable[..., Any]:
-    """The gradient in all arguments; it leaves its tape in `tapes` if that can be swept twice, and notes whether."""
+    """The gradient in all arguments; it appends its tape to `tapes` if that can be swept twice, and notes whether."""
 
     def gradient(*primals: Any) -> Any:
         value, backpropagator = engine.vjp(f, *primals)
@@ -126,7 +126,7 @@ def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangent
 
 
 def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], transform: str) -> Any:
-    """The product for a program with a derivative of its own: the gradient of its directional derivative."""
+    """The product for a program with its own derivative: the gradient of its directional derivative."""
     whole = f.positional(primals, {})[1]
     f = f.for_values(whole)
     along = f.tangents(whole, (*tangents, *[None] * (len(whole) - len(primals))))
@@ -137,11 +137,11 @@ def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple
 
 
 def is_array(value: Any) -> bool:
-    """Whether a primal is an array or traced itself: then one tape of scalars will not do."""
+    """Whether a primal is an array or traced, so that one tape of scalars does not suffice."""
     return is_traced(value) or isinstance(value, np.ndarray)
 
 
 def plain(program: Any) -> Callable[..., Any]:
-    """The Python function of a program with a derivative of its own."""
+    """The Python function of a program that has its own derivative."""
     found: Callable[..., Any] = program.python
     return found

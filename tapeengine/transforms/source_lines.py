@@ -1,7 +1,7 @@
-"""Which source line left which records: a line tracer around one run of a program.
+"""Find the source line of each record, with a line tracer around one run of a program.
 
-Nothing of this exists unless it is asked for: the recording itself keeps no lines. The tracer is told of each new line
-of the program, looks how far the tape has come, and gives the records since then to the line before.
+Recording itself keeps no lines; the tracer runs only on request. At each line of the program it reads the length of the
+tape, and assigns the records since its last call to the previous line.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from tapeengine._core.sweeps import finite, inspection
 
-__all__ = ["Line", "LineRecorder", "Segment", "line_of"]
+__all__ = ["LIBRARIES", "Line", "LineRecorder", "Segment", "line_of"]
 
-#: Packages whose own lines are no part of a program; their records belong to the line that called them.
+#: Packages whose code is not the program's: their records belong to the line that called them, and their functions read
+#: no data of the program.
 LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))
 
 
@@ -32,7 +33,7 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The source of the line, as far as it can be found."""
+        """The source of the line, if it can be found."""
         return linecache.getline(self.file, self.number).strip()
 
     def __str__(self) -> str:
@@ -41,7 +42,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """Records that one line left in a row: from the id `start` up to the next segment's, in `seconds`."""
+    """Consecutive records of one line: from the id `start` to the next segment's, taking `seconds`."""
 
     start: int
     line: Line
@@ -54,9 +55,9 @@ class LineRecorder:
     Parameters
     ----------
     check : callable, optional
-        ``check(tape, first, last, line, frame)``, called with the ids of the records that a line has left.
+        ``check(tape, first, last, line, frame)``, called with the ids of a line's records.
     watcher : object, optional
-        What the tape tells of array operations and sweeps.
+        Receives the tape's reports of array operations and sweeps.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class LineRecorder:
         self._clock = 0.0
 
     def run(self, program: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Run the program; must be called within the trace that is looked at."""
+        """Run the program; call it within the trace to observe."""
         self.tape = inspection.open_tape()
         self._next = inspection.last_id(self.tape) + 1
         if self.watcher is not None:
@@ -84,7 +85,7 @@ class LineRecorder:
         finally:
             sys.settrace(before)
         self._close(sys._getframe())
-        self.tape = self._line = None  # the tape may hold on to its watcher
+        self.tape = self._line = None  # the tape may refer to its watcher
         return result
 
     def line_of(self, id: int) -> Line | None:
@@ -100,7 +101,7 @@ class LineRecorder:
         return self._at(frame, event, arg)
 
     def _at(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """Follow a frame of the program: a line begins, a call begins, or one ends."""
+        """Handle a trace event: a line begins, a call begins, or a call ends."""
         self._close(frame)
         if event != "exception":
             self._line = line_of(frame.f_back if event == "return" else frame)
@@ -108,7 +109,7 @@ class LineRecorder:
         return self._at
 
     def _close(self, frame: FrameType) -> None:
-        """Give the records since the last event to the line that ran."""
+        """Assign the records since the last event to the line that ran."""
         seconds = perf_counter() - self._clock
         last = inspection.last_id(self.tape)
         if last < self._next or self._line is None:
@@ -120,14 +121,14 @@ class LineRecorder:
 
 
 def line_of(frame: FrameType | None) -> Line | None:
-    """The line that a frame is at; a library's frame stands for its caller."""
+    """The line of a frame; for a library's frame, the line of its caller."""
     while frame is not None and _is_library(frame):
         frame = frame.f_back
     return None if frame is None else Line(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 def _is_library(frame: FrameType) -> bool:
-    """Whether a frame's lines are no part of a program."""
+    """Whether a frame runs code of a library."""
     name = frame.f_globals.get("__name__")
     known = isinstance(name, str) and name.partition(".")[0] in LIBRARIES
     return known and not frame.f_code.co_filename.startswith("<doctest")

@@ -1,6 +1,6 @@
-"""A graph as an SVG picture: a row for each record or source line, and an arc from each row to those that use it.
+"""Draw a graph as SVG: a row for each record or source line, and an arc from each row to the rows that use it.
 
-The rows are in the order of the tape, so nothing has to be placed, and no row hides an arc.
+The rows follow the order of the tape, so the picture needs no layout, and no row covers an arc.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ __all__ = ["reach", "to_svg"]
 HEIGHT, ROW, MARGIN, STRIPE = 17.0, 20.0, 20.0, 5.0
 CHARACTER = 6.8
 EDGES = (
-    "An arc goes from a row to one that reads it; at the end of that row its partial derivative, or how often it reads."
+    "An arc goes from a row to one that reads it, which shows the partial derivative or the number of reads at its end."
 )
-#: Colours on light and on dark ground: of inputs, and of source lines (Okabe and Ito).
+#: Colours on light and dark backgrounds, for inputs and for source lines (Okabe and Ito).
 PAIRS = (
     ("#98a2b3", "#667085"), ("#0072b2", "#5ab4f0"), ("#d55e00", "#ff9248"), ("#00805a", "#34d3a2"),
     ("#b5478a", "#f0a0d0"), ("#a87400", "#f0b429"), ("#5b4bc4", "#a99cff"),
@@ -60,13 +60,13 @@ def to_svg(graph: Graph) -> str:
 
 
 def texts(vertex: Vertex) -> tuple[str, str, str]:
-    """What stands in a row: the title, the detail, and the notes of its arcs."""
+    """The texts of a row: the title, the detail, and the labels of its arcs."""
     notes = [vertex.partials.get(parent, f"{count:,}" if count > 1 else "") for parent, count in vertex.parents.items()]
     return vertex.title, vertex.detail, "  ".join(filter(None, notes))
 
 
 def frame(top: float, width: float, columns: list[int], vertex: Vertex, group: int) -> str:
-    """A row with its texts, and its group's colour on its left; of a result with a heavy frame."""
+    """A row with its texts and its group's colour on the left; a result has a heavy frame."""
     kind, line, weight = ("result", "#1f2937", 2.5) if vertex.is_result else ("frame", "#98a2b3", 1)
     found = f'<rect class="{kind}" x="{MARGIN}" y="{top:.1f}" width="{width:.1f}" height="{HEIGHT}" rx="3"'
     found += f' fill="#ffffff" stroke="{line}" stroke-width="{weight}"/>'
@@ -81,12 +81,12 @@ def frame(top: float, width: float, columns: list[int], vertex: Vertex, group: i
 
 
 def reach(span: float) -> float:
-    """How far an arc goes to the right, by how far down it leads; one that leads up goes further."""
+    """How far an arc extends to the right, given its length downward; an arc upward extends further."""
     return 8.0 + (2.5 if span > 0 else 4.0) * sqrt(abs(span))
 
 
 def arc(x: float, begin: float, end: float) -> str:
-    """An arc from one row to another; one that leads back up, as in a loop, has a colour of its own."""
+    """An arc from one row to another; an arc upward, as in a loop, has a separate colour."""
     kind, shade = ("edge", "#98a2b3") if end > begin else ("back", "#d55e00")
     y1, y2, out = begin + HEIGHT / 2, end + HEIGHT / 2, x + 4 / 3 * reach(end - begin)
     path = f"M{x:.1f},{y1:.1f} C{out:.1f},{y1:.1f} {out:.1f},{y2:.1f} {x:.1f},{y2:.1f}"
@@ -94,13 +94,13 @@ def arc(x: float, begin: float, end: float) -> str:
 
 
 def square(left: float, top: float, width: float, height: float, group: int) -> str:
-    """A patch of a group's colour; 0 is that of inputs."""
+    """A patch in a group's colour; group 0 is the inputs."""
     k = 1 + (group - 1) % (len(PAIRS) - 1) if group else 0
     place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.0f}" height="{height:.0f}"'
     return f'<rect class="g{k}" {place} fill="{PAIRS[k][0]}"/>'
 
 
 def legend(top: float, text: str, group: int) -> str:
-    """What a colour means: the source line."""
+    """A line of the legend: a colour and its source line."""
     words = f'<text x="{MARGIN + 18}" y="{top + 10:.1f}" xml:space="preserve" {INK}>{escape(text)}</text>'
     return square(MARGIN, top, 12, 12, group) + words

@@ -20,7 +20,7 @@ __all__ = ["as_tuple", "jvp", "linearize"]
 
 
 def as_tuple(values: Sequence[Any], what: str) -> tuple[Any, ...]:
-    """The primals or tangents of a call, which are given as a tuple or a list."""
+    """Return the primals or tangents of a call as a tuple; they must be a tuple or a list."""
     if not isinstance(values, (tuple, list)):
         kind = type(values).__name__
         raise StructureError(f"{what} must be a tuple with one entry for each argument of the program, not {kind}")

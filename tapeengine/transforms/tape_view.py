@@ -1,4 +1,4 @@
-"""A recorded tape to look at: counts by operation and by source line, a cost profile, and pictures."""
+"""Inspect a recorded tape: counts by operation and by source line, a cost profile, and pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BYTES = 25  # of one record
 
 @dataclass(frozen=True)
 class Cost:
-    """What one source line costs: records, their bytes and those of the arrays they keep, seconds of both passes."""
+    """The cost of one source line: records, bytes of these and of the arrays they keep, seconds of both passes."""
 
     line: Line
     records: int
@@ -39,7 +39,7 @@ class TapeView:
     value : structure
         What the program returned.
     nbytes : int
-        Bytes that the records take, and the arrays that they keep.
+        The bytes of the records and of the arrays that they keep.
 
     Examples
     --------
@@ -62,17 +62,17 @@ class TapeView:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the records take, and the arrays that they keep."""
+        """The bytes of the records and of the arrays that they keep."""
         return BYTES * len(self) + sum(inspection.kept_bytes(self.tape).values())
 
     @property
     def by_operation(self) -> dict[str, int]:
-        """How many records each operation left."""
+        """The number of records of each operation."""
         return dict(Counter(record[1] for record in self.records()))
 
     @property
     def by_line(self) -> dict[Line, int]:
-        """How many records each source line left, in the order of the lines' first records."""
+        """The number of records of each source line, in the order of the lines' first records."""
         counts: Counter[Line] = Counter()
         for line, start, stop in self._pieces():
             counts[line] += stop - start
@@ -81,7 +81,7 @@ class TapeView:
     def records(self) -> list[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
         """List (id, operation, ids of the parents, partials), the oldest first.
 
-        The parents of a record that reads arrays are the records that made or last wrote these; it has no partials.
+        The parents of a record that reads arrays are the records that last wrote these; it has no partials.
         """
         reads = inspection.array_parents(self.tape)
         return [
@@ -90,7 +90,7 @@ class TapeView:
         ]
 
     def results(self) -> frozenset[int]:
-        """The ids of the numbers of the result; none where it has arrays."""
+        """The ids of the result's numbers; empty if the result contains arrays."""
         return frozenset(linear.result_ids(self.backpropagator) or ())
 
     def value_of(self, id: int) -> float | None:
@@ -98,10 +98,10 @@ class TapeView:
         return inspection.value_of_id(self.tape, id)
 
     def profile(self) -> list[Cost]:
-        """List what each source line costs, the dearest first; the reverse pass is run once to measure it.
+        """List the cost of each source line, the most expensive first; this runs the reverse pass once to measure it.
 
-        An array that records keep alive counts once, at the line that first keeps it; what custom functions keep for
-        their rules is not seen.
+        An array that records keep alive is counted once, at the line that first keeps it. Values that custom functions
+        keep for their rules are not counted.
         """
         pieces = self._pieces()
         seconds = inspection.reverse_times(self.backpropagator, self._ones, [start for _, start, _ in pieces])
@@ -117,7 +117,7 @@ class TapeView:
         return sorted(found, key=lambda cost: -(cost.forward + cost.reverse))
 
     def table(self, most: int = 20) -> str:
-        """Return the profile as a table to print."""
+        """Return the profile as a printable table."""
         rows = [f"{'line':<24}{'records':>9}{'bytes':>11}{'forward':>11}{'reverse':>11}  source"]
         profile = self.profile()
         for cost in profile[:most]:
@@ -127,13 +127,13 @@ class TapeView:
         return "\n".join(rows)
 
     def to_dot(self, fold: int | None = None) -> str:
-        """Return the tape as a graph in Graphviz's language; long ones, or those above `fold` records, by line."""
+        """Return the tape as a Graphviz graph; long tapes, or those of more than `fold` records, by source line."""
         from tapeengine.transforms.drawing import graph_of, to_dot
 
         return to_dot(graph_of(self, fold))
 
     def svg(self, fold: int | None = None) -> str:
-        """Return the tape as a picture; long ones, or those above `fold` records, by source line."""
+        """Return the tape as a picture; long tapes, or those of more than `fold` records, by source line."""
         from tapeengine.transforms.drawing import graph_of
         from tapeengine.transforms.svg import to_svg
 

@@ -1,7 +1,6 @@
-"""A task: a function of the values that a callable without arguments captures, with its derivatives.
+"""A task: a callable without arguments as a function of the values it captures, with its derivatives.
 
-What it captures beside traced values may be a reference to data that lies elsewhere. A task and the values for it can
-be sent to another process.
+A task may also capture references to data stored elsewhere. A task and its values can be sent to another process.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Closure", "Derived", "Direction", "Task", "derived", "engine_here", "run_task"]
 
 Direction = Literal["pull", "push"]
-#: What the tapes of tasks keep. Where the program is being traced, in the same process, that is so for every tape;
-#: rules that keep more may round otherwise, and a task gives the same bits wherever it runs.
+#: The order of derivatives that the tapes of tasks allow. Rules that keep values for higher orders may round
+#: differently, so a task uses the same order everywhere, and gives the same bits wherever it runs.
 _ORDER = 2
 
 
@@ -35,7 +34,7 @@ class Task:
     Attributes
     ----------
     count : int
-        How many values it takes.
+        The number of values.
     name : str
         For errors.
     """
@@ -51,41 +50,41 @@ class Task:
         raise NotImplementedError
 
     def pull(self, engine: Engine, values: list[Any]) -> tuple[Any, Callable[[Any], Any]]:
-        """Run the task on a tape of its own; its value, and the map from a cotangent to those of the values."""
+        """Run the task on its own tape; return its value, and the map from its cotangent to those of the values."""
         value, backpropagator = engine.trace(self, (values,), order=_ORDER)
         return value, lambda cotangent: backpropagator(cotangent)[0]
 
     def recorded(self, engine: Engine, values: list[Any]) -> tuple[Any, Callable[[Any], Any]]:
-        """Do what `pull` does for values that are plain numbers: then the value has to be plain as well."""
+        """Do the same as `pull` for plain values; the task's value must then be plain as well."""
         value, pull = self.pull(engine, values)
         self._check(engine.structures, value)
         return value, pull
 
     def push(self, engine: Engine, values: list[Any]) -> Callable[[Any], Any]:
-        """Run the task; the map from tangents of the values to the tangent of what it returns."""
+        """Run the task; return the map from tangents of the values to the tangent of its result."""
         backpropagator = engine.trace(self, (values,), order=_ORDER)[1]
         return lambda tangents: pushed(backpropagator, (tangents,))
 
     def note(self, value: Any) -> None:
-        """Keep the outcome of a first run that was elsewhere."""
+        """Store the outcome of a first run in another process."""
 
     def _check(self, structures: Structures, value: Any) -> None:
-        """Refuse a value that depends on a trace through something else than the values of the task."""
+        """Refuse a value that is traced although the task's values are plain."""
         if any(map(is_traced, flatten(structures, value)[0])):
             raise UnsupportedError(
                 f"the task {self.name} uses a traced value that is not in its closure, such as one in a global or an "
-                "attribute. Hand it over as an argument, or capture it as a local variable"
+                "attribute. Pass it as an argument, or capture it as a local variable"
             )
 
 
 class Closure(Task):
-    """A callable as a function of what it captures, which is run for its value once and for derivatives again.
+    """A callable as a function of what it captures, run once for its value and again for derivatives.
 
     Parameters
     ----------
     call : Repeatable
     places : sequence of int or Reference, optional
-        Which of the task's values each of the call's is, or what it stands for; by default they are the same.
+        For each of the call's values, its index among the task's values or a reference; by default the same order.
 
     Examples
     --------
@@ -104,12 +103,12 @@ class Closure(Task):
         self.call = call
 
     def __call__(self, values: list[Any]) -> Any:
-        """Run the callable around other values."""
+        """Run the callable with other values."""
         own = [place.value if isinstance(place, Reference) else values[place] for place in self.places]
         return self.call.first(own) if self.call.outcome is None else self.call(own)
 
     def note(self, value: Any) -> None:
-        """Keep the outcome of a first run that was elsewhere."""
+        """Store the outcome of a first run in another process."""
         self.call.outcome = Outcome(self.call.engine.structures, value)
 
     def __reduce__(self) -> Any:
@@ -120,7 +119,7 @@ class Closure(Task):
 
 
 class Derived(Task):
-    """The derivative of a task, as a task: of the task's values and of the leaves of a cotangent or tangents.
+    """The derivative of a task as a task, which takes the task's values and the leaves of a cotangent or of tangents.
 
     Parameters
     ----------
@@ -128,7 +127,7 @@ class Derived(Task):
     direction : {"pull", "push"}
     task : Task
     steps : sequence
-        What makes the cotangent, or the tangents, of `count` leaves.
+        Rebuild the cotangent, or the tangents, from `count` leaves.
 
     Examples
     --------
@@ -148,7 +147,7 @@ class Derived(Task):
         self.steps = steps
 
     def __call__(self, values: list[Any]) -> Any:
-        """Run the task, and give its cotangents or its tangent."""
+        """Run the task, and return its cotangents or its tangent."""
         own, given = values[: self.task.count], unflatten(self.steps, values[self.task.count :])
         if self.direction == "pull":
             return self.task.pull(self.engine, own)[1](given)
@@ -160,14 +159,14 @@ class Derived(Task):
 
 
 def derived(engine: Engine, direction: Direction, task: Task, given: Any) -> Derived:
-    """Make the derivative of a task for cotangents, or tangents, of the form of `given`."""
+    """Make the derivative of a task for a cotangent, or tangents, of the form of `given`."""
     leaves, steps = flatten(engine.structures, given)
     return Derived(engine, direction, task, steps, len(leaves))
 
 
-# -- tasks that are sent away -----------------------------------------------------------------------------------------
+# -- tasks for other processes -----------------------------------------------------------------------------------------
 class Captured:
-    """Stands, in a callable that is sent away, for a value that it captures."""
+    """Stands for a captured value in a callable that is sent to another process."""
 
     __slots__ = ("number",)
 
@@ -180,7 +179,7 @@ def _numbered(count: int) -> list[Any]:
 
 
 def _closure(call: tuple[Any, ...], name: str, outcome: Any, places: Sequence[int | Reference]) -> Closure:
-    """Make a task again of the call that was sent."""
+    """Rebuild a task from the call that was sent."""
     engine = engine_here()
     snapshot = Snapshot(engine.structures, call, engine.copies, lambda value: type(value) is Captured, False)
     again = Repeatable(engine, snapshot, name)
@@ -195,11 +194,11 @@ def _derived(direction: Direction, task: Task, given: Any) -> Derived:
 
 
 def engine_here() -> Engine:
-    """The engine that runs tasks which were sent to this process."""
+    """The engine that runs tasks received by this process."""
     found: Engine = default_engine()
     return found
 
 
 def run_task(task: Task, values: list[Any]) -> Any:
-    """Run a task, here or in another process."""
+    """Run a task, in this process or another."""
     return task(values)

@@ -1,4 +1,4 @@
-"""Functions that a transform has made: named after what they come from, pickled as the call that made them."""
+"""Functions made by a transform: they are named after their program, and pickled as the call that made them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["named"]
 
 
 def named(function: Callable[..., Any], engine: Engine, transform: str, f: Callable[..., Any], *options: Any) -> Made:
-    """Name a function after the transform and the program that it comes from.
+    """Name a function after the transform and the program that it is made from.
 
-    In a pickle it is ``engine.transform(f, *options)``, so the program is pickled by its name.
+    It is pickled as ``engine.transform(f, *options)``, so the program is pickled by name.
     """
     made = Made(function, operator.methodcaller(transform, f, *options), (engine,))
     name = getattr(f, "__name__", type(f).__name__)

@@ -1,7 +1,7 @@
-"""Binomial checkpointing: which states of a chain to keep, so that reversing it repeats the fewest steps.
+"""Binomial checkpointing: choose which states of a chain to keep, so that its reversal repeats the fewest steps.
 
-With `c` states kept at a time (the first one counts) and no step run forwards more than `r` times, a chain of at most
-``binomial(c + r, c)`` steps can be reversed; Griewank's treeverse attains it.
+With at most `c` states kept at a time (including the first) and no step run forward more than `r` times, the longest
+chain that can be reversed has ``binomial(c + r, c)`` steps; Griewank's treeverse attains this.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ __all__ = ["Chain", "repetitions", "split"]
 
 Step = Callable[[Any], Any]
 
-#: A position, the state there, and where the generators of random numbers were.
+#: A position, its state, and the positions of the random generators.
 Kept = tuple[int, Any, Any]
 
 
 class Places(Protocol):
-    """Where the generators of random numbers are that the steps draw from."""
+    """The positions of the random generators that the steps use."""
 
     def here(self) -> Any:
-        """Where they are now."""
+        """Return their present positions."""
 
     def resume(self, moment: Any) -> None:
-        """Put them where they were."""
+        """Set them to the positions of a moment."""
 
 
 def repetitions(length: int, kept: int) -> int:
@@ -43,7 +43,7 @@ def repetitions(length: int, kept: int) -> int:
 
 
 def split(length: int, kept: int) -> int:
-    """How far to run ahead before the next state is kept, to reverse `length` steps with `kept` states.
+    """How many steps to advance before keeping the next state, to reverse `length` steps with `kept` states.
 
     Examples
     --------
@@ -53,33 +53,32 @@ def split(length: int, kept: int) -> int:
     if kept == 1 or length == 1:
         return length - 1
     r = repetitions(length, kept)
-    first = comb(kept + r - 1, kept)  # most steps that the part before may have
-    second = comb(kept - 1 + r, kept - 1)  # most that the part behind may have
-    return min(length - 1, max(1, min(first, max(length - second, comb(kept + r - 2, kept) if r > 1 else 1))))
+    second = comb(kept - 1 + r, kept - 1)  # the longest second part; by Pascal's rule the first part is never too long
+    return min(length - 1, max(1, length - second, comb(kept + r - 2, kept) if r > 1 else 1))
 
 
 class Chain:
-    """A chain of equal steps that is run forwards once, and then backwards with few states kept.
+    """A chain of equal steps that is run forward once, and then backward with few states kept.
 
     Parameters
     ----------
     step : callable
-        The next state from a state.
+        Maps a state to the next state.
     length : int
         The number of steps.
     kept : int
-        The most states that are kept at a time.
+        The largest number of states kept at a time.
     start : state
         The first state.
     places : Places, optional
-        The generators of random numbers that are put back where steps are run again.
+        The random generators, which are reset when steps run again.
 
     Attributes
     ----------
     final : state
         The last state.
     advanced : int
-        Steps that were run without being reversed, the first run included.
+        The number of forward steps, the first run included.
     """
 
     def __init__(self, step: Step, length: int, kept: int, start: Any, places: Places | None = None) -> None:
@@ -101,8 +100,8 @@ class Chain:
     ) -> None:
         """Call ``undo(state, position)`` for every step, from the last to the first, with the state before it.
 
-        `step` runs the steps again, with the generators at `places`; by default it is the one that ran them first.
-        `steps` counts them, from 0 on.
+        `step` repeats the steps, with the generators at `places`; by default it is the one that ran them first. `steps`
+        iterates over their numbers, from 0.
         """
         self.step, self.places = step or self.step, places
         states = list(self.first)
@@ -115,7 +114,7 @@ class Chain:
             undo(self._advance(last, end - 1), end - 1)
 
     def _keep(self, states: list[Kept], end: int) -> None:
-        """Run ahead from the last state towards `end`, and keep states on the way while there is room."""
+        """Advance from the last state towards `end`, keeping states on the way while there is room."""
         while len(states) < self.kept and end - states[-1][0] > 1:
             last = states[-1]
             position = last[0] + split(end - last[0], self.kept - len(states) + 1)
@@ -123,7 +122,7 @@ class Chain:
             states.append((position, state, None if self.places is None else self.places.here()))
 
     def _advance(self, kept: Kept, position: int) -> Any:
-        """The state at a position, from one that is kept."""
+        """Return the state at a position, computed from a kept one."""
         start, state, moment = kept
         if self.places is not None:
             self.places.resume(moment)

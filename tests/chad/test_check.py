@@ -5,9 +5,9 @@ import chad.examples_syntax  # noqa: F401  (registers its programs)
 import pytest
 from chad.examples import EXAMPLES
 from chad.terms_of_language import programs
+from chad.well_typed import IllTyped, check, check_module
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tapeengine.chad.check import IllTyped, check, check_module
 from tapeengine.chad.close import close
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.specification.forward import forward

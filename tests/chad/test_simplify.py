@@ -202,6 +202,13 @@ def test_law(rule, term):
     assert run(result)[0] == pytest.approx(run(term)[0], rel=1e-15)
 
 
+def test_a_scope_with_a_result_of_its_own_is_not_a_sum():
+    inner = Scope("t", REAL, ONE_T)
+    assert monad.scope_sum(Scope("s", REAL, Then(ONE_S, inner))) is None
+    found = monad.scope_sum(Scope("s", REAL, Then(ONE_S, ForEach(n, i, ONE_T))))
+    assert found is not None and found.type == Scope("s", REAL, Then(ONE_S, ONE_T)).type
+
+
 def test_map_pair_split():
     term = Map((z,), Tuple((Op("mul", (z, x)), Op("sin", (z,)))), (xs,))
     split = table1.map_pair_split(term)

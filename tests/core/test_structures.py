@@ -504,6 +504,40 @@ def test_objects_are_rebuilt_from_their_attributes() -> None:
     assert (made.mass, made.hidden(), made.name) == (10.0, 20.0, "moon")
 
 
+@pytest.mark.parametrize("change", [lambda c: c[:-1], lambda c: [*c, 3.0]], ids=["too few", "too many"])
+def test_containers_with_keys_are_rebuilt_from_as_many_children(change: Any) -> None:
+    items = {"a": 1.0, "b": 2.0}
+    values = [items, collections.OrderedDict(items), collections.defaultdict(float, items), SimpleNamespace(**items)]
+    known = Structures({Body: of_object(Body)})
+    for value in [*values, Body(1.0, 2.0, "moon")]:
+        opened = known.opened(value)
+        assert opened is not None
+        children, container, aux = opened
+        with pytest.raises(ValueError, match="zip"):
+            container.make(aux, change(list(children)))
+
+
+def test_a_container_names_each_of_its_children() -> None:
+    class Two:
+        pass
+
+    for names, fits in ((["a"], False), (["a", "b"], True), (["a", "b", "c"], False)):
+        known = Structures({Two: Container(lambda v: ([1.0, 2.0], None), lambda aux, c: Two(), lambda aux, n=names: n)})
+        if fits:
+            assert known.named(Two()) == [("a", 1.0), ("b", 2.0)]
+            continue
+        with pytest.raises(ValueError, match="zip"):
+            known.named(Two())
+
+
+def test_classes_of_libraries_are_found_by_the_library_and_their_name() -> None:
+    Point = type("Point", (), {"__module__": "library.shapes"})
+    container = of_object(Point)
+    assert Structures(by_name={("library", "Point"): container}).find(Point) is container
+    for other in (("library", "Line"), ("shapes", "Point"), ("library.shapes", "Point"), (".", "Point")):
+        assert Structures(by_name={other: container}).find(Point) is None
+
+
 def test_containers_are_opened_in_one_way() -> None:
     structures = Structures()
     for value in ([1.0, 2.0], (1.0,), {"a": 1.0}, collections.deque([1.0]), SimpleNamespace(a=1.0)):

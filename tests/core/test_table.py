@@ -27,16 +27,31 @@ ROW = (
 )
 
 
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files generated from a copy of the table with two more rows."""
-    core = tmp_path_factory.mktemp("rows") / "_core"
+def with_two_rows(core: Path) -> Path:
+    """Copy the table, add two rows, and return the generator."""
     for room in ("tape", "scalars"):
         shutil.copytree(CORE / room, core / room, ignore=shutil.ignore_patterns("*.so", "*.pyx", "__pycache__"))
     rows = core / "tape" / "table.py"
     rows.write_text(rows.read_text().replace(")\n\n#: The rows that", "    " + ROW, 1))
-    runpy.run_path(str(core / "tape" / "generate_ops.py"))["main"]()
+    return core / "tape" / "generate_ops.py"
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files generated from a copy of the table with two more rows, by a generator with room for them."""
+    core = tmp_path_factory.mktemp("rows") / "_core"
+    generator = with_two_rows(core)
+    generator.write_text(generator.read_text().replace("MOST = 64", f"MOST = {len(table.OPS) + 2}"))
+    runpy.run_path(str(generator))["main"]()
     return core
+
+
+def test_more_opcodes_than_a_record_can_hold_are_refused(tmp_path: Path) -> None:
+    generator = with_two_rows(tmp_path / "_core")
+    generator.write_text(generator.read_text().replace("MOST = 64", f"MOST = {len(table.OPS) + 1}"))
+    with pytest.raises(ValueError, match=f"the table has {len(table.OPS) + 2} opcodes"):
+        runpy.run_path(str(generator))["main"]()
+    assert len(table.OPS) <= runpy.run_path(str(CORE / "tape" / "generate_ops.py"))["MOST"] == 0x3F + 1
 
 
 def test_a_row_is_a_function_with_a_stub(grown: Path) -> None:

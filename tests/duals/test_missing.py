@@ -24,15 +24,26 @@ def test_it_names_the_function_where_it_is_called_from(function, place):
     assert told(lambda x: function(x)[0]).startswith(f"{place} has no derivative rule")
 
 
-def test_its_lines_work_once_the_partial_is_there():
-    text = told(lambda x: special.wrightomega(x)[0])
+PARTIALS = {
+    "wrightomega": ("1 - 1 / (1 + wrightomega(x))",),
+    "boxcox": ("x1 ** (x2 - 1)", "(x1 ** x2 * (x2 * numpy.log(x1) - 1) + 1) / x2 ** 2"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(PARTIALS))
+def test_its_lines_work_once_the_partials_are_there(name):
+    ufunc, points = getattr(special, name), [0.5, 1.5][: len(PARTIALS[name])]
+    text = told(lambda x: ufunc(*[x] * len(points))[0])
     code = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
-    names = {"tapeengine": te, "scipy": __import__("scipy.special")}
-    exec(code.replace("ct * ...)", "ct * (1 - 1 / (1 + wrightomega(x))))"), names)
-    slope = te.grad(lambda x: names["wrightomega"](x)[0])(numpy.array([0.5]))[0]
+    for partial in PARTIALS[name]:
+        code = code.replace("ct * ...", f"ct * ({partial})", 1)
+    names = {"tapeengine": te, "numpy": numpy, "scipy": __import__("scipy.special")}
+    exec(code, names)
+    slopes = te.grad(lambda xs: names[name](*xs))(points)
     step = 1e-6
-    expected = (special.wrightomega(0.5 + step) - special.wrightomega(0.5 - step)) / (2 * step)
-    assert slope == pytest.approx(expected, rel=1e-8)
+    for k, slope in enumerate(slopes):
+        up, down = ([x + sign * step * (i == k) for i, x in enumerate(points)] for sign in (1, -1))
+        assert slope == pytest.approx((ufunc(*up) - ufunc(*down)) / (2 * step), rel=1e-8)
 
 
 def test_a_ufunc_is_named_by_its_package_and_not_by_a_module_that_imports_it(monkeypatch):

@@ -255,7 +255,7 @@ def test_one_warning_when_paths_keep_growing() -> None:
         for n in range(20):
             staged(float(n))
     assert [w.category for w in found] == [StagingWarning]
-    assert "more than 3 ways" in str(found[0].message)
+    assert "more than 3 paths" in str(found[0].message)
     assert found[0].filename == __file__
 
 

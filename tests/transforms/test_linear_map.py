@@ -248,11 +248,19 @@ def test_scipy_solves_with_a_map() -> None:
     np.testing.assert_allclose(square.matvec(solved), y, atol=1e-9)
 
 
+def test_an_array_of_maps_has_discrete_leaves_as_each_map_has() -> None:
+    maps = [te.linearize(lambda x, k=k: (k * x, 3), 1.0)[1] for k in (2.0, 5.0)]
+    m = LinearMap.vstack(np.array(maps))
+    stacked, discrete = m(1.0)
+    assert stacked.tolist() == [2.0, 5.0] and discrete is None
+    assert m.T((np.array([1.0, 10.0]), None)) == 52.0
+
+
 def test_maps_of_different_spaces_do_not_combine() -> None:
     m, n = linear_map("vector", "scalar", 0), linear_map("pair", "pair", 1)
     with pytest.raises(StructureError, match=r"f64\[3\]"):
         m @ n
-    with pytest.raises(StructureError, match="one domain"):
+    with pytest.raises(StructureError, match="the same domain"):
         m + n
     with pytest.raises(CotangentError, match=r"must have the form f64\[3\], not \(f64, f64\)"):
         LinearMap.identity(np.zeros(3))((1.0, 2.0))

@@ -113,7 +113,7 @@ def test_a_cotangent_of_an_array_is_named(engine: te.Engine) -> None:
         assert "a cotangent that is not finite comes from numpy.multiply" in message
         assert "for its argument x" in message and "it is inf at [1] of shape (2,)" in message
         assert "cotangent 1 = 1e+200 there" in message and "y = 1e+200" in message
-        with pytest.raises(NotFiniteError, match="handed in"):
+        with pytest.raises(NotFiniteError, match=r"given (co)?tangent"):
             backpropagator(np.array([1.0, np.nan, 1.0, 1.0]))
 
 
@@ -127,7 +127,7 @@ def test_a_tangent_of_an_array_is_named(engine: te.Engine) -> None:
             assert line_with("the cotangent overflows") in message
             assert "a tangent that is not finite comes from numpy.multiply" in message
             assert "it is -inf at [1] of shape (2,)" in message and "tangent 1 = -1e+200 there" in message
-            with pytest.raises(NotFiniteError, match="handed in"):
+            with pytest.raises(NotFiniteError, match=r"given (co)?tangent"):
                 sweep(np.array([1.0, np.inf]))
         assert value.tolist() == [1e200] * 4
 

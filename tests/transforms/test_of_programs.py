@@ -148,3 +148,16 @@ def test_what_has_no_second_derivative_of_its_own_runs_on_dual_numbers() -> None
     m = np.array([[2.0, 0.5], [1.0, 3.0]])
     assert te.hessian(through_a_primitive, 1)(m, 2.0) == pytest.approx(11.0)
     np.testing.assert_allclose(te.grad(lambda m: through_a_primitive(m, 2.0))(m), te.grad(through_a_primitive)(m, 2.0))
+
+
+@pytest.mark.parametrize("argnums", [1, -1, (0, 1), (-2, -1), (0, -1), (1, -2)])
+def test_places_of_staged_programs_may_be_counted_from_the_end(argnums: Any) -> None:
+    def program(x: Any, y: Any) -> Any:
+        return x * x * y
+
+    staged = te.stage(program)
+    for _ in range(2):
+        assert te.grad(staged, argnums)(3.0, 2.0) == te.grad(program, argnums)(3.0, 2.0)
+    positive = tuple(k % 2 for k in argnums) if isinstance(argnums, tuple) else argnums % 2
+    assert te.grad(staged, positive)(3.0, 2.0) == te.grad(program, positive)(3.0, 2.0)
+    assert staged.stats().recordings == 1

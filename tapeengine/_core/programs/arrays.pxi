@@ -1,21 +1,21 @@
-# The array operations of a path: what a recording noted of them, and the buffers of a run, on which they are done again.
+# The array operations of a path: the notes of a recording, and the buffers on which a run repeats the operations.
 
 cdef enum:
-    MOST_SPARE = 2          # buffers of finished runs that are kept for the next ones
-    POOLED = 1 << 10        # elements from which on buffers of cotangents are kept
-    MOST_POOLED = 8         # of them, of one size
+    MOST_SPARE = 2          # the number of buffers of finished runs that are kept for later ones
+    POOLED = 1 << 10        # the smallest number of elements of a cotangent's buffer that is kept
+    MOST_POOLED = 8         # the number of such buffers of one size
 
 
 @cython.final
 cdef class ArrayPart:
-    """The arrays of a path: one slot for the values of each storage, from one copying of it to the next."""
+    """The arrays of a path: one slot for the values of each storage and epoch (the time between copies of it)."""
 
     def __dealloc__(self):
         free(self.accesses)
         free(self.specials)
 
     cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF:
-        """The slot of a storage, made where something gives it values."""
+        """The slot of a storage; made when an operation first gives it values."""
         found = self.numbers.get((storage, epoch))
         if found is None:
             raise NotReplayable("it calls a function with a derivative of its own, or a custom one")
@@ -42,16 +42,16 @@ cdef class ArrayPart:
         return 0
 
     cdef Arena arena(self, Path path):
-        """Buffers for a run."""
+        """Return buffers for a run."""
         return self.spare.pop() if self.spare else new_arena(self, path)
 
 
 @cython.final
 cdef class Arena:
-    """The buffers of one run, and its steps, which know where in them their operands lie."""
+    """The buffers of one run, and its steps, which hold the addresses of their operands in these buffers."""
 
     cdef int release(self) except -1:
-        """Leave the buffers to later runs."""
+        """Return the buffers for later runs."""
         if len(self.part.spare) < MOST_SPARE:
             self.part.spare.append(self)
         return 0
@@ -74,10 +74,10 @@ cdef class Arena:
 
 @cython.final
 cdef class FromRegister:
-    """In the place of an operand: the register of a scalar."""
+    """Stands for an operand that is a scalar in a register."""
 
     cdef uint32_t number
-    cdef bint double        # as numpy's class
+    cdef bint double        # whether it is a numpy.float64
 
     def __init__(self, uint32_t number, bint double=False):
         self.number, self.double = number, double
@@ -110,10 +110,10 @@ cdef Arena new_arena(ArrayPart part, Path path):
 
 @cython.final
 cdef class PooledReverse(Reverse):
-    """The accumulation of a replay, in buffers of earlier replays that nobody has any longer."""
+    """The accumulation of a replay, in buffers of earlier replays that nothing else refers to."""
 
     cdef dict pool          # (size, type) -> arrays
-    cdef object resolved    # the last buffer that was dropped, which its record may still look at
+    cdef object resolved    # the last dropped buffer, which its record may still read
 
     cdef int allocate(self, uint32_t storage, bint zero) except -1:
         cdef Place *place = &self.tape.places[storage]
@@ -138,7 +138,7 @@ cdef class PooledReverse(Reverse):
         return Reverse.drop(self, storage)
 
     cdef int collect(self) except -1:
-        """Keep the buffer that was dropped for others, if nobody has it."""
+        """Keep the dropped buffer for later use, if nothing else refers to it."""
         cdef list spare
         owner, self.resolved = self.resolved, None
         if is_free(owner):
@@ -149,20 +149,20 @@ cdef class PooledReverse(Reverse):
 
 
 cdef bint is_free(object owner) noexcept:
-    """Whether nobody else has an array, so that it may be a buffer."""
+    """Whether nothing else refers to an array, so that it can be a buffer again."""
     return (type(owner) is ndarray and Py_REFCNT(owner) == 1 and PyArray_ISNOTSWAPPED(<ndarray> owner)
             and PyArray_CHKFLAGS(<ndarray> owner, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE | NPY_ARRAY_OWNDATA))
 
 
 # -- steps -------------------------------------------------------------------------------------------------------------
 cdef class Action:
-    """An operation of a run. Its record is None where no derivative goes through it."""
+    """An operation of a run. Its record is None if no derivative depends on it."""
 
     cdef ArrayRecord record
-    cdef list copies        # (array, the operand that it is a copy of): what the record keeps of what changes later
+    cdef list copies        # (array, operand): copies that the record keeps of operands that change later
 
     cdef bint run(self, double *v) except -1:
-        """Do it again; False where the program would go another way."""
+        """Repeat the operation; return False if the program would take another path."""
         raise NotImplementedError
 
     cdef int keep_copies(self) except -1:
@@ -172,7 +172,7 @@ cdef class Action:
         return 0
 
     cdef object kept(self, object values, Operand o):
-        """What a rule keeps of an operand: the array, or a copy if its storage had been written to."""
+        """The value that a rule keeps of an operand: the array, or a copy if its storage had been written to."""
         if o.view is None or not o.written:
             return values
         kept = numpy.empty(values.shape, values.dtype)
@@ -247,7 +247,7 @@ cdef Action computing(Arena arena, object function, list operands, ElementwiseRe
 
 
 cdef object place_operand(Arena arena, Computing step, Operand o, te_operand *values, Elementwise *kept, object owner):
-    """Where an operand's values lie, and where what the record keeps of them does; what owns that."""
+    """Set the addresses of an operand's values, and of those that the record keeps; return their owner."""
     cdef object found
     values.strides = kept.strides
     if o.id:
@@ -370,7 +370,7 @@ cdef Action copying_part(Arena arena, Operand source, object index, ReadRecord r
 @cython.final
 @cython.no_gc
 cdef class Filling(Action):
-    """Values that depend on nothing, or on those of the storage before it is written to."""
+    """Constant values, or those of the storage before it is written to."""
 
     cdef ndarray source, out
 
@@ -429,7 +429,7 @@ cdef Action writing(Arena arena, tuple what):
 @cython.final
 @cython.no_gc
 cdef class Adding(Action):
-    """An addition into elements, as often as each is named."""
+    """An addition to elements, once for each time that an element is indexed."""
 
     cdef object target, index, value
 
@@ -456,7 +456,7 @@ cdef Action adding(Arena arena, tuple what):
 @cython.final
 @cython.no_gc
 cdef class Looking(Action):
-    """What the program learned of arrays: it learns the same, or goes another way."""
+    """A decision on arrays: a run must come to the same one, or take another path."""
 
     cdef object function, outcome
     cdef list operands
@@ -474,7 +474,7 @@ cdef Action looking(Arena arena, tuple what):
 
 
 cdef list filled(list operands, double *v):
-    """Operands with the values of registers."""
+    """Operands in which registers are replaced by their values."""
     return [v[(<FromRegister> x).number] if type(x) is FromRegister else x for x in operands]
 
 
@@ -482,13 +482,13 @@ cdef list filled(list operands, double *v):
 @cython.final
 @cython.no_gc
 cdef class Calling(Action):
-    """A call of a primitive's function, and what its rules keep."""
+    """A call of a primitive's function, and the values that its rules keep."""
 
     cdef object function
     cdef list operands
     cdef dict options
-    cdef object output      # where the parts of the output go, see `placed_output`
-    cdef list kept_places   # for each rule what it keeps, with `FromRegister`; None where all is fixed
+    cdef object output      # the places of the output's parts, see `placed_output`
+    cdef list kept_places   # for each rule the values it keeps, with `FromRegister`; None if all are constant
     cdef bint plain         # no operand is a scalar
     cdef bint into          # the function writes into the output by itself
 
@@ -510,7 +510,7 @@ cdef class Calling(Action):
 
 @cython.final
 cdef class Seen:
-    """In the place of an output: a part without derivative, which the program has seen."""
+    """Stands for a part of an output that has no derivative and may have influenced the program."""
 
     cdef object value
 
@@ -527,14 +527,14 @@ cdef object kept_now(object place, double *v):
 
 
 cdef bint is_fixed(object place) except -1:
-    """Whether what is kept is the same object in every run."""
+    """Whether a kept value is the same object in every run."""
     if type(place) is tuple:
         return all([is_fixed(part) for part in place])
     return type(place) is not FromRegister
 
 
 cdef bint store(object place, object out, double *v) except -1:
-    """Put an output where later steps find it; False where it is of another form than the recorded one."""
+    """Store an output for later steps; return False if its form differs from the recorded one."""
     cdef ndarray values, target
     if type(place) is ndarray:
         target = <ndarray> place
@@ -572,7 +572,7 @@ cdef bint store(object place, object out, double *v) except -1:
 
 
 cdef bint same_form(ndarray a, ndarray b) noexcept:
-    """Whether two arrays have one shape, and lie in memory in the same way."""
+    """Whether two arrays have the same shape and the same layout in memory."""
     cdef int k
     if PyArray_NDIM(a) != PyArray_NDIM(b):
         return False
@@ -612,7 +612,7 @@ cdef Action calling(Arena arena, tuple what, uint32_t register):
 
 
 cdef object kept_place(Arena arena, Calling step, tuple needed, object item, list specs, object output):
-    """What a rule keeps, or where it is: see `calls.kept_by`."""
+    """The value that a rule keeps, or its place: see `calls.kept_by`."""
     if needed[0] == "arg":
         return step.kept(step.operands[needed[1]], specs[needed[1]])
     if needed[0] == "all":
@@ -623,7 +623,7 @@ cdef object kept_place(Arena arena, Calling step, tuple needed, object item, lis
 
 
 cdef object kept_output(object place, object item):
-    """The output as a rule keeps it."""
+    """The output in the form that a rule keeps."""
     if type(place) is Seen:
         return place.value
     if type(place) is FromRegister:
@@ -640,7 +640,7 @@ cdef object kept_output(object place, object item):
 
 
 cdef object placed_output(Arena arena, object place, list discrete, uint32_t register):
-    """Where the parts of an output go."""
+    """The places of an output's parts."""
     if type(place) is View:
         return arena.shown(<View> place, 0)
     if type(place) is tuple:
@@ -650,7 +650,7 @@ cdef object placed_output(Arena arena, object place, list discrete, uint32_t reg
 
 # -- from notes to steps -----------------------------------------------------------------------------------------------
 cdef ArrayPart array_part(Tape tape, list primals):
-    """The arrays of a recording before its first operation: those that it was given."""
+    """The arrays of a recording before its first operation: its arguments."""
     cdef ArrayPart part = ArrayPart.__new__(ArrayPart)
     cdef Layout layout
     cdef Py_ssize_t i
@@ -670,7 +670,7 @@ cdef ArrayPart array_part(Tape tape, list primals):
 
 
 cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t register) except -1:
-    """Make what was noted a step: its operands are registers and slots from now on."""
+    """Make a step from a note: its operands become registers and slots."""
     for item in what:
         if type(item) is Operand:
             renumber(part, <Operand> item, registers)
@@ -718,12 +718,12 @@ cdef int make_outputs(ArrayPart part, object place) except -1:
 
 # -- comparing two recordings ------------------------------------------------------------------------------------------
 cdef bint same_note(object x, object y, bint outcomes) except -1:
-    """Whether two notes are of the same operation on the same operands; with the same outcome, if that counts."""
+    """Whether two notes describe the same operation on the same operands; if `outcomes`, with the same outcome."""
     cdef int kind
     if x[0] != y[0] or len(x) != len(y):
         return False
     kind = x[0]
-    if kind == MADE:        # what numpy.empty holds is different each time
+    if kind == MADE:        # the contents of numpy.empty differ each time
         return x[1] == y[1]
     for k in range(1, len(x)):
         if kind == LOOKED and k == 4 or kind == CALLED and k == 4:
@@ -761,7 +761,7 @@ cdef bint same_view(View a, View b) noexcept:
 
 
 cdef bint same_record(object x, object y) except -1:
-    """Whether two records' outputs have one form; for those whose form depends on values."""
+    """Whether the outputs of two records have the same form, if the form depends on values."""
     if type(x) is not type(y):
         return False
     return type(x) is not PrimitiveRecord or same_place((<PrimitiveRecord> x).output, (<PrimitiveRecord> y).output)

@@ -1,4 +1,4 @@
-"""Functions that other functions are wrapped in: memoised, lifted and transformed ones."""
+"""Wrappers of functions: memoised, lifted and transformed ones."""
 
 from types import MethodType
 
@@ -28,10 +28,10 @@ cdef class Made:
     Parameters
     ----------
     function : callable
-        What a call runs.
+        The function that a call runs.
     make : callable
     args : tuple
-        ``make(*args)`` gives the function once more, in this process or another.
+        ``make(*args)`` makes the function again, in this process or another.
     """
 
     cdef object function, make
@@ -58,13 +58,13 @@ cdef class Made:
 
 @cython.final
 cdef class Memoised:
-    """A function and its memoised form; a call with traced arguments is not remembered.
+    """A function and its memoised form; calls with traced arguments are not cached.
 
     Parameters
     ----------
     function : callable
     cached : callable
-        What `functools.lru_cache` made of it.
+        The result of `functools.lru_cache` for the function.
     """
 
     cdef object function, cached
@@ -82,7 +82,7 @@ cdef class Memoised:
             for x in options.values():
                 if traced(x):
                     return self.function(*args, **options)
-        if innermost_here() != NULL:    # what is remembered outlives the trace
+        if innermost_here() != NULL:    # the cache outlives the trace
             return outside(self.cached, *args, **options)
         return self.cached(*args, **options)
 
@@ -98,19 +98,19 @@ cdef class Memoised:
 
 @cython.final
 cdef class Linked(Made):
-    """A function with bindings of its own, that are looked over before each call.
+    """A function with its own bindings of module names, which are checked before each call.
 
     Parameters
     ----------
     function, make, args
         As for `Made`.
     names : object
-        What the module's names mean now (`there`), what they meant when they were bound (`seen`), which of them matter
-        (`used`), what binds them once more (`refresh`), and the classes of the module that have twins (`classes`).
+        The present values of the module's names (`there`), their values when they were bound (`seen`), the names in use
+        (`used`), a function that binds them again (`refresh`), and the module's classes that have twins (`classes`).
     around : callable
-        What a call goes through where there are such classes, and where the function writes names of the module.
+        Wraps each call if there are such classes, or if the function assigns to names of the module.
     writes : bool
-        Whether it does.
+        Whether the function assigns to names of the module.
     """
 
     cdef dict there, seen, classes
@@ -132,7 +132,7 @@ cdef class Linked(Made):
 
 
 cpdef object changed(dict there, dict seen, list names):
-    """The first name that means another object than before; None where all mean what they meant."""
+    """The first name whose value has changed; None if none has."""
     for name in names:
         if PyDict_GetItem(there, name) != PyDict_GetItem(seen, name):
             return name

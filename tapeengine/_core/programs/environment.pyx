@@ -1,8 +1,8 @@
-"""The environment vector with mutable accumulation (EC Fig. 6 and section 5): cells that are added to in constant time.
+"""The environment vector with mutable accumulation (EC Fig. 6 and section 5): adding to a cell takes constant time.
 
-Reals lie in one growable array of float64, arrays in a buffer each that is added into in place; what has neither form
-is a value that is summed by a function. Cells are opened and closed like a stack; a contribution goes to the innermost
-open cell of its name.
+Reals lie in one growable array of float64. Each array has a buffer, to which contributions are added in place. Other
+values are summed by a function. Cells are opened and closed like a stack; a contribution goes to the innermost open
+cell of its name.
 """
 
 from libc.stdlib cimport free, realloc

@@ -1,4 +1,4 @@
-/* Python floats as numbers and back, many at a time. */
+/* Convert many Python floats to numbers and back. */
 #ifndef TAPEENGINE_FLOATS_H
 #define TAPEENGINE_FLOATS_H
 
@@ -10,15 +10,15 @@
 #define TE_QUICK
 #endif
 
-/* Read n items into `out`; how many of them are floats, up to the first that is none. */
+/* Read n items into `out`; return the number of items before the first that is not a float. */
 TE_QUICK static Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out) {
     Py_ssize_t k;
     for (k = 0; k < n && PyFloat_CheckExact(items[k]); k++) out[k] = PyFloat_AS_DOUBLE(items[k]);
     return k;
 }
 
-/* A float of the value x. `kept` holds the one that was made here before: where nobody else has it any longer, it is used
-   again, as CPython does with the tuples of zip. That spares an allocation for each number of a gradient. */
+/* A float of value x. `kept` holds the previous result; if nothing else refers to it, it is reused, as CPython reuses
+   the tuples of zip. That saves an allocation for each number of a gradient. */
 static inline PyObject *te_float(PyObject **kept, double x) {
     PyObject *made = *kept;
 #ifndef Py_GIL_DISABLED
@@ -35,7 +35,7 @@ static inline PyObject *te_float(PyObject **kept, double x) {
     return made;
 }
 
-/* A number that is another one after each change of a dict; 0 where Python has none. */
+/* A number that differs after each change of a dict; 0 if this Python has none. */
 static inline uint64_t te_version(PyObject *dict) {
 #if PY_VERSION_HEX < 0x030C0000
     return ((PyDictObject *)dict)->ma_version_tag;
@@ -45,10 +45,10 @@ static inline uint64_t te_version(PyObject *dict) {
 #endif
 }
 
-/* What a cell holds, borrowed; NULL where it is empty. */
+/* The contents of a cell, borrowed; NULL if it is empty. */
 static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
 
-/* Fill a list of n entries that are not set with floats; -1 where there is no memory. */
+/* Fill a list of n unset entries with floats; return -1 if there is no memory. */
 TE_QUICK static int te_fill_floats(PyObject *list, PyObject **kept, const double *from, Py_ssize_t n) {
     for (Py_ssize_t k = 0; k < n; k++) {
         PyObject *item = te_float(kept + k, from[k]);

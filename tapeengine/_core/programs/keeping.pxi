@@ -1,7 +1,7 @@
-# Plans as plain data, and back: what a file keeps of them. What comes back is checked, since it runs without checks.
+# Conversion of plans to plain data for files, and back. Data is checked when it is read, because plans run unchecked.
 
 class DataError(ValueError):
-    """Data that is no plan."""
+    """Data that does not describe a plan."""
 
 
 cdef tuple layout_data(Layout layout):
@@ -27,7 +27,7 @@ cdef Layout layout_of(object data, uint32_t first, uint32_t end):
             if not (0 <= id and id + count <= end and (id >= first or (id == 0 and kind != FLOATS))):
                 raise DataError("a number lies outside the registers")
         elif kind not in (DISCRETE, LIST, TUPLE, DICT):
-            raise DataError(f"a step of a structure is {kind}, which is none")
+            raise DataError(f"a structure has no kind of step {kind}")
         depth += 1 - (1 if before == FLOATS and kind in (LIST, TUPLE) else n if kind >= LIST else 0)
         if depth < 1 or (before == FLOATS and kind not in (LIST, TUPLE)):
             raise DataError("the steps of a structure do not fit together")
@@ -39,7 +39,7 @@ cdef Layout layout_of(object data, uint32_t first, uint32_t end):
         elif kind == NUMPY:
             name = rest.pop(0) if rest else None
             if name not in ("float64", "float32"):
-                raise DataError(f"a number is of the class {name}, which is none")
+                raise DataError(f"there is no class of numbers {name}")
             layout.aux.append(getattr(numpy, name))
         layout.add(kind, n, id)
         before = kind
@@ -76,12 +76,12 @@ cdef dict path_data(Path path, dict numbers):
 
 
 def plan_of_data(dict data, structures, Py_ssize_t limit):
-    """The plan that `plan_data` gave these data of.
+    """Rebuild a plan from the result of `plan_data`.
 
     Raises
     ------
     DataError
-        Where they are those of no plan.
+        If the data do not describe a plan.
     """
     cdef Plan plan = Plan.__new__(Plan)
     cdef Path path
@@ -95,7 +95,7 @@ def plan_of_data(dict data, structures, Py_ssize_t limit):
     for path, each in zip(plan.paths, data["paths"]):
         for at, others in each["forks"]:
             if not path.first <= at < path.end or not all([0 < k < len(plan.paths) for k in others]):
-                raise DataError("a path forks where there is none")
+                raise DataError("a path forks from one that does not exist")
             path.forks[at] = [plan.paths[k] for k in others]
         if any([other.end <= at or (<Path> other).first > at for at, others in path.forks.items() for other in others]):
             raise DataError("a path forks beyond its end")
@@ -119,7 +119,7 @@ cdef Path path_of_data(dict data, uint32_t first):
     if path.end < first or len(op) != len(path) or len(operands) != len(path) * <Py_ssize_t> sizeof(te_operands):
         raise DataError("a path has another length")
     if len(constants) % sizeof(double):
-        raise DataError("the constants are cut off")
+        raise DataError("the constants are truncated")
     path.constant_count = len(constants) // sizeof(double)
     path.forks = {}
     path.room(path.end + 1, path.constant_count + 1)

@@ -1,10 +1,10 @@
-/* A register machine for scalar programs: its instructions, its state and its loop.
+/* A register machine: its instructions, its state and its loop.
 
    An instruction works on registers of eight bytes: doubles, 64-bit integers (bools are 0 and 1), arrays. The opcodes of
-   the table come first, then those of TE_CONTROL. What a loop's steps keep for the reverse pass lies in one growable
-   stack of words: a register holds the position of the newest record, whose first word is the position of the one before.
-   The loop stops where Python's floats would raise (TE_POLE), where only Python knows what to do (TE_REFER: integers
-   beyond 64 bits, an index out of range), and at a back jump when its budget of instructions is used up (TE_PAUSE). */
+   the table come first, then those of TE_CONTROL. The values that a loop's steps keep for the reverse pass lie in one
+   growable stack of words: a register holds the position of the newest record, whose first word is the position of the
+   previous one. The loop stops if Python's floats would raise an error (TE_POLE), if Python must continue (TE_REFER:
+   integers beyond 64 bits, an index out of range), and at a back jump when its budget is used up (TE_PAUSE). */
 #ifndef TAPEENGINE_MACHINE_H
 #define TAPEENGINE_MACHINE_H
 
@@ -18,7 +18,7 @@
 typedef struct te_array {
     struct te_array *next;
     char *data;
-    int64_t capacity; /* bytes owned; 0 for the memory of another */
+    int64_t capacity; /* bytes owned; 0 if the memory belongs to another object */
     int64_t shape[TE_RANK], strides[TE_RANK];
     int rank, kind; /* kind: 0 double, 1 int64, 2 bool */
 } te_array;
@@ -31,13 +31,13 @@ typedef struct {
     const te_step *pc;
     const int32_t *side; /* lists of registers */
     te_word *registers;
-    te_memory *memory, *given; /* what this pass keeps, and what the pass before has kept */
+    te_memory *memory, *given; /* values that this pass keeps, and those that the previous pass kept */
     int64_t budget;
 } te_state;
 
 enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP };
 
-/* d, a, b, c are what the comments below call the fields of an instruction; r[x] is a register. */
+/* In the comments below, d, a, b, c are the fields of an instruction; r[x] is a register. */
 #define TE_CONTROL(X) \
     X(DONE) X(MOVE) X(MOVES) X(SELECT) X(JUMP) X(UNLESS) X(FROM) X(NEXT) X(DOWN) X(PREVIOUS) X(REPEAT) \
     X(KEEP) X(TAKE) X(PEEL) X(DIVIDE) X(MODULO) X(CHECK) X(CHECK_POW) X(CHECK_FMOD) X(MULTIPLY_ADD) X(SAME) \
@@ -92,7 +92,7 @@ static inline void te_trim(te_memory *m) {
     if (words) { m->words = words; m->capacity = m->used; }
 }
 
-/* A descriptor in the list of a memory, without data. */
+/* Add a descriptor without data to the list of a memory. */
 static inline te_array *te_describe(te_memory *m, int rank, int kind) {
     te_array *x = (te_array *)calloc(1, sizeof(te_array));
     if (!x) return NULL;
@@ -105,7 +105,7 @@ static inline te_array *te_describe(te_memory *m, int rank, int kind) {
 
 static inline int64_t te_itemsize(int kind) { return kind == 2 ? 1 : 8; }
 
-/* Memory of its own for an array whose shape is set; 1 where there is none, 2 where the shape is no shape. */
+/* Allocate memory for an array whose shape is set; return 1 if there is none, 2 if the shape is invalid. */
 static inline int te_allocate(te_array *x) {
     int64_t size = te_itemsize(x->kind);
     for (int k = x->rank - 1; k >= 0; k--) {
@@ -134,7 +134,7 @@ static inline int te_append(te_array *x, te_word value) {
     return 0;
 }
 
-/* The place of an element; negative indices count from the end, NULL is out of range. */
+/* The address of an element; negative indices count from the end; NULL if the index is out of range. */
 static inline char *te_place1(const te_array *x, int64_t i) {
     int64_t n = x->shape[0];
     if (i < 0) i += n;
@@ -166,7 +166,7 @@ static inline te_word te_load(const te_array *x, const char *at) {
     return w;
 }
 
-/* ---------------------------------------------------------------- integers, as long as they fit */
+/* ---------------------------------------------------------------- integers of up to 64 bits */
 
 static inline int te_add(int64_t a, int64_t b, int64_t *d) {
     *d = (int64_t)((uint64_t)a + (uint64_t)b);
@@ -195,7 +195,7 @@ static inline int te_pow(int64_t a, int64_t n, int64_t *d) {
     return 0;
 }
 
-/* Towards minus infinity, as Python's. */
+/* Rounds towards minus infinity, as in Python. */
 static inline int64_t te_floordiv(int64_t a, int64_t b) {
     int64_t q = a / b;
     return q - (a % b != 0 && (a < 0) != (b < 0));
@@ -247,7 +247,7 @@ again:
 
     TE_AT(DONE) TE_STOP(TE_DONE);
     TE_AT(MOVE) D = A; TE_END
-    TE_AT(MOVES) { /* side[a...]: b pairs of a destination and a source, in an order that overwrites nothing early */
+    TE_AT(MOVES) { /* side[a...]: b pairs of a destination and a source, none overwritten before it is read */
         const int32_t *pair = s->side + p->a, *end = pair + 2 * p->b;
         for (; pair < end; pair += 2) r[pair[0]] = r[pair[1]];
         TE_END
@@ -264,7 +264,8 @@ again:
     TE_AT(PREVIOUS) if (--D.i >= 0) TE_BACK(p->b); TE_END
     TE_AT(REPEAT) TE_BACK(p->b);
 
-    /* Records of r[side[a]...], b of them. PEEL: the newest record of r[d], which becomes the one before; none: jump. */
+    /* KEEP: a record of b registers, side[a]... PEEL: read the newest record of r[d], then r[d] is the previous one; jump if
+       there is none. */
     TE_AT(KEEP) {
         te_memory *m = s->memory;
         const int32_t *from = s->side + p->a;
@@ -291,7 +292,7 @@ again:
         TE_END
     }
 
-    /* Where Python's floats raise: division by zero, and a value that is not finite though the arguments are. */
+    /* Stop where Python's floats raise an error: division by zero, and a non-finite value of finite arguments. */
     TE_AT(DIVIDE) if (B.f == 0) TE_STOP(TE_POLE); D.f = A.f / B.f; TE_END
     TE_AT(MODULO) if (B.f == 0) TE_STOP(TE_POLE); D.f = base_mod(A.f, B.f); TE_END
     TE_AT(CHECK) if (!isfinite(D.f) && (isfinite(A.f) || (isnan(D.f) && !isnan(A.f)))) TE_STOP(TE_POLE); TE_END
@@ -340,7 +341,7 @@ again:
         D.p = x;
         TE_END
     }
-    TE_AT(FILL) { /* an array of one's own, all of one value */
+    TE_AT(FILL) { /* a new array filled with one value */
         te_array *x = D.p;
         int64_t size = te_itemsize(x->kind), n = x->shape[0] * x->strides[0] / size;
         for (int64_t k = 0; k < n; k++)
@@ -368,22 +369,22 @@ again:
 
 /* ---------------------------------------------------------------- compiled code */
 
-/* Room that is taken from the top of blocks, and may be given back down to a mark (block, top). */
+/* Memory taken from the top of blocks; it can be released down to a mark (block, top). */
 typedef struct { char *top, *end; te_block *block; } te_arena;
 
-/* What compiled code works with. It counts the budget down, and below zero calls te_poll. */
+/* The state of compiled code. It counts the budget down, and calls te_poll below zero. */
 typedef struct te_native {
-    te_arena kept, scratch; /* what outlives the run, and what does not */
+    te_arena kept, scratch; /* memory that outlives the run, and memory that does not */
     int64_t budget;
     void *thread;           /* NULL while the run holds the GIL */
-    char *limit;            /* the C stack may grow down to here */
-    void *called;           /* what registered primitives are called by */
-    int64_t allowed;        /* all budget so far */
+    char *limit;            /* the lowest allowed address of the C stack */
+    void *called;           /* calls registered primitives */
+    int64_t allowed;        /* the total budget so far */
 } te_native;
 
 typedef int (*te_compiled)(te_word *registers, te_native *state);
 
-/* Room for more bytes than are left: the block behind, where it is one, or another. */
+/* Memory for more bytes than are left: the next block, if it is large enough, or a new one. */
 static char *te_more(te_arena *a, int64_t size) {
     te_block *b = a->block ? a->block->after : NULL;
     int64_t capacity = a->block ? 2 * (a->block->end - (char *)a->block) : 1 << 12;
@@ -423,7 +424,7 @@ static int te_power(int64_t a, int64_t n, int64_t *d) { return te_pow(a, n, d); 
 #define TE_ADDRESS(name, function) (const void *)function,
 static const void *const te_operations[] = {TE_OPS(TE_ADDRESS, TE_ADDRESS)};
 
-/* Whether all of n doubles side by side are finite: no exponent is all ones. Without branches, so that it is vectorised. */
+/* Whether n contiguous doubles are finite: no exponent is all ones. There are no branches, so that it is vectorised. */
 static inline int te_all_finite(const double *x, int64_t n) {
     const uint64_t mask = 0x7ff0000000000000u, one = 0x0010000000000000u;
     uint64_t found = 0;

@@ -1,7 +1,7 @@
 """Code for the register machine of `machine.h`, and running it: the native back end of generated programs.
 
-A run begins with the GIL held, so that a short program never gives it up; after some ten thousand instructions it goes on
-without, and comes back now and then to look for interrupts. It never recurses.
+A run begins with the GIL held, so that a short program never releases it. After about ten thousand instructions it
+releases the GIL, and takes it again regularly to check for interrupts. It never recurses.
 """
 
 cimport cython
@@ -39,13 +39,13 @@ cdef extern from "machine.h" nogil:
 
 cdef enum:
     FIRST = 20_000       # instructions with the GIL held
-    SLICE = 20_000_000   # instructions between two looks for interrupts
+    SLICE = 20_000_000   # instructions between two checks for interrupts
     STACK = 1 << 20      # bytes of the C stack that recursive compiled code may use
     SMALL = 512          # words of scratch memory that lie on the C stack
 
 
 def opcodes():
-    """The number of each instruction by its name: the opcode table's names, and those of control in capitals.
+    """The number of each instruction by name: the opcode table's in lower case, those of control in capitals.
 
     Returns
     -------
@@ -58,12 +58,12 @@ def opcodes():
 
 
 def apply_opcode(int op, ndarray a, ndarray b, ndarray out):
-    """Write the values of an operation of the opcode table at each place; an operation of one operand reads `a` twice.
+    """Apply an operation of the opcode table elementwise; for a unary operation, pass `a` twice.
 
     Parameters
     ----------
     op : int
-        Its number, as in `opcodes`.
+        The operation's number, as in `opcodes`.
     a, b, out : contiguous arrays of float64 of one size
     """
     cdef Py_ssize_t i, n = PyArray_SIZE(out)
@@ -106,17 +106,17 @@ cdef class Code:
     side : sequence of int
         Lists of registers that instructions refer to.
     registers : int
-        How many registers there are.
+        The number of registers.
     shared : int
-        The first so many registers are what a forward pass hands to its reverse pass.
+        The number of leading registers that a forward pass hands to its reverse pass.
     constants : sequence of pairs of int and a float or int
-        Registers with their values at the beginning.
+        Registers with their initial values.
     params, results : sequence of int
         Registers.
     address : int
-        Where compiled code that does the same lies; 0: the instructions run.
+        The address of equivalent compiled code; 0 if the instructions are interpreted.
     owner : object, optional
-        What keeps that code alive.
+        Keeps that code alive.
     """
 
     def __init__(
@@ -157,9 +157,9 @@ cdef class Code:
             r[self.constant_at[i]] = self.constants[i]
 
     cdef int run(self, te_word *r, te_memory *memory, te_memory *given, int64_t *passed) except -1:
-        """Run to the end or to where the machine stops; give why it stopped, and how many instructions it passed.
+        """Run until the machine stops; return the reason, and count the instructions in `passed`.
 
-        Instructions are counted at back jumps, each iteration of a loop with the length of its code.
+        Instructions are counted at back jumps: each iteration of a loop counts as the length of its code.
         """
         cdef te_state s
         cdef int status
@@ -176,11 +176,11 @@ cdef class Code:
                 status = te_run(&s)
         passed[0] = self.step_count + allowed - s.budget
         if status == TE_NO_MEMORY:
-            raise MemoryError("no memory for what the loops of a program keep for its reverse pass")
+            raise MemoryError("no memory for the values that the loops of a program keep for its reverse pass")
         return status
 
     cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1:
-        """Run compiled code to its end, or to where it stops."""
+        """Run compiled code until it stops."""
         cdef te_native s
         cdef te_word[SMALL] room
         cdef char *small = <char *> room
@@ -214,7 +214,7 @@ cdef void free_above(te_block *last, te_block *first) noexcept nogil:
 
 
 cdef int poll(te_native *s) noexcept:
-    """Look for interrupts, and let others have the GIL: what compiled code calls when its budget is used up."""
+    """Check for interrupts and release the GIL briefly; compiled code calls this when its budget is used up."""
     if s.thread != NULL:
         PyEval_RestoreThread(s.thread)
         s.thread = NULL
@@ -227,12 +227,12 @@ cdef int poll(te_native *s) noexcept:
 
 
 def addresses():
-    """Where what compiled code calls lies in memory.
+    """The addresses of the functions that compiled code calls.
 
     Returns
     -------
     dict of str to int
-        The functions of the opcode table by their names, and those of the machine.
+        The functions of the opcode table and of the machine, by name.
     """
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll

@@ -1,7 +1,7 @@
-"""Programs whose two passes run on the register machine: from Python's values to registers and back.
+"""Programs whose two passes run on the register machine: conversion between Python values and registers.
 
-A `Form` says how values of a type lie in registers, leaf by leaf. What does not fit it exactly, and what the machine
-refers to Python, is answered with None, or by the function `again`.
+A `Form` describes how values of a type lie in registers, leaf by leaf. If a value does not fit exactly, or the machine
+refers an operation to Python, the result is None or that of the function `again`.
 """
 
 cimport cython
@@ -47,15 +47,15 @@ cdef enum Kind:
 
 cdef enum:
     REFERENCE = 3 # the kind of an array whose elements are references
-    LEAVES = 32   # the most leaves of an element or of an option
-    DEPTH = 4000  # how deeply records nest before the longer way is taken
-    SMALL = 512   # registers that lie on the C stack
-    FEW = 16      # words that a backpropagator has room for in itself
+    LEAVES = 32   # the largest number of leaves of an element or of an option
+    DEPTH = 4000  # the nesting depth of records beyond which this conversion is not used
+    SMALL = 512   # the largest number of registers on the C stack
+    FEW = 16      # the number of words stored in the backpropagator object itself
 
 #: Arguments of at most this many bytes are copied, since the caller may change them between the passes.
 COPIED = 32 * 1024
 cdef Py_ssize_t most_copied = COPIED
-#: Arrays of as many numbers the machine has done before numpy would have begun.
+#: For arrays of at most this many numbers the machine is faster than one call of numpy.
 FEW_NUMBERS = 128
 cdef Py_ssize_t most_few = FEW_NUMBERS
 
@@ -69,8 +69,8 @@ cdef class Form:
     Parameters
     ----------
     kind : {"float", "int", "bool", "tuple", "record", "rows", "box", "sum"}
-        Rows are an array of anything, a column for each leaf of its element; a box is a member of a recursive sum.
-        Only compiled code takes these and sums.
+        Rows are an array of any type, with a column for each leaf of its element; a box is a member of a recursive sum.
+        Only compiled code takes rows, boxes and sums.
     rank : int
         The number of dimensions of an array; 0 is a scalar.
     items : tuple of Form
@@ -87,7 +87,7 @@ cdef class Form:
     cdef object cls
     cdef readonly bint discrete
     cdef bint has_array, is_plain
-    cdef readonly int width, real_width   # how many leaves there are, and how many that have cotangents
+    cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
 
@@ -101,7 +101,7 @@ cdef class Form:
         self.fill(items)
 
     def fill(self, tuple items):
-        """Say what the parts are: those of a box refer to the box."""
+        """Set the parts, after construction, because those of a box refer to the box."""
         cdef Form item
         cdef int k, n = 0
         self.items = items
@@ -147,9 +147,9 @@ cdef struct Cursor:
     te_word *registers
     const int32_t *at    # the register of each leaf
     int leaf
-    te_arena arena       # room for what is copied
-    int records          # how many records are around
-    int poles            # how many numbers that were given out are not finite
+    te_arena arena       # memory for copies
+    int records          # the number of enclosing records
+    int poles            # the number of non-finite numbers returned
 
 
 cdef int take_scalar(Form form, object x, te_word *to) except -1:
@@ -193,7 +193,7 @@ cdef int take_list(Form form, list x, te_word *to, te_memory *memory) except -1:
 
 
 cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint copies) except -1:
-    """Describe an array of the caller's; its memory stays the caller's, unless it is copied."""
+    """Describe an array of the caller; its memory is shared unless it is copied."""
     cdef te_array *made
     cdef int k
     cdef ndarray array
@@ -224,7 +224,7 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
 
 
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
-    """Write the leaves of a value into their registers; False where it has not this form."""
+    """Write the leaves of a value into their registers; return False if it does not have this form."""
     cdef te_word *to
     cdef Py_ssize_t i
     if form.kind < TUPLE:
@@ -255,7 +255,7 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
 
 
 cdef char *room(Cursor *c, int64_t size) except NULL:
-    """Memory that lives as long as what a run keeps."""
+    """Allocate memory that lives as long as the values that a run keeps."""
     cdef char *at = c.arena.top
     if c.arena.end - at < size:
         at = te_more(&c.arena, size)
@@ -266,7 +266,7 @@ cdef char *room(Cursor *c, int64_t size) except NULL:
 
 
 cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) except -1:
-    """Copy a value with references; each leaf has a register: an array, the place of a box, or a number."""
+    """Copy a value with references; each leaf has a register: an array, the address of a box, or a number."""
     cdef char[LEAVES * 16] words
     cdef te_places to
     cdef te_array *made
@@ -294,7 +294,7 @@ cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) exce
 
 
 cdef int option_of(Form form, object x) except -2:
-    """Which option of a sum a value is of; -1 for none."""
+    """The index of the option of a sum to which a value belongs; -1 for none."""
     cdef int k
     cdef Form option
     for k in range(PyTuple_GET_SIZE(form.items)):
@@ -305,7 +305,7 @@ cdef int option_of(Form form, object x) except -2:
 
 
 cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
-    """Write the words of a value's leaves to places in memory; False where it has not this form."""
+    """Write the words of a value's leaves to memory; return False if it does not have this form."""
     cdef te_word w
     cdef Form part
     cdef Py_ssize_t i
@@ -366,7 +366,7 @@ cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
 
 
 cdef int nothing(Form form, char **to, Cursor *c) except -1:
-    """Write leaves that nobody looks at: zeros, and empty arrays."""
+    """Write leaves that are never read: zeros, and empty arrays."""
     cdef int k, word
     for k in range(form.width):
         memset(to[k], 0, form.strides[k])
@@ -405,7 +405,7 @@ cdef int fill_numbers(Form form, object x, char *to, Cursor *c) except -1:
 
 
 cdef int fill_rows(Form form, object x, char **to, Cursor *c, int depth) except -1:
-    """Copy an array of anything into columns."""
+    """Copy an array of any type into columns."""
     cdef Form element = form.items[0]
     cdef Py_ssize_t i, n
     cdef int k
@@ -427,7 +427,7 @@ cdef int fill_rows(Form form, object x, char **to, Cursor *c, int depth) except 
 
 
 cdef object made_of(Form form, char **of, object like, Cursor *c):
-    """The cotangent whose real leaves lie in memory, in the structure of its primal; NULL stands for zeros."""
+    """Build a cotangent from its real leaves in memory, in the structure of its primal; NULL stands for zeros."""
     cdef Form part
     cdef Py_ssize_t i
     cdef int option
@@ -473,14 +473,14 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
 
 
 cdef void real_places(Form form, char *record, char **to) noexcept:
-    """Where the real leaves of an option lie in its linear record."""
+    """The addresses of the real leaves of an option in its linear record."""
     cdef int k
     for k in range(form.real_width):
         to[k] = record + form.real_at[k]
 
 
 cdef list real_words(Form form):
-    """How many words each real leaf of a form has."""
+    """The number of words of each real leaf of a form."""
     if form.discrete:
         return []
     if form.kind < TUPLE:
@@ -492,7 +492,7 @@ cdef list real_words(Form form):
 
 
 cdef object numbers_of(char *of, object like, Cursor *c):
-    """An array of floats, of zeros where there is none."""
+    """An array of floats; zeros if the address is NULL."""
     cdef char *data = NULL if of == NULL else (<char **> of)[0]
     cdef Py_ssize_t i, n = len(like)
     cdef npy_intp size
@@ -512,7 +512,7 @@ cdef object numbers_of(char *of, object like, Cursor *c):
 
 
 cdef object rows_of(Form form, char **of, object like, Cursor *c):
-    """The cotangent of an array of anything."""
+    """The cotangent of an array of any type."""
     cdef Form element = form.items[0]
     cdef Py_ssize_t i, n = len(like)
     cdef int k, count = 0
@@ -555,7 +555,7 @@ cdef object given_references(Form form, Cursor *c, object like):
 
 
 cdef list leaf_is_real(Form form):
-    """Which leaves of a form have cotangents."""
+    """Whether each leaf of a form has a cotangent."""
     if form.kind < TUPLE or form.kind == BOX:
         return [not form.discrete]
     found = [x for item in form.items for x in leaf_is_real(item)]
@@ -563,7 +563,7 @@ cdef list leaf_is_real(Form form):
 
 
 cdef object kept(Form form, object x):
-    """A primal as the backpropagator keeps it: lists and small arrays are copied."""
+    """The value of a primal that a backpropagator keeps: lists and small arrays are copied."""
     if not form.has_array:
         return x
     if form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items):
@@ -574,7 +574,7 @@ cdef object kept(Form form, object x):
 
 
 cdef object give_array(te_array *x, object like):
-    """A numpy array of its own from an array of the machine, which lies in C order; a list where `like` is one."""
+    """Copy an array of the machine, which is in C order, to a numpy array; to a list if `like` is one."""
     cdef npy_intp[TE_RANK] dims
     cdef int k
     if PyList_CheckExact(like):
@@ -595,7 +595,7 @@ cdef inline object part_like(Form form, object like, Py_ssize_t i):
 
 
 cdef object give(Form form, Cursor *c, bint cotangent, object like):
-    """Make the value whose leaves are in registers; of a cotangent, discrete parts are None, and `like` is its primal."""
+    """Build a value from its leaves in registers; in a cotangent discrete parts are None, and `like` is the primal."""
     cdef te_word w
     cdef Py_ssize_t i
     if cotangent and form.discrete:
@@ -618,7 +618,7 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
 
 
 cdef object record_of(Form form, tuple parts):
-    """A record; one whose class only stores its fields is made without a call of its constructor."""
+    """Make a record; if its constructor only stores the fields, it is not called."""
     cdef Py_ssize_t i
     if not form.is_plain:
         return form.cls(*parts)
@@ -629,7 +629,7 @@ cdef object record_of(Form form, tuple parts):
 
 
 def only_stores(cls):
-    """Whether the constructor of a class is that of a dataclass, which only stores its arguments."""
+    """Whether a class has the constructor of a dataclass, which only stores its arguments."""
     made = getattr(cls, "__dataclass_params__", None)
     if made is None or not made.init or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
         return False
@@ -638,7 +638,7 @@ def only_stores(cls):
 
 
 cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
-    """Hash the lengths of all arrays of reals in registers: a cotangent has those of the value."""
+    """Hash the lengths of all arrays of reals in registers; a cotangent must have the value's lengths."""
     cdef te_word w
     cdef Py_ssize_t i
     if form.kind >= ROWS:
@@ -664,7 +664,7 @@ cdef class Backpropagator:
     Attributes
     ----------
     steps : int
-        The instructions that the forward pass went through.
+        The number of instructions that the forward pass ran.
     """
 
     cdef Native native
@@ -685,7 +685,7 @@ cdef class Backpropagator:
 
     @property
     def nbytes(self):
-        """The bytes that the steps of loops keep, without the program's own arrays."""
+        """The bytes that loops keep for the reverse pass, without the program's own arrays."""
         cdef te_block *block = self.memory.blocks
         total = self.memory.capacity * sizeof(te_word)
         while block != NULL:
@@ -694,7 +694,7 @@ cdef class Backpropagator:
         return total
 
     cdef int hold(self, te_word *r) except -1:
-        """Copy what the reverse pass needs."""
+        """Copy the registers that the reverse pass needs."""
         cdef int shared = self.native.forward.shared
         if shared > FEW:
             self.words = <te_word *> malloc(shared * sizeof(te_word))
@@ -706,7 +706,7 @@ cdef class Backpropagator:
         return 0
 
     def __call__(self, cotangent):
-        """One cotangent for each primal."""
+        """Return one cotangent for each primal."""
         cdef int64_t passed = 0
         found = self.native.back(self, cotangent, &passed)
         if self.native.promotion is not None:
@@ -716,7 +716,7 @@ cdef class Backpropagator:
         return found
 
     def passed(self, cotangent):
-        """How many instructions a call goes through."""
+        """The number of instructions that a call runs."""
         cdef int64_t passed = 0
         self.native.back(self, cotangent, &passed)
         return passed
@@ -735,19 +735,19 @@ cdef class Native:
     ----------
     forward, reverse : Code
     params : tuple of Form
-        Of the primals, and in the reverse pass of their cotangents.
+        The forms of the primals, and of their cotangents in the reverse pass.
     result : Form
-        Of the value.
+        The form of the value.
     cotangent : Form
-        Of the value's cotangent.
+        The form of the value's cotangent.
     again : callable, optional
-        Takes the primals and gives value and backpropagator some other way: for what the machine refers to Python, and
-        where a value is not finite. Without it None stands for the former, and the latter is an answer.
+        Computes value and backpropagator in another way, if the machine refers an operation to Python or a value is not
+        finite. Without it the result is None in the first case, and the non-finite value in the second.
 
     Attributes
     ----------
     better : Native, optional
-        The same program as faster code, which runs from now on.
+        The same program as faster code, which is used from now on.
     """
 
     cdef Code forward, reverse
@@ -764,21 +764,21 @@ cdef class Native:
             raise ValueError(f"the passes share {forward.shared} and {reverse.shared} registers")
         leaves = len(self.params.leaves()), len(result.leaves()), len(cotangent.leaves()), len(self.params.leaves())
         if leaves != (forward.param_count, forward.result_count, reverse.param_count, reverse.result_count):
-            raise ValueError("the passes have other parameters and results than their forms")
+            raise ValueError("the parameters and results of the passes do not match their forms")
 
     def promote_after(self, int64_t instructions, promotion):
-        """Ask for faster code of the same program once so many instructions have run: ``promotion()`` gives it, or None."""
+        """After this many instructions, call ``promotion()`` for faster code of the program; it may return None."""
         self.promoted_after, self.promotion = instructions, promotion
 
     def promote(self):
-        """Ask for the faster code now, and for faster code of that."""
+        """Request the faster code now, and repeatedly for that code as well."""
         self.promoted_after = -1
         self.count(0)
         if self.better is not None:
             self.better.promote()
 
     cdef int count(self, int64_t passed) except -1:
-        """Count what has run."""
+        """Count instructions that have run."""
         self.passed += passed
         if self.passed > self.promoted_after and self.promotion is not None:
             promotion, self.promotion = self.promotion, None
@@ -786,12 +786,12 @@ cdef class Native:
         return 0
 
     def vjp(self, *primals):
-        """Run the program; give (value, backpropagator), or None where the machine is not for these primals.
+        """Run the program; return (value, backpropagator), or None if the machine cannot take these primals.
 
         Raises
         ------
         ZeroDivisionError
-            At a pole, where there is no `again`.
+            At a pole, if there is no `again`.
         """
         return self.ahead(primals)
 
@@ -864,13 +864,13 @@ cdef class Native:
                 free(r)
 
     cdef int is_done(self, int status) except -1:
-        """Whether a run has reached its end."""
+        """Whether a run reached its end."""
         if status == TE_POLE and self.again is None:
             raise ZeroDivisionError("a pole")
         return status == TE_DONE
 
     cdef int is_given(self, Form form, Cursor *c, bint cotangent) except -1:
-        """Whether the leaves in registers may be given: finite, and arrays of the machine's own."""
+        """Whether the leaves in registers can be returned: they are finite, and their arrays are the machine's own."""
         cdef te_word w
         cdef Py_ssize_t i
         if form.kind >= ROWS:
@@ -893,9 +893,9 @@ cdef class Native:
 
 
 cdef class Enterable:
-    """A program that an engine may enter without a detour: `native` is its passes, once they are known.
+    """A program that an engine may run directly: `native` holds its passes once they exist.
 
-    `many` is the passes where an argument has many numbers, if these are others.
+    `many` holds different passes for arguments with many numbers, if there are any.
     """
 
     cdef public Native native, many
@@ -903,7 +903,7 @@ cdef class Enterable:
 
 
 def enter(program, tuple primals, dict keywords):
-    """Give (value, backpropagator) of an `Enterable` program; None where there is no short way."""
+    """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
     cdef Native native
     if not isinstance(program, Enterable) or keywords:
         return None
@@ -920,7 +920,7 @@ def enter(program, tuple primals, dict keywords):
 
 
 def has_many(primals):
-    """Whether an argument is an array of more than `FEW_NUMBERS` numbers, or a list of more than so many numbers or rows."""
+    """Whether an argument is an array or list of more than `FEW_NUMBERS` numbers, or a list of as many rows."""
     for x in primals:
         if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else PyList_GET_SIZE(x) if PyList_CheckExact(x) else 0) > most_few:
             return True
@@ -928,7 +928,7 @@ def has_many(primals):
 
 
 def leaves(tuple forms, tuple primals):
-    """The primals in a list, if each is exactly a float or an array of its form; None if one is not."""
+    """The primals as a list, if each is exactly a float or an array of its form; otherwise None."""
     cdef Py_ssize_t i
     cdef Form form
     if len(forms) != len(primals):
@@ -947,7 +947,7 @@ def leaves(tuple forms, tuple primals):
 
 
 def owned(found, list given):
-    """What a reverse pass gave, each array in memory of its own: no view, no array of `given`, none twice."""
+    """The result of a reverse pass, in which every array is a fresh copy."""
     cdef list result = []
     for x in found:
         if PyArray_CheckExact(x):

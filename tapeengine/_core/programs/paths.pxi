@@ -1,17 +1,17 @@
 # Paths: straight lines of instructions, made from a recording's tape and guards, and run without Python.
 
 cdef enum:
-    LONG = 1 << 12          # instructions from which on a run lets go of the GIL
-    STRETCH = 1 << 20       # instructions between two looks for an interrupt
+    LONG = 1 << 12          # a run of at least this many instructions releases the GIL
+    STRETCH = 1 << 20       # instructions between two checks for an interrupt
 
 
 @cython.final
 cdef class Numbering:
-    """Gives the operations, guards and constants of a tape their registers."""
+    """Assigns registers to the operations, guards and constants of a tape."""
 
     cdef Path path
     cdef uint32_t *registers    # by id
-    cdef uint32_t *places       # of constants, by hash: 1 + their number
+    cdef uint32_t *places       # a hash table of constants: 1 + their number
     cdef uint32_t *constant_at  # register of each constant
     cdef uint32_t mask
     cdef double **values        # of the tape
@@ -60,7 +60,7 @@ cdef class Numbering:
         return p.constant_count - 1
 
     cdef uint32_t register_of(self, double c) noexcept:
-        """The register of a constant; its instruction comes before its first use."""
+        """The register of a constant, whose instruction precedes its first use."""
         cdef uint32_t number = self.constant(c)
         if self.constant_at[number] == 0:
             self.constant_at[number] = self.path.end
@@ -83,7 +83,7 @@ cdef class Numbering:
         return 0
 
     cdef int special(self, uint32_t i, int op, Record *r) except -1:
-        """An access to an element; array operations are emitted from what was noted of them."""
+        """Handle an access to an element; array operations come from the notes of the recording."""
         cdef ArrayPart part = self.path.part
         cdef bint constant = op == WRITE and r.d1 == 0.0
         cdef uint32_t value
@@ -91,7 +91,7 @@ cdef class Numbering:
             return 0
         if op != READ and op != WRITE:
             raise NotReplayable("it calls a function with a derivative of its own" if op == ARRAY_OPERATION
-                                else "it works on values of a trace around it")
+                                else "it works on values of an enclosing trace")
         if op == READ:
             self.registers[i] = value = self.path.end
         elif constant:
@@ -103,7 +103,7 @@ cdef class Numbering:
         return 0
 
     cdef int noted(self, uint32_t at, tuple what, uint32_t next) except -1:
-        """An array operation, or something else that was noted of arrays."""
+        """Handle a note: an array operation, or a decision on arrays."""
         cdef ArrayPart part = self.path.part
         if what[0] == POKED:
             part.slot(what[1], what[2])
@@ -118,7 +118,7 @@ cdef class Numbering:
         return 0
 
     cdef void selection(self, uint32_t i, Guard *g) noexcept:
-        """An operation that passes on some of its operands, all of which are kept here."""
+        """Emit an operation that selects among operands, with all of its operands."""
         cdef int op = g.kind & ~TE_SELECTION
         cdef uint32_t a = self.registers[g.a] if g.a else self.register_of(g.c), b = 0
         cdef int form = 0 if g.a and g.b else CONSTANT_RIGHT if g.a else CONSTANT_LEFT
@@ -142,7 +142,7 @@ cdef class Numbering:
 
 @cython.final
 cdef class Path:
-    """One way through a program."""
+    """One path through a program."""
 
     def __dealloc__(self):
         free(self.op)
@@ -157,11 +157,11 @@ cdef class Path:
 
     @property
     def nbytes(self):
-        """Bytes of the instructions and their constants."""
+        """The bytes of the instructions and their constants."""
         return len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
 
     def constant_values(self):
-        """The constants, by their numbers."""
+        """The constants in the order of their numbers."""
         return [self.constants[k] for k in range(self.constant_count)]
 
     def instructions(self):
@@ -179,13 +179,13 @@ cdef class Path:
         return 0
 
     cdef void fit(self) noexcept:
-        """Give back the room that is not used."""
+        """Free unused memory."""
         self.op = <uint8_t *> realloc(self.op, self.end)
         self.operands = <te_operands *> realloc(self.operands, self.end * sizeof(te_operands))
         self.constants = <double *> realloc(self.constants, (self.constant_count + 1) * sizeof(double))
 
     cdef uint32_t run(self, double *v, uint32_t i) except? 0:
-        """Run from an instruction on; the register at which the run stopped."""
+        """Run from an instruction on; return the register at which the run stopped."""
         cdef uint32_t stop, reached
         if self.end - i < LONG:
             return te_replay(self.op, self.operands, self.constants, v, i, self.end)
@@ -231,23 +231,23 @@ cdef class Path:
         return self.operands[i].b == other.operands[i].b
 
     cdef bint may_part(self, Path other, uint32_t i) except -1:
-        """Whether two paths may go different ways at an instruction: they looked at the same there."""
+        """Whether two paths may fork at an instruction: both have a guard on the same values there."""
         if self.op[i] == TE_STEP and other.op[i] == TE_STEP:
             return same_note(self.part.steps[self.operands[i].a][0], other.part.steps[other.operands[i].a][0], False)
-        if self.op[i] == TE_EXACT or other.op[i] == TE_EXACT:   # one of them may have raised here
+        if self.op[i] == TE_EXACT or other.op[i] == TE_EXACT:   # one of them may have raised an error here
             return True
         return (TE_CONSTANT < self.op[i] <= TE_NAN and TE_CONSTANT < other.op[i] <= TE_NAN
                 and self.operands[i].a == other.operands[i].a)
 
     cdef uint32_t parting(self, Path other, uint32_t i) except? 0:
-        """The first register from i on at which two paths part; the end of the shorter one where they do not."""
+        """The first register from i on at which two paths fork; if they do not, the end of the shorter one."""
         cdef uint32_t end = min(self.end, other.end)
         while i < end and self.same(other, i):
             i += 1
         return i
 
     cdef uint32_t run_arrays(self, Arena arena) except? 0:
-        """Run from the first instruction on; the register at which the run stopped."""
+        """Run from the first instruction on; return the register at which the run stopped."""
         cdef uint32_t i = self.first, k
         cdef Access *access
         cdef double *element
@@ -319,7 +319,7 @@ cdef class Path:
         return build(self.outputs, leaves)
 
     cdef object traced_value(self, double *v, Backpropagator back):
-        """The value as the trace around it sees it: plain, or duals of an outer trace."""
+        """The value for the enclosing code: plain, or duals of an outer trace."""
         cdef Found leaves = Found.__new__(Found)
         leaves.v = v
         leaves.known = self.known
@@ -338,7 +338,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     Raises
     ------
     NotReplayable
-        Where the recording does not say all that the program did.
+        If the recording lacks something that the program did.
     """
     cdef Head *h = &back.tape.head
     cdef list noted = back.tape.noted
@@ -382,7 +382,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
 
 
 cdef int list_specials(Path path) except -1:
-    """Where a path's array operations and accesses to elements are, from the last one on."""
+    """List the registers of a path's array operations and element accesses, the last one first."""
     cdef ArrayPart part = path.part
     cdef uint32_t i
     part.specials = <uint32_t *> malloc((path.end + 1) * sizeof(uint32_t))
@@ -396,7 +396,7 @@ cdef int list_specials(Path path) except -1:
 
 
 cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:
-    """Refuse a recording whose opcodes do not give the values that the program had, to the last bit."""
+    """Refuse a recording whose opcodes do not compute the same bits as the program."""
     cdef double *v = <double *> malloc(path.end * sizeof(double))
     cdef uint32_t i
     if v == NULL:
@@ -408,14 +408,14 @@ cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:
             raise NotThisRun("it has a value that is not finite")
         for i in range(h.inputs + 1, h.count):
             if not same_bits(v[registers[i]], value_at(h, i)):
-                raise NotReplayable("it computes values that no opcode stands for")
+                raise NotReplayable("it computes values that no opcode explains")
     finally:
         free(v)
     return 0
 
 
 cdef tuple written(Path path, double *v, list duals):
-    """(tape, layout of the result): the records that the program would have left, from the registers after a run."""
+    """(tape, layout of the result): the records that the program would leave, made from the registers of a run."""
     cdef Tape tape = Tape.__new__(Tape)
     cdef Head *h = &tape.head
     cdef uint32_t *ids = <uint32_t *> calloc(path.end, sizeof(uint32_t))
@@ -458,14 +458,14 @@ cdef uint32_t write(Head *h, int op, te_operands x, uint32_t *ids, double *v, do
 
 @cython.final
 cdef class Found(Leaves):
-    """The leaves of a value: registers, and what was known beforehand."""
+    """The leaves of a value: registers, and constants of the recording."""
 
     cdef double *v
     cdef tuple known
     cdef Py_ssize_t taken
     cdef Arena arena
-    cdef dict arrays        # copies of whole storages: results that are views of one stay views of one
-    cdef Tape tape          # where the ids are those of a tape whose records are copied to an outer one
+    cdef dict arrays        # copies of whole storages, so that results that share a storage still do
+    cdef Tape tape          # set if the ids are those of a tape whose records are copied to an outer one
     cdef Copies copies
 
     cdef object scalar(self, uint32_t id):

@@ -1,4 +1,4 @@
-"""Whether what a program computed is finite: at a pole the derivative is computed again, in a form that is right there."""
+"""Tests whether results are finite. If they are not, the derivative is computed again by dual numbers."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE
 from libc.math cimport isfinite

@@ -1,13 +1,13 @@
-# Structures held against layouts strictly: the arguments and the results of programs that are replayed.
+# Strict comparison of structures with layouts: the arguments and results of programs that are replayed.
 
 cdef class Reader:
-    """Takes a structure apart that must have a layout's form exactly; leaves go to `leaf`."""
+    """Decomposes a structure that must have exactly a layout's form; calls `leaf` for each leaf."""
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         raise NotImplementedError
 
     cdef bint read(self, Layout layout, object value) except -1:
-        """Hold a structure against a layout, from the root to its last child first; False where it does not fit."""
+        """Compare a structure with a layout, from the root and the last child first; return whether it fits."""
         cdef Py_ssize_t i, k, aux_left
         cdef Step s
         cdef list stack
@@ -58,7 +58,7 @@ cdef class Reader:
         return True
 
     cdef bint fits(self, int kind, object aux, object value) except -1:
-        """Whether a leaf is of the kind that a layout says."""
+        """Whether a leaf is of the kind in the layout."""
         if kind == FLOAT:
             return PyFloat_CheckExact(value) or (self.duals is not None and type(value) is Dual)
         if kind == NUMPY:
@@ -71,7 +71,7 @@ cdef class Reader:
         return True
 
     cdef object children(self, int kind, uint32_t n, object aux, object value):
-        """The children of a container; None where it is another one."""
+        """The children of a container; None if it is a different one."""
         if kind == LIST or kind == TUPLE:
             return value if type(value) is (list if kind == LIST else tuple) and len(value) == n else None
         if kind == DICT:
@@ -109,22 +109,22 @@ cdef class Arguments(Reader):
         return Reader.floats(self, s, values)
 
     cdef bint fits_array(self, object value) except -1:
-        """Whether an array has the shape, the type and the strides of the recorded one."""
+        """Whether an array has the shape, dtype and strides of the recorded one."""
         self.array_at += 1
         return type(value) is array_class and form_of_array(value) == self.forms[self.array_at - 1]
 
 
 cdef tuple form_of_array(object value):
-    """What a recording depends on of an array beside its numbers."""
+    """The properties of an array, other than its numbers, on which a recording depends."""
     return value.shape, value.dtype, value.strides, value.flags.writeable, value.flags.aligned
 
 
 @cython.final
 cdef class Known(Reader):
-    """Collects what is no register: discrete leaves, and of a result the numbers that depend on nothing."""
+    """Collects the leaves that are not registers: discrete leaves, and constant numbers of a result."""
 
     cdef list found, forms
-    cdef bint everything    # also what is in registers and arrays
+    cdef bint everything    # also leaves in registers and arrays
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         if self.everything:
@@ -141,7 +141,7 @@ cdef class Known(Reader):
 
 
 cdef bint same_leaf(object value, object known) except -1:
-    """Whether what is no register is what was recorded: of the same classes, to the last bit."""
+    """Whether constant leaves equal the recorded ones: the same classes and the same bits."""
     cdef Py_ssize_t i
     if type(value) is not type(known):
         return False
@@ -164,12 +164,12 @@ cdef bint same_leaf(object value, object known) except -1:
 
 
 cdef object kept(object value):
-    """What is no register, as it is now.
+    """A copy of a constant leaf.
 
     Raises
     ------
     NotReplayable
-        Where nobody can tell later whether it has changed.
+        If a later change of it could not be detected.
     """
     if type(value) is list or type(value) is tuple:
         return type(value)([kept(item) for item in value])
@@ -185,14 +185,14 @@ cdef object kept(object value):
 
 
 cdef bint shares(object aux) except -1:
-    """Whether two objects that are made with the same further contents would share what may change."""
+    """Whether two objects built with the same `aux` would share a mutable object."""
     if isinstance(aux, dict):
         return any([isinstance(item, (list, dict, array_class)) or shares(item) for item in aux.values()])
     return type(aux) is tuple and any([shares(item) for item in aux])
 
 
 cdef Layout kept_layout(Layout layout, uint32_t *registers):
-    """A layout that shares nothing with a program; with registers in the place of ids, where they are given."""
+    """A layout that shares nothing with a program; `registers`, if given, replace the ids."""
     cdef Layout result = Layout.__new__(Layout)
     cdef Step s
     cdef Py_ssize_t i
@@ -201,7 +201,7 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
         s = layout.steps[i]
         result.add(s.kind, s.n, registers[s.id] if registers != NULL and (s.kind == FLOAT or s.kind == NUMPY) else s.id)
     for item in layout.aux or ():
-        if type(item) is tuple:     # of an object: (class, container, what else it holds)
+        if type(item) is tuple:     # of an object: (class, container, aux)
             if registers != NULL and shares(item[2]):
                 raise NotReplayable(f"it returns a {item[0].__name__} that holds what may change")
             aux.append((item[0], item[1], kept(item[2])))
@@ -212,17 +212,17 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
 
 
 cdef tuple known_leaves(Layout layout, object value, object structures, list forms=None):
-    """What is no register, in the order in which `Reader` meets it; the forms of arrays are added to `forms`."""
+    """The constant leaves in the order of `Reader`; the forms of arrays are added to `forms`."""
     cdef Known reader = Known.__new__(Known)
     reader.structures = structures
     reader.found, reader.forms = [], forms
-    reader.duals = []   # numbers of a trace around it are numbers
+    reader.duals = []   # numbers of an enclosing trace are numbers
     reader.read(layout, value)
     return tuple(reader.found)
 
 
 cdef list all_leaves(Layout layout, object value, object structures):
-    """The leaves of a structure, in the order in which `Reader` meets them."""
+    """The leaves of a structure, in the order of `Reader`."""
     cdef Known reader = Known.__new__(Known)
     reader.structures, reader.everything = structures, True
     reader.found, reader.duals = [], []

@@ -1,9 +1,9 @@
-/* Recorded scalar programs, run again: values from the first instruction to the last, cotangents back.
+/* Replay of recorded scalar programs: values from the first instruction to the last, cotangents backward.
 
-   Each instruction has a register of its own, so an operand is the number of the instruction (or input) that made it.
-   The opcode byte is the tape's: an opcode with the form that says which operands are constants. Constants are
-   instructions too, and so are guards: what the program looked at, with the outcome that it saw. A run stops at a guard
-   with another outcome, and where Python might raise: where a value is not finite and the recorded one was. */
+   Each instruction has its own register, so an operand is the number of the instruction (or input) that computed it.
+   The opcode byte is the tape's: an opcode and a form, which says which operands are constants. Constants are
+   instructions as well. So are guards: decisions of the program, with their recorded outcome. A run stops at a guard with
+   another outcome, and where Python might raise an error: at a non-finite value whose recorded value was finite. */
 #ifndef TAPEENGINE_REPLAY_H
 #define TAPEENGINE_REPLAY_H
 
@@ -26,7 +26,7 @@
 
 typedef struct { uint32_t a, b; } te_operands;
 
-/* Operations that cannot make Python raise: their values may be infinite or NaN. */
+/* Operations for which Python raises no error: their values may be infinite or NaN. */
 static inline int te_total(int op) {
     switch (op) {
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_NEG: case OP_ABS: case OP_SIGN: case OP_RINT: case OP_COPYSIGN:
@@ -36,13 +36,13 @@ static inline int te_total(int op) {
 }
 
 static inline int te_same_bits(double a, double b) {
-    uint64_t x, y; /* memcmp is a call where code is compiled for size */
+    uint64_t x, y; /* memcmp is a function call if compiled for size */
     memcpy(&x, &a, sizeof x);
     memcpy(&y, &b, sizeof y);
     return x == y;
 }
 
-/* Operations that are calls of C's library: one copy of them, which no loop around it makes wider. */
+/* Operations that call C's library: one copy, not inlined into the loops. */
 #if defined(__GNUC__)
 #define TE_ONCE __attribute__((noinline))
 #else
@@ -52,7 +52,7 @@ TE_ONCE static double te_value_once(int op, double a, double b) { return op_valu
 TE_ONCE static double te_part_once(int op, int which, double c, double a, double b, double v) {
     return te_times(te_selects(op, which), c, which ? op_db(op, a, b, v) : op_da(op, a, b, v));
 }
-/* Operations that have code of their own in the loops below. */
+/* Operations with their own code in the loops below. */
 #define TE_OFTEN(op)                                                                                                      \
     ((op) == OP_ADD || (op) == OP_SUB || (op) == OP_MUL || (op) == OP_DIV || (op) == OP_NEG || (op) == OP_ABS ||          \
      (op) == OP_MAXIMUM || (op) == OP_MINIMUM || (op) == OP_SQRT || (op) == OP_EXP || (op) == OP_LOG || (op) == OP_SIN || \
@@ -60,8 +60,8 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
 
 #define TE_FORMS(NAME) case OP_##NAME: case OP_##NAME | TE_RIGHT: case OP_##NAME | TE_LEFT:
 
-/* Each instruction jumps to the next one by itself, where the compiler can: the processor then foresees where to, which
-   is worth a factor of two on the way back. `TE_LABEL` is the place of an opcode, `TE_GO` goes to that of instruction i. */
+/* Each instruction jumps directly to the next if the compiler supports it. The processor then predicts the jumps
+   better, a factor of two in the reverse loop. `TE_LABEL` is an opcode's label, `TE_GO` jumps to that of instruction i. */
 #if defined(__GNUC__)
 #define TE_LABEL(code, label) case code: at_##label:
 #define TE_TO(label) (int)((char *)&&at_##label - (char *)&&at_ADD)
@@ -101,7 +101,7 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
 #define TE_GUARD(NAME, holds) TE_LABEL(NAME, NAME) if (!(holds)) return i; TE_NEXT
 #define TE_PLACE_GUARD(NAME, holds) [NAME] = TE_TO(NAME),
 
-/* Values of the instructions from i on; the register of the first that does not hold, or `end`. */
+/* Compute the instructions from i on; return the register of the first guard that fails, or `end`. */
 TE_HOT static uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                           uint32_t end) {
 #if defined(__GNUC__)
@@ -141,7 +141,7 @@ at_NONE:
         x = operands[i];                                                           \
         TE_GO;                                                                     \
     }
-/* A contribution of a cotangent that is not zero. */
+/* The contribution of a cotangent that is not zero. */
 static inline double te_share(int selects, double c, double partial) { return selects && partial == 0.0 ? 0.0 : c * partial; }
 #define TE_GIVE_A(NAME) ct[x.a] += te_share(te_selects(OP_##NAME, 0), c, TE_DA_##NAME(a, b, w));
 #define TE_GIVE_B(NAME) ct[x.b] += te_share(te_selects(OP_##NAME, 1), c, TE_DB_##NAME(a, b, w));
@@ -159,7 +159,7 @@ static inline double te_share(int selects, double c, double partial) { return se
     TE_BACK(NAME, OP_##NAME | TE_RIGHT, NAME##_RIGHT, v[x.b], TE_GIVE_A(NAME))        \
     TE_BACK(NAME, OP_##NAME | TE_LEFT, NAME##_LEFT, v[x.b], TE_GIVE_B(NAME))
 
-/* Cotangents of the instructions from `last` down to `first`, in the order in which the tape is resolved. */
+/* Propagate cotangents from instruction `last` down to `first`, in the order in which the tape is resolved. */
 TE_HOT static void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
                            uint32_t first) {
 #if defined(__GNUC__)

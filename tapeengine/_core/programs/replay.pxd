@@ -43,14 +43,14 @@ cdef class ArrayPart:
     cdef Tape places            # the sizes of the storages
     cdef dict numbers           # (storage, epoch) -> slot
     cdef list storages          # of each slot
-    cdef list steps             # (what was noted, register)
+    cdef list steps             # (note, register)
     cdef Access *accesses
     cdef Py_ssize_t access_count, access_room
     cdef uint32_t *specials     # registers of steps and accesses, the last one first
     cdef Py_ssize_t special_count
     cdef dict inputs            # storage -> View
     cdef dict epochs            # of each storage, at the end
-    cdef list spare             # buffers of runs that are over
+    cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef bint writes_inputs
     cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF
@@ -70,19 +70,19 @@ cdef class Arena:
     cdef ndarray shown(self, View view, uint32_t epoch)
     cdef object operand(self, Operand o)
 
-cdef class Path:            # one way through a program: a straight line of instructions
+cdef class Path:            # one path through a program: a straight line of instructions
     cdef uint8_t *op
     cdef te_operands *operands
     cdef double *constants
     cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
     cdef readonly uint32_t guards
-    cdef long long last     # when it was taken last, in runs of its plan
+    cdef long long last     # the time of its last run, in runs of its plan
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
-    cdef tuple known        # of the value: what is no register
-    cdef readonly dict forks    # register of a guard -> paths that go another way there
-    cdef ArrayPart part         # None: there are only scalars
-    cdef te_row *spare_rows     # registers of a block of lanes, and its cotangents, which are zero; NULL where in use
+    cdef tuple known        # the constant leaves of the value
+    cdef readonly dict forks    # register of a guard -> paths that fork there
+    cdef ArrayPart part         # None if there are only scalars
+    cdef te_row *spare_rows     # registers and zeroed cotangents of a block of lanes; NULL while in use
     cdef te_row *spare_zeros
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
     cdef void fit(self) noexcept
@@ -99,7 +99,7 @@ cdef class Path:            # one way through a program: a straight line of inst
 
 cdef class Reader:
     cdef object structures
-    cdef list duals     # [(input, dual)] of an outer trace, which are taken for floats; None where there may be none
+    cdef list duals     # [(input, dual)] of an outer trace, read as floats; None if duals are not allowed
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1
     cdef bint read(self, Layout layout, object value) except -1
     cdef bint single(self, Layout layout, object value) except -1
@@ -123,10 +123,10 @@ cdef class Registers:       # the values of one run
 
 cdef class Plan:            # all paths for arguments of one form
     cdef uint32_t most      # registers of the longest path
-    cdef Registers spare        # of a run that is over, and who read its arguments
+    cdef Registers spare        # of a finished run, and the reader of its arguments
     cdef Arguments reader
     cdef double *spare_cotangents
-    cdef PyObject **kept    # the float that was last made for each input's cotangent, see `te_float`
+    cdef PyObject **kept    # the last float object of each input's cotangent, see `te_float`
     cdef object structures
     cdef list primals       # a layout for each argument
     cdef tuple known        # discrete leaves
@@ -135,7 +135,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef readonly dict places   # of the numbers of lanes, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly long long replays
-    cdef long long clock    # of what was taken last
+    cdef long long clock    # the time of the last run
     cdef readonly Py_ssize_t evicted
     cdef Py_ssize_t limit
     cdef Registers read(self, tuple primals, list duals=*)

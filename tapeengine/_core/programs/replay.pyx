@@ -1,9 +1,8 @@
-"""Recorded scalar programs, run again without Python: values, then cotangents.
+"""Replay recorded programs without Python: values, then cotangents.
 
-A `Path` is a straight line of instructions, the program's way through its branches, with guards where it looked at a
-value. The paths for arguments of one form share what they have in common from the start: at a guard with another
-outcome, the run goes on in a path that forks there, with the registers that it has. Where there is none the program has
-to be recorded once more.
+A `Path` is a straight line of instructions for one sequence of branches, with a guard for each decision on a value. The
+paths for arguments of one form share their common beginning: if a guard has another outcome, the run continues in a
+path that forks there, with the registers computed so far. If there is no such path, the program must be recorded again.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -65,7 +64,7 @@ cnp.import_array()
 cdef extern from "numpy/arrayobject.h":
     object PyArray_MatrixProduct2(object left, object right, ndarray out)
 
-#: The answer where no path fits.
+#: The answer if no path fits.
 MISS = object()
 cdef object miss = MISS
 
@@ -74,19 +73,19 @@ UNCHANGING = (
     *(float, int, str, bytes, complex, type(None), range, slice, type(...), type, fractions.Fraction, enum.Enum),
     *(numpy.generic, numpy.dtype, numpy.ufunc, types.ModuleType, types.BuiltinFunctionType),
 )
-#: How guards are written, from TE_LT_TRUE on.
+#: The texts of guards, from TE_LT_TRUE on.
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
-#: Classes whose objects are the same where their values are.
+#: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 
 
 class NotReplayable(Exception):
-    """A program whose recording cannot stand for it; says why."""
+    """A program that cannot be replayed; the message says why."""
 
 
 class NotThisRun(NotReplayable):
-    """A run that cannot be replayed, of a program whose other runs may be."""
+    """A run that cannot be replayed, although other runs of the program may be."""
 
 include "reading.pxi"
 include "arrays.pxi"
@@ -96,13 +95,13 @@ include "paths.pxi"
 @cython.final
 @cython.freelist(16)
 cdef class Registers:
-    """The values of one run, and the room that they take."""
+    """The values of one run, and their buffer."""
 
     def __dealloc__(self):
         free(self.v)
 
     cdef int reserve(self, uint32_t room) except -1:
-        """Make room for a path that another thread may have added meanwhile."""
+        """Enlarge the buffer for a path that another thread may have added."""
         if room > self.room:
             v = realloc(self.v, room * sizeof(double))
             if v == NULL:
@@ -119,14 +118,14 @@ cdef class Plan:
     Parameters
     ----------
     back : Backpropagator
-        Of the first recording.
+        The backpropagator of the first recording.
     value : structure
-        What the program returned then.
+        The result of that run.
     primals : tuple
-        Its arguments.
+        The arguments of that run.
     structures : Structures
     limit : int
-        The most paths that are kept, at least two; the one that was not taken for longest goes first.
+        The largest number of paths kept, at least two; the one that was not taken for longest is deleted first.
     """
 
     def __init__(self, Backpropagator back, object value, tuple primals, object structures, Py_ssize_t limit=64):
@@ -142,7 +141,7 @@ cdef class Plan:
         self.check_arrays(self.paths[0], primals, value)
 
     cdef Registers read(self, tuple primals, list duals=None):
-        """The registers of a run on these arguments; None where they have another form. Duals are added to `duals`."""
+        """The registers of a run on these arguments; None if they have another form. Duals are added to `duals`."""
         cdef Registers registers
         cdef Arguments reader
         cdef Py_ssize_t i
@@ -173,7 +172,7 @@ cdef class Plan:
         return None
 
     cdef Registers take(self):
-        """Registers for a run: those of an earlier one, or fresh ones."""
+        """Return registers for a run: those of an earlier run, or fresh ones."""
         cdef Registers registers = self.spare
         self.spare = None
         if registers is None or registers.room < self.most:
@@ -185,7 +184,7 @@ cdef class Plan:
         return registers
 
     cdef void give(self, Registers registers) noexcept:
-        """Keep the registers of a run that is over for the next one."""
+        """Keep the registers of a finished run for the next one."""
         registers.arrays = None
         self.spare = registers
 
@@ -198,7 +197,7 @@ cdef class Plan:
         return ct
 
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept:
-        """Keep an accumulation array for the next sweep, if it is all zeros but for the inputs."""
+        """Keep an accumulation array for the next sweep, if all its elements except the inputs' are zero."""
         if clean and room == self.most and self.spare_cotangents == NULL:
             memset(ct, 0, (self.inputs + 1) * sizeof(double))
             self.spare_cotangents = ct
@@ -206,7 +205,7 @@ cdef class Plan:
             free_zeros(ct)
 
     cdef void grown(self, Path path) noexcept:
-        """Make the room of later runs large enough for a path."""
+        """Enlarge the buffers of later runs for a path."""
         if path.end <= self.most:
             return
         if self.spare_cotangents != NULL:
@@ -215,7 +214,7 @@ cdef class Plan:
         self.most = path.end
 
     cdef PyObject **floats(self) except NULL:
-        """Where the floats of the last cotangents are kept, to be used again."""
+        """The float objects of the last cotangents, kept for reuse."""
         if self.kept == NULL:
             self.kept = <PyObject **> calloc(self.inputs + 1, sizeof(PyObject *))
             if self.kept == NULL:
@@ -232,7 +231,7 @@ cdef class Plan:
             free(self.kept)
 
     cdef Path run(self, Registers registers):
-        """Run along the path that the arguments take; None where none has been recorded."""
+        """Run along the path that the arguments take; None if it is not recorded."""
         cdef Path path = self.paths[0], other
         cdef uint32_t i = path.first, reached
         registers.reserve(path.end)
@@ -252,7 +251,7 @@ cdef class Plan:
         return path
 
     cdef Arena run_arrays(self, Registers registers):
-        """Run along the path that the arguments take, each time from the start; None where none has been recorded."""
+        """Run along the path that the arguments take, each path from its start; None if it is not recorded."""
         cdef Path path = self.paths[0], other
         cdef Arena arena
         cdef uint32_t i = 0, reached
@@ -273,7 +272,7 @@ cdef class Plan:
         return arena
 
     def check_arrays(self, Path path, tuple primals, value):
-        """Refuse a recording of arrays that does not give the value that the program had, to the last bit."""
+        """Refuse a recording of arrays whose replay does not compute the same bits as the program."""
         cdef Registers registers
         cdef Arena arena
         cdef uint32_t i = 0
@@ -294,11 +293,11 @@ cdef class Plan:
 
     @property
     def has_arrays(self):
-        """Whether arrays are among what is computed."""
+        """Whether a path computes arrays."""
         return (<Path> self.paths[0]).part is not None
 
     cpdef object value(self, tuple primals):
-        """The program's value by replay; MISS where the program has to run."""
+        """The program's value by replay; MISS if the program must run."""
         cdef Registers registers = self.read(primals)
         cdef Arena arena
         cdef Path path
@@ -318,7 +317,7 @@ cdef class Plan:
         return value
 
     cpdef object vjp(self, tuple primals):
-        """Value and backpropagator by replay; MISS where the program has to run."""
+        """Value and backpropagator by replay; MISS if the program must run."""
         cdef Registers registers = self.read(primals)
         cdef Path path
         cdef ReplayedBackpropagator back
@@ -342,9 +341,9 @@ cdef class Plan:
         return back.path.value(arena.v, arena), back
 
     def trace(self, tuple primals):
-        """Value and backpropagator with a tape of order 2, written by replay; MISS where the program has to run.
+        """Value and backpropagator with a tape of order 2, written by replay; MISS if the program must run.
 
-        Duals of an outer trace among the primals are linked to the tape, and those of the value are copied out of it.
+        Duals of an outer trace among the primals are linked to the tape; duals of the value are copied to that trace.
         """
         cdef list duals = []
         cdef Registers registers = None if (<Path> self.paths[0]).part is not None else self.read(primals, duals)
@@ -368,7 +367,7 @@ cdef class Plan:
         Raises
         ------
         NotReplayable
-            Where the program did something else although it had seen the same.
+            If the program behaved differently although all guards had the same outcome.
         """
         cdef Path made = path_of(back, value, self.structures, primals)
         cdef Path path = self.paths[0], other
@@ -399,10 +398,10 @@ cdef class Plan:
         return 0
 
     cdef int evict(self) except -1:
-        """Let go of the path that was not taken for longest; those that fork from it hang on one of them."""
+        """Delete the path that was not taken for longest; one of the paths that fork from it takes its place."""
         cdef Path victim = min(self.paths, key=age), heir = None, other
         last = max([at for at, others in victim.forks.items() if others], default=None)
-        if last is not None:    # the paths that fork at the last place have all that comes before in common
+        if last is not None:    # the paths that fork at the last place share all that precedes it
             others = victim.forks.pop(last)
             heir = others.pop(0)
             victim.forks[last] = others
@@ -425,7 +424,7 @@ cdef class Plan:
 
 
 def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
-    """An instruction in words."""
+    """The text of an instruction."""
     cdef int code = op & OP_MASK
     if op == TE_CONSTANT:
         return f"%{register} = {path.constants[a]!r}"
@@ -441,7 +440,7 @@ def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
 
 
 def age(Path path):
-    """When a path was taken last."""
+    """The time of a path's last run."""
     return path.last
 
 
@@ -495,7 +494,7 @@ cdef class ReplayedBackpropagator:
             self.plan.give(self.registers)
 
     cdef uint32_t seed(self, object cotangent, double *ct) except? 0:
-        """Stage a cotangent; the register to sweep back from."""
+        """Stage a cotangent; return the register from which to sweep back."""
         cdef Layout outputs = self.path.outputs
         cdef Seeds seeds
         if outputs.count == 1 and outputs.steps[0].kind == FLOAT and PyFloat_CheckExact(cotangent):
@@ -536,7 +535,7 @@ cdef class ReplayedBackpropagator:
 @cython.final
 @cython.freelist(16)
 cdef class Run:
-    """A run whose buffers a backpropagator holds; afterwards the next run may have them."""
+    """A run whose buffers a backpropagator holds; later runs reuse them afterwards."""
 
     cdef Arena arena
 
@@ -550,7 +549,7 @@ cdef class Run:
 
 @cython.final
 cdef class ArrayBackpropagator:
-    """`ReplayedBackpropagator` of a program of arrays."""
+    """The counterpart of `ReplayedBackpropagator` for a program of arrays."""
 
     cdef Plan plan
     cdef Path path
@@ -592,7 +591,7 @@ cdef class ArrayBackpropagator:
 
 
 cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
-    """Run along a path on buffers of its own; where the run stopped."""
+    """Run along a path on its own buffers; store where the run stopped."""
     cdef Arena arena = path.part.arena(path)
     memcpy(arena.v, registers.v, path.first * sizeof(double))
     for storage, values in registers.arrays or ():
@@ -608,7 +607,7 @@ cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
 
 
 cdef bint share_memory(list arrays) except -1:
-    """Whether two arguments overlap: a program that writes to one of them is then refused."""
+    """Whether two arguments share memory; a program that writes to one of them is then refused."""
     cdef Py_ssize_t i, k
     for i in range(len(arrays)):
         for k in range(i):

@@ -1,7 +1,7 @@
-"""Classes that stand for Python's own in lifted code: there a traced number is a float, a traced array an ndarray.
+"""Stand-ins for Python's classes in lifted code, where a traced number is a float and a traced array an ndarray.
 
-A stand-in is called, tested for and compared as the class that it stands for, on plain values with the same result.
-It is a class itself, so that `match` patterns, annotations and numpy's dtypes take it.
+A stand-in can be called, used in `isinstance` and compared like its class; on plain values the result is the same.
+It is a class itself, so that `match` patterns, annotations and numpy's dtypes accept it.
 """
 
 import builtins
@@ -20,7 +20,7 @@ from tapeengine._core.scalars.floatlike import FloatLike
 __all__ = ["StandIn", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
 
 cdef object python_float = builtins.float, python_type = builtins.type, ndarray = numpy.ndarray
-#: By the address of a stand-in, which lives as long as the process: its class, the traced classes, how it is called.
+#: For each stand-in, by its address (it is never freed): its class, the traced classes, and its call function.
 cdef dict originals = {}
 cdef dict traced = {}
 cdef dict calls = {}
@@ -71,14 +71,14 @@ def stand_in(cls, classes, call, **names):
     Parameters
     ----------
     cls : type
-        The class that it stands for.
+        The class to replace.
     classes : tuple of type
         The traced classes whose instances count as instances of `cls`.
     call : callable
-        What calling the stand-in does.
+        The function that runs when the stand-in is called.
     """
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, **names}
-    # A subclass, unless the class keeps an eye on its subclasses: abstract base classes ask each of them.
+    # A subclass, unless the class tracks its subclasses: abstract base classes query each of them.
     bases = (cls,) if type(cls) is python_type else ()
     if not bases:
         names = {**{name: getattr(cls, name) for name in dir(cls) if not name.startswith("__")}, **names}
@@ -90,17 +90,17 @@ def stand_in(cls, classes, call, **names):
 
 
 def original(value):
-    """The class that a stand-in stands for; anything else as it is."""
+    """The class of a stand-in; other values unchanged."""
     return originals.get(id(value), value) if type(value) is StandIn else value
 
 
 def stand_ins():
-    """The stand-ins by the class that each stands for; the traced classes are among the keys."""
+    """The stand-ins by their classes; the traced classes are keys as well."""
     return dict(of_class)
 
 
 def traced_class(x):
-    """The class of x in lifted code, which has the stand-in's identity for what a stand-in stands for."""
+    """The class of x in lifted code: the stand-in, if its class has one."""
     cls = type(x)
     return of_class.get(cls, cls)
 
@@ -129,7 +129,7 @@ def is_instance(x, cls, /):
 
 
 cdef object number(object x):
-    """float(x) in lifted code: a traced number is the number."""
+    """float(x) in lifted code: a traced number stays traced, and becomes one of Python's kind."""
     if PyFloat_CheckExact(x):
         return x
     if type(x) is Array and x.size == 1 and x.dtype.kind == "f":
@@ -152,7 +152,7 @@ def float_call(*args, **options):
 
 
 def type_call(*args, **options):
-    """type(...) in lifted code: of one argument its class there, else a class is made."""
+    """type(...) in lifted code: with one argument its class there, otherwise make a class."""
     if len(args) == 1:
         return traced_class(args[0])
     name, bases, names = args

@@ -1,4 +1,4 @@
-# What a staged program captures, and calls that are replayed as long as it stays the same.
+# Checks of what a staged program captures; calls are replayed while nothing has changed.
 
 cdef enum Watched:
     CELL                # of a closure
@@ -6,13 +6,13 @@ cdef enum Watched:
     ENTRIES             # of a dict: its keys, then its values
     NAMES               # of a dict: some keys are looked up, others are not in it
     ATTRIBUTES          # of an object that has them in a dict
-    ANYTHING            # what a function gives
+    ANYTHING            # the result of a function
 
 
 @cython.final
 @cython.freelist(16)
 cdef class Check:
-    """One captured object, and what it held."""
+    """One captured object and its recorded contents."""
 
     cdef Watched kind
     cdef object watched
@@ -74,7 +74,7 @@ cdef class Check:
 
 
 cdef bint same_object(object now, object saved) except -1:
-    """Whether an object is the one that was there, or an equal number or text."""
+    """Whether an object is the recorded one, or an equal number or string."""
     if now is saved:
         return True
     if type(now) is not type(saved):
@@ -88,12 +88,12 @@ cdef bint same_object(object now, object saved) except -1:
 
 @cython.final
 cdef class Checks:
-    """Whether captured objects hold what they held: the same objects, or equal numbers and texts.
+    """Checks whether captured objects have the same contents: the same objects, or equal numbers and strings.
 
     Parameters
     ----------
     rest : callable, optional
-        Whether all else is what it was.
+        Returns whether everything else is unchanged.
     """
 
     cdef list each
@@ -107,8 +107,8 @@ cdef class Checks:
         return len(self.each)
 
     def add(self, watched, names=(), bint attributes=False):
-        """Watch a cell, a list, a dict (of which `names` alone are looked up, if there are any), the attributes of any
-        other object, or else what a function gives.
+        """Watch a cell, a list, a dict (only `names`, if given), the attributes of another object, or the result of a
+        function.
         """
         cdef Check check = Check.__new__(Check)
         check.watched = watched
@@ -132,7 +132,7 @@ cdef class Checks:
         self.each.append(check)
 
     cpdef bint same(self) except -1:
-        """Whether everything is what it was."""
+        """Whether nothing has changed."""
         cdef Py_ssize_t i
         for i in range(PyList_GET_SIZE(self.each)):
             if not (<Check> PyList_GET_ITEM(self.each, i)).same():
@@ -141,15 +141,15 @@ cdef class Checks:
 
 
 cdef class Replays:
-    """A callable that replays what it can of calls without keyword arguments, and leaves the others to a subclass.
+    """A callable that replays calls without keyword arguments if it can, and leaves other calls to a subclass.
 
     Attributes
     ----------
     engine : Engine
     at_once : list of Plan
-        The recordings that such calls may take.
+        The recordings for such calls.
     checks : Checks or None
-        What has to be the same for that.
+        The checks that must hold for that.
     """
 
     cdef public object engine, checks
@@ -173,7 +173,7 @@ cdef class Replays:
         return self.called_vjp(engine, primals, keywords) if found is None else found
 
     cpdef object vjp_at_once(self, object engine, tuple primals, dict keywords):
-        """The value and the backpropagator by replay; None where that takes a closer look."""
+        """The value and the backpropagator by replay; None if the subclass must decide."""
         if not keywords and engine is self.engine and engine.switches is None and self.may_replay():
             for plan in self.at_once:
                 found = (<Plan> plan).vjp(primals)

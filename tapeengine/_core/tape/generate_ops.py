@@ -20,6 +20,8 @@ GENERATED = (
     "scalars/elementary.pxi",
     "scalars/math.pyi",
 )
+#: The largest number of opcodes: six bits of a record's byte, of which two are the form (`Form` in ``tape.pxd``).
+MOST = 64
 OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 RECORDED: dict[type, str] = {ast.Add: "ADD", ast.Sub: "SUB", ast.Mult: "MUL", ast.Div: "DIV"}
 
@@ -93,6 +95,8 @@ def partials(ops: Any, which: str, write: Callable[[ast.expr], str]) -> list[tup
 
 def constants(ops: Any) -> list[str]:
     """The opcodes, their names, and the tables that the core looks up by opcode."""
+    if len(ops) > MOST:
+        raise ValueError(f"the table has {len(ops)} opcodes, but the byte of a record holds {MOST} and their form")
     names = ", ".join(f'"{op.name}"' for op in ops)
     quoted = [f'"{op.ufuncs}"' for op in ops]
     discrete = [op.da == "0" and op.db in ("", "0") for op in ops]

@@ -1,1 +1,1 @@
-"""What runs the intermediate form: each back end takes a whole program and gives the same bits and the same errors."""
+"""Back ends run the intermediate form. Each takes a whole program; all give the same bits and the same errors."""

@@ -1,8 +1,8 @@
-"""The intermediate form as code for the register machine of the core.
+"""Write the intermediate form as code for the register machine of the core.
 
-Each variable has a register, loops and branches are jumps; what a site keeps is a chain of records, and the variable of
-its frames holds the position of the newest one; see ``machine.h``. The machine has no references and calls, and makes
-no arrays inside loops: programs that do are not for it.
+Each variable has a register, and loops and branches are jumps. The frames of a site are a chain of records, and the
+variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no references or calls,
+and makes no arrays inside loops; programs that need these use another back end.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MOST_DIMENSIONS = 4
 
 
 class NotAssembled(UnsupportedError):
-    """A function does something that the register machine cannot do."""
+    """A function needs something that the back end lacks."""
 
 
 class Assembler:
@@ -61,7 +61,7 @@ class Assembler:
     ----------
     function : Function
     may_raise : bool
-        Whether the machine stops where Python would raise; partial derivatives are never errors.
+        Whether the machine stops where Python would raise an error; partial derivatives never raise errors.
     """
 
     def __init__(self, function: Function, may_raise: bool, is_few: bool = False) -> None:
@@ -91,7 +91,7 @@ class Assembler:
             return self.constant(float(x.value) if x.type == REAL else int(x.value))
         of = x.type
         if x.name in self.rows:
-            raise NotAssembled("a row that is handed on")
+            raise NotAssembled("a row that is passed on")
         if isinstance(of, ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
             raise NotAssembled("an array of references")
         name = self.same.get(x.name, x.name)
@@ -100,7 +100,7 @@ class Assembler:
         return self.registers[name]
 
     def place(self, array: Operand, indices: Sequence[Operand]) -> tuple[Operand, tuple[Operand, ...]]:
-        """Give the array that a row is one of, and all indices."""
+        """Give the array that contains a row, and all indices."""
         if isinstance(array, Var) and array.name in self.rows:
             whole, before = self.rows[array.name]
             return whole, (*before, *indices)
@@ -123,12 +123,12 @@ class Assembler:
         return start
 
     def step(self, name: str, d: int = 0, a: int = 0, b: int = 0, c: int = 0) -> int:
-        """Append an instruction; give its position."""
+        """Append an instruction; return its position."""
         self.steps.append([OPCODES[name], d, a, b, c])
         return len(self.steps) - 1
 
     def land(self, jump: int, field: str = "b") -> None:
-        """Let a jump lead to the next instruction."""
+        """Set the target of a jump to the next instruction."""
         self.steps[jump]["odabc".index(field)] = len(self.steps) - jump
 
     def back(self, name: str, to: int, d: int = 0, a: int = 0) -> None:
@@ -145,12 +145,12 @@ class Assembler:
             write(self, s)
 
     def moves(self, pairs: Iterable[tuple[Var, Operand]]) -> None:
-        """Write several moves at once, in an order in which none is overwritten early."""
+        """Write simultaneous moves, in an order in which every source is read before it is overwritten."""
         waiting = {d: s for d, s in ((self.at(v), self.at(x)) for v, x in pairs) if d != s}
         ordered: list[tuple[int, int]] = []
         while waiting:
             free = next((d for d in waiting if d not in waiting.values()), None)
-            if free is None:  # a cycle: one value has to stand aside
+            if free is None:  # a cycle: one value needs a temporary register
                 d = next(iter(waiting))
                 aside = self.fresh()
                 ordered.append((aside, d))
@@ -175,7 +175,7 @@ class Assembler:
             self.step("KEEP", self.at(kept.frames), self.listed(map(self.at, kept.fields)), len(kept.fields))
 
     def take(self, name: str, place: int, kept: Kept) -> int:
-        """Take up a frame."""
+        """Recall a frame."""
         return self.step(name, place, self.listed(map(self.at, kept.fields)), len(kept.fields))
 
 
@@ -203,7 +203,7 @@ def read(a: Assembler, out: int, array: int, places: list[int]) -> None:
 
 
 def row(a: Assembler, s: Row) -> None:
-    """A row has no register: what is read of it, or written to it, is an element of the whole array."""
+    """A row has no register: its elements are read and written as elements of the whole array."""
     whole, before = a.place(s.array, ())
     if s.checked:
         for dim, i in enumerate(s.indices):
@@ -218,12 +218,12 @@ def check(a: Assembler, s: Check) -> None:
 
 
 def is_there(a: Assembler, i: int, n: int) -> None:
-    """Refer to Python unless an index is one of ``n``, or one from the end."""
+    """Refer to Python unless an index is in range for ``n`` elements, possibly counting from the end."""
     low, high = a.fresh(), a.fresh()
     a.step("INEG", low, n)
     a.step("ILE", low, low, i)
     a.step("ILT", high, i, n)
-    a.step("SAME", low, low, high)  # at least one of both holds
+    a.step("SAME", low, low, high)  # at least one of the two holds
 
 
 def size(a: Assembler, s: Size) -> None:
@@ -280,7 +280,7 @@ def add(a: Assembler, s: Add) -> None:
 def add_at(a: Assembler, s: AddAt) -> None:
     assert isinstance(s.array.type, ArrayOf)
     if s.array.type.element != REAL:
-        raise NotAssembled("a sum of whole numbers in an array")
+        raise NotAssembled("a sum of integers in an array")
     whole, indices = a.place(s.array, s.indices)
     accumulate(a, a.at(whole), a.at(s.value), [a.at(i) for i in indices])
 
@@ -288,7 +288,7 @@ def add_at(a: Assembler, s: AddAt) -> None:
 def add_all(a: Assembler, s: AddAll) -> None:
     assert isinstance(s.array.type, ArrayOf)
     if s.array.type.element != REAL or isinstance(s.value, Const):
-        raise NotAssembled("a sum of what are no arrays of real numbers")
+        raise NotAssembled("a sum of arrays of other elements than real numbers")
     (into, before), (whole, given) = a.place(s.array, ()), a.place(s.value, ())
     rank, value = s.array.type.rank, a.fresh()
     sizes = sizes_of(a, s.value, rank)
@@ -312,7 +312,7 @@ def accumulate(a: Assembler, array: int, value: int, places: list[int]) -> None:
 
 
 def for_(a: Assembler, s: For) -> None:
-    """A counted loop; one that needs no index goes through the frames alone."""
+    """A counted loop; one without an index is driven by its frames."""
     a.begin(s.kept)
     places = []
     for k in s.recalled:
@@ -407,7 +407,7 @@ WRITE: Mapping[type[object], Callable[[Assembler, Any], None]] = MappingProxyTyp
 
 
 def unions(function: Function) -> dict[str, str]:
-    """Let the value of a carried variable after its loop lie in the register of that variable."""
+    """Give the value of a carried variable after its loop the same register as the variable."""
     kept = {f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields}
     found: dict[str, str] = {}
     pending = [function.body]
@@ -436,18 +436,18 @@ def assemble(
     ----------
     function : Function
     results : sequence of Operand
-        Its results, one for each leaf that is wanted.
+        Its results, one for each requested leaf.
     shared : sequence of Var
-        What lies in the first registers: the frame that it hands over, or that it takes up.
+        The contents of the first registers: the frame that it keeps or recalls.
     may_raise : bool
-        Whether the machine stops where Python would raise.
+        Whether the machine stops where Python would raise an error.
     is_few : bool
         Whether loops may make arrays, which are freed at the end of a run: for programs of few numbers.
 
     Raises
     ------
     NotAssembled
-        Where the function does something that the machine cannot do.
+        If the function needs something that the machine lacks.
 
     Examples
     --------

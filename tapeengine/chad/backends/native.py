@@ -1,4 +1,4 @@
-"""A program's two passes on the register machine, from Python's values and back."""
+"""A program's two passes on the register machine, on Python values."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def native(
     classes : mapping of str to type
         The classes that named products stand for.
     again : callable
-        The longer way, for what the machine refers to Python.
+        The fallback for runs that the machine refers to Python.
     is_few : bool
-        Whether arguments have few numbers; loops may make arrays then.
+        Whether arguments have few numbers, so that loops may make arrays.
     """
     if len(lowered.program.functions) > 2:
         return None
@@ -74,7 +74,7 @@ def native(
 def forms_of(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type]
 ) -> tuple[tuple[Form, ...], Form] | None:
-    """Give the forms of what both passes take and give; None where values have none, or other leaves than these."""
+    """Give the forms of the arguments and results of both passes; None if a value has no form, or other leaves."""
     found = [form(of, classes) for of in (*(p.of for p in definition.params), definition.result)]
     forms = [f for f in found if f is not None]
     if len(forms) < len(found):
@@ -89,7 +89,7 @@ def forms_of(
 def tangent_forms(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type]
 ) -> tuple[tuple[Form, ...], Form] | None:
-    """Give the forms of what a tangent function takes, and of the pair that it gives; None where values have none."""
+    """Give the forms of the arguments and the result of a tangent function; None if a value has no form."""
     continuous = [p.of for p in definition.params if not is_discrete(p.of)]
     found = [form(of, classes) for of in (*(p.of for p in definition.params), *continuous, definition.result)]
     forms = [f for f in found if f is not None]
@@ -104,7 +104,7 @@ def tangent_forms(
 
 
 def on_leaves(lowered: Lowered) -> Native | None:
-    """Assemble both passes for few numbers: ``vjp(*leaves)`` gives leaves; None where the machine cannot run them."""
+    """Assemble both passes for few numbers: ``vjp(*leaves)`` returns leaves; None if the machine cannot run them."""
     forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
     assert forward.kept is not None
     try:
@@ -120,7 +120,7 @@ def on_leaves(lowered: Lowered) -> Native | None:
 
 
 def native_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Native | None:
-    """Assemble a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent, or None.
+    """Assemble a tangent function: ``vjp(*primals, *tangents)`` returns the pair of value and tangent, or None.
 
     Parameters
     ----------
@@ -171,9 +171,9 @@ def same(a: Sequence[Form], b: Sequence[Form]) -> bool:
 
 
 def form(of: Type, classes: Mapping[str, type]) -> Form | None:
-    """Give the form of the values of a type; None where a leaf is no number and no array of numbers.
+    """Give the form of the values of a type; None if a leaf is neither a number nor an array of numbers.
 
-    Records with arrays have none either: the passes could not keep them safe from changes in place.
+    Records with arrays have none either, because the passes could not protect them from changes in place.
     """
     match of:
         case Float() | Int() | Bool():
@@ -212,32 +212,32 @@ def leaf(of: FormType) -> Form:
 
 
 def for_all_leaves(forward: Function, reverse: Function) -> Sequence[Operand]:
-    """Give a result of the reverse pass for each parameter of the forward pass; nobody looks at discrete ones."""
+    """Give a result of the reverse pass for each parameter of the forward pass; discrete ones are never read."""
     gave = iter(reverse.results)
     kinds = (p.type.element if isinstance(p.type, ArrayOf) else p.type for p in forward.params)
     return [next(gave) if kind == REAL else Const(0, WHOLE) for kind in kinds]
 
 
 def is_short(s: For) -> bool:
-    """Tell whether a loop has few steps, whatever the arguments are."""
+    """Tell whether a loop has few steps for all arguments."""
     return isinstance(s.count, Const) and isinstance(s.count.value, int) and s.count.value <= FEW
 
 
 def has_guards(statements: list[Statement]) -> bool:
-    """Tell whether a branch among statements holds something that may raise."""
+    """Tell whether a branch among statements contains something that may raise an error."""
     inner = (s for s, around in walk(statements) if any(isinstance(flow, If) for flow in around))
     return any(map(raises, inner))
 
 
-#: Loops of at most this many steps, where the number is known, are quick on the machine whatever they do.
+#: Loops of at most this many steps, if the number is known, always run on the machine.
 FEW = 16
 
 
 def is_stepwise(statements: Sequence[Statement]) -> bool:
     """Tell whether no outer loop of a forward pass should be a whole-array operation.
 
-    That is so where its steps depend on one another, and where they branch to something that may raise: as a
-    whole-array operation all elements would take all branches.
+    A loop should not if its steps depend on one another, or have branches that may raise an error: in a whole-array
+    operation all elements would take all branches.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def is_stepwise(statements: Sequence[Statement]) -> bool:
 
 
 def independent(statements: Sequence[Statement]) -> Iterator[For]:
-    """Go through the outer loops whose steps do not depend on one another."""
+    """Iterate over the outer loops whose steps are independent."""
     for s in statements:
         if isinstance(s, For) and not s.carried and not is_short(s):
             yield s

@@ -1,6 +1,7 @@
-"""Programs of any kind in plain Python: the text of the intermediate form on values of terms.
+"""Run programs of any kind in plain Python: the text of the intermediate form, on the evaluator's values.
 
-This runs what no other back end takes: members of recursive types, rows of different sizes, recursion in forward mode.
+This runs programs that no other back end accepts: members of recursive types, rows of different sizes, and recursion in
+forward mode.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["DEPTH", "PlainPasses", "PlainTangent", "Values"]
 
-#: How deep data and calls may be nested.
+#: The greatest depth of nested data and calls.
 DEPTH = 2_000_000
 
 
 class Values:
-    """How values of terms lie in the leaves that a lowered program takes.
+    """Conversion between values of terms and the leaves of a lowered program.
 
     Parameters
     ----------
     types : mapping of str to Sum
-        What named types stand for.
+        The definitions of named types.
     dense : bool
-        Whether arrays of arrays have rows of one size.
+        Whether arrays of arrays have rows of equal size.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class Values:
         self.dense = dense
 
     def option(self, of: Named, index: int) -> tuple[Values, Type]:
-        """Give how the payloads of an option of a recursive sum lie in a box, and their type."""
+        """Give the conversion of the payloads of an option of a recursive sum, as stored in a box, and their type."""
         return Values(self.types) if self.dense else self, self.types[of.name].options[index]
 
     # ------------------------------------------------------------ values
@@ -78,14 +79,14 @@ class Values:
         return [value]
 
     def nothing(self, types: Sequence[Any]) -> list[Any]:
-        """Give leaves that nobody looks at."""
+        """Give leaves that are never read."""
         return [
             self.array([], t) if isinstance(t, ArrayOf) else None if isinstance(t, BoxOf) else 0.0 if t == REAL else 0
             for t in types
         ]
 
     def columns(self, types: Sequence[ArrayOf], rows: Sequence[Sequence[Any]]) -> list[Any]:
-        """Give the arrays of the leaves of all elements; the size alone where elements have none."""
+        """Give the arrays of the leaves of all elements; only the size if elements have no leaves."""
         if not types:
             return [len(rows)]
         return [self.array([row[k] for row in rows], t) for k, t in enumerate(types)]
@@ -123,7 +124,7 @@ class Values:
         return next(leaves)
 
     def skip(self, of: Type, leaves: Iterator[Any]) -> None:
-        """Leave out the leaves of an option that does not occur."""
+        """Skip the leaves of an option that does not occur."""
         for _ in leaf_types(of, self.dense):
             next(leaves)
 
@@ -154,7 +155,7 @@ class Values:
     def cotangent_like(self, of: Type, d: Any, value: Any, leaves: Iterable[Any]) -> list[Any]:
         """Give the leaves of a sparse cotangent of a value that has these leaves, in their shapes.
 
-        A reverse pass reads the sizes of rows from cotangents, and values of terms without rows do not tell them.
+        A reverse pass reads the sizes of rows from cotangents; values of terms without rows do not contain them.
         """
         each = zip(leaves, leaf_types(of, self.dense), strict=True)
         likes = [x for x, t in each if has_cotangent(t)]
@@ -226,7 +227,7 @@ class PlainPasses:
     ----------
     module : Module
     lowered : Lowered
-        What `lower_reverse` gives for it, for rows of any sizes.
+        The result of `lower_reverse` for rows of any sizes.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
     call : callable, optional
@@ -246,7 +247,7 @@ class PlainPasses:
         self.run = compiled(lowered.program, primitives=primitives, call=call)
 
     def vjp(self, args: Sequence[Any]) -> tuple[Any, Callable[[Any], list[Any]]]:
-        """Run the program; give its value and what gives a sparse cotangent of each argument."""
+        """Run the program; return its value and a function that gives a sparse cotangent of each argument."""
         with deep(DEPTH):
             *results, kept = self.run["forward"](*leaves_of(self.values, self.definition, args))
             value = self.results.restored(self.definition.result, iter(results))
@@ -268,7 +269,7 @@ class PlainTangent:
     ----------
     module : Module
     lowered : Lowered
-        What `lower_value` gives for its tangents, for rows of any sizes.
+        The result of `lower_value` for its tangents, for rows of any sizes.
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
     """
@@ -280,7 +281,7 @@ class PlainTangent:
         self.run = compiled(lowered.program, primitives=primitives)[lowered.main]
 
     def jvp(self, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the program; give its value and its sparse tangent."""
+        """Run the program; return its value and its sparse tangent."""
         with deep(DEPTH):
             each = zip(self.definition.params, tangents, args, strict=True)
             given = [x for p, d, v in each for x in self.values.cotangent(p.of, d, v)]

@@ -1,7 +1,7 @@
-"""Which back end runs a program: the register machine at once, native code after some work, by measured cost.
+"""Choose the back end of a program: first the register machine, and after enough work native code.
 
-Both give the same bits, so that the choice changes nothing but the time. Compiling costs about as much as the machine
-needs for some million instructions; after so many the program is compiled, which at most doubles what it has cost.
+Both give the same bits, so the choice affects only the time. Compiling takes as long as the machine needs for some
+million instructions. After that many the program is compiled, so compiling at most doubles the total time.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from tapeengine.chad.types import Sum
 
 __all__ = ["BACKENDS", "References", "is_installed", "native", "native_tangent", "native_text"]
 
-#: What `te.program(backend=...)` takes; None leaves the choice to the measured cost.
+#: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
-#: Those that are native code at once.
+#: The back ends that are native code from the start.
 COMPILED = ("native", "fastmath")
-#: What compiling costs, in instructions of the machine: so much, and for each statement.
+#: The cost of compiling in instructions of the machine: a constant, and the cost of each statement.
 COMPILING, EACH = 2_000_000, 100_000
-#: The seconds of its thread that the longer way may take before a program is compiled.
+#: The CPU seconds that the fallback may take before a program is compiled.
 WORTH = 0.15
 
 
 @functools.cache
 def is_installed() -> bool:
-    """Tell whether there is LLVM; it is imported when a program is compiled."""
+    """Tell whether LLVM is installed; it is imported when a program is compiled."""
     return find_spec("llvmlite") is not None
 
 
@@ -49,7 +49,7 @@ def native(
     backend: str | None = None,
     is_few: bool = False,
 ) -> Native | None:
-    """Give both passes on the register machine, which native code replaces; None where there is neither.
+    """Give both passes on the register machine, which native code will replace; None if there is neither.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ def native(
     classes : mapping of str to type
         The classes that named products stand for.
     again : callable
-        The longer way, for what is referred to Python.
+        The fallback for runs that are referred to Python.
     backend : {"machine", "native", "fastmath"}, optional
-        What alone is to run.
+        The only back end that may run.
     is_few : bool
-        Whether arguments have few numbers; what the machine does not run then is not compiled either.
+        Whether arguments have few numbers; a program that the machine cannot run is then not compiled either.
     """
 
     is_loose = backend == "fastmath"
@@ -82,7 +82,7 @@ def native(
 def native_tangent(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type], backend: str | None = None
 ) -> Native | None:
-    """Give a tangent function on the register machine, which native code replaces; None where there is neither."""
+    """Give a tangent function on the register machine, which native code will replace; None if there is neither."""
     is_loose = backend == "fastmath"
     slow = None if backend in COMPILED else machine.native_tangent(lowered, definition, classes)
     return tiered(
@@ -96,7 +96,7 @@ def native_tangent(
 def tiered(
     slow: Native | None, by_llvm: Callable[[], Native | None], lowered: Lowered, backend: str | None
 ) -> Native | None:
-    """Give what runs first, with what replaces it."""
+    """Give the passes that run first, with the code that will replace them."""
     if backend == "machine" or not is_installed():
         return slow
     if slow is None:
@@ -111,7 +111,7 @@ def size(lowered: Lowered) -> int:
 
 
 def compiled(definition: Definition, run: Callable[[], Native | None]) -> Native | None:
-    """Compile a program; None where native code cannot run it, with a warning where that is LLVM's fault."""
+    """Compile a program; None if native code cannot run it, with a warning if LLVM failed."""
     try:
         return run()
     except NotAssembled:
@@ -132,18 +132,18 @@ def native_text(lowered: Lowered) -> str:
 class References:
     """Native code for arguments with references: rows of any sizes, records of arrays, members of recursive sums.
 
-    The longer way runs such a program until it has taken as long as compiling does.
+    The fallback runs such a program until it has taken as long as compiling does.
 
     Parameters
     ----------
     lower : callable
-        Gives the derivative in the intermediate form for rows of any sizes.
+        Returns the derivative in the intermediate form, for rows of any sizes.
     definition : Definition
     types : mapping of str to Sum
         What named types stand for.
     classes : mapping of str to type
     again : callable
-        The longer way.
+        The fallback.
     backend : {"machine", "native", "fastmath"}, optional
     """
 
@@ -163,7 +163,7 @@ class References:
         self.native: Native | None = None
 
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run the program; give its value and its backpropagator."""
+        """Run the program; return its value and its backpropagator."""
         if self.spent >= WORTH and not self.is_ready:
             self.is_ready = True
             self.native = self.compiled()
@@ -176,7 +176,7 @@ class References:
         return self.timed(primals)
 
     def timed(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run the longer way and note how long it takes."""
+        """Run the fallback and measure its time."""
         start = thread_time()
         value, back = self.again(primals)
         self.spent += thread_time() - start
@@ -201,13 +201,13 @@ class References:
 
 
 def warn(name: str, error: Exception) -> None:
-    """Say once why a program runs without native code."""
+    """Warn once why a program runs without native code."""
     warnings.warn(
         f"{name} runs without native code: {type(error).__name__}: {first_line(error)}", RuntimeWarning, stacklevel=3
     )
 
 
 def first_line(error: Exception) -> str:
-    """Give the beginning of a message."""
+    """Give the first line of a message."""
     lines = str(error).strip().splitlines()
     return lines[0] if lines else "no reason was given"

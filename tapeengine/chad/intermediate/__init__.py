@@ -1,1 +1,1 @@
-"""The intermediate form: functions of loops over scalars, arrays and records. Back ends take nothing else."""
+"""The intermediate form: functions of loops over scalars, arrays and records. It is the only input of back ends."""

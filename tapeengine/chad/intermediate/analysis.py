@@ -1,4 +1,4 @@
-"""What a function uses, what it needs, and what its frames have to hold."""
+"""Analyses of a function: the variables that it uses and needs, and the values that its frames must hold."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def blocks(s: Statement) -> tuple[list[Statement], ...]:
 
 
 def flatten(statements: list[Statement]) -> None:
-    """Take marked places away."""
+    """Remove marked places."""
     found: list[Statement] = []
     for s in statements:
         for block in blocks(s):
@@ -69,7 +69,7 @@ def flatten(statements: list[Statement]) -> None:
 
 
 def reads(s: Statement) -> tuple[Operand, ...]:
-    """Give the operands of a statement itself, without those of statements inside it."""
+    """Give the operands of a statement, without those of statements inside it."""
     match s:
         case Compute() | Call() | Registered():
             return s.args
@@ -108,7 +108,7 @@ def reads(s: Statement) -> tuple[Operand, ...]:
 
 
 def outs(s: Statement) -> tuple[Var, ...]:
-    """Give the variables that a statement itself gives a value."""
+    """Give the variables that a statement assigns, without those of statements inside it."""
     match s:
         case Compute() | Load() | Row() | Size() | New() | ZerosLike() | Plus() | Pack() | Option() | IsNull():
             return (s.out,)
@@ -136,7 +136,7 @@ def changes(s: Statement) -> tuple[Var, ...]:
 
 
 def walk(statements: list[Statement], around: tuple[Flow, ...] = ()) -> Iterator[tuple[Statement, tuple[Flow, ...]]]:
-    """Go through all statements, each with the flow statements around it."""
+    """Iterate over all statements, each with its enclosing flow statements."""
     for s in statements:
         yield s, around
         if isinstance(s, Flow):
@@ -145,7 +145,7 @@ def walk(statements: list[Statement], around: tuple[Flow, ...] = ()) -> Iterator
 
 
 def raises(s: Statement) -> bool:
-    """Tell whether a statement may raise what the program raises."""
+    """Tell whether a statement may raise an error of the program."""
     match s:
         case Compute():
             return not s.operation.is_total
@@ -157,7 +157,7 @@ def raises(s: Statement) -> bool:
 
 
 class Needs:
-    """Finds what a function needs for some variables."""
+    """Finds the statements that a function needs for some variables."""
 
     def __init__(self, body: list[Statement]) -> None:
         self.sites: dict[str, list[tuple[Statement, tuple[Flow, ...]]]] = {}
@@ -207,7 +207,7 @@ class Needs:
             self.want((flow.condition,))
 
     def close(self) -> None:
-        """Find all that is needed for what is needed."""
+        """Compute the transitive closure of the needed statements."""
         while self.pending:
             name = self.pending.pop()
             for s, around in self.sites.get(name, ()):
@@ -218,13 +218,13 @@ class Needs:
                     self.want_alias(alias)
 
     def want_alias(self, alias: str) -> None:
-        """A row that is written to belongs to what is written."""
+        """Note that a row that is written to is needed."""
         if alias not in self.names:
             self.names.add(alias)
             self.pending.append(alias)
 
     def want_through(self, s: Statement, name: str) -> None:
-        """Note what one variable that a statement gives a value is made of."""
+        """Note the operands from which a statement computes one variable."""
         match s:
             case Assign(outs_, values):
                 self.want(x for v, x in zip(outs_, values, strict=True) if v.name == name)
@@ -241,7 +241,7 @@ class Needs:
 
 
 def needed(function: Function, may_raise: bool) -> None:
-    """Take away what neither the results nor the frames of a function need, nor, if it may raise, its errors."""
+    """Remove statements that are needed neither for the results nor the frames nor, if `may_raise`, the errors."""
     needs = Needs(function.body)
     needs.want(function.results)
     if function.kept is not None:

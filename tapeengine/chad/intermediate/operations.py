@@ -1,6 +1,6 @@
 """The scalar operations of the intermediate form: one record for each, in one table.
 
-A record says the types of an operation, how it is computed, how it prints as Python, and what runs it on the register
+A record contains the types of an operation, its function, its text in Python, and its instructions for the register
 machine. Real operations are the rows of the opcode table (`tapeengine._core.tape.table`), which also has their
 derivatives.
 """
@@ -40,15 +40,15 @@ class Operation:
     takes : tuple of Scalar
     gives : Scalar
     compute : callable
-        On plain values; a real one answers at a pole as C does.
+        The function on plain values; a real one behaves as in C at a pole.
     text : str
-        As Python, with ``{0}``, ``{1}`` for the operands; Python raises at a pole.
+        The text in Python, with ``{0}``, ``{1}`` for the operands; Python raises an error at a pole.
     binds : int
-        How tightly the outermost operator of ``text`` binds; `ATOM` for a call.
+        The precedence of the outermost operator of ``text``; `ATOM` for a call.
     machine : tuple of str
-        The instructions of the register machine: what computes, and what checks afterwards.
+        The instructions of the register machine: the operation and the checks after it.
     is_total : bool
-        Whether it never raises and costs next to nothing, so that it may be computed early.
+        Whether it is cheap and never raises an error, so that it may be computed early.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Operation:
 
 
 ATOM = 9
-#: Infix and prefix operators with how tightly they bind.
+#: Infix and prefix operators with their precedence.
 SIGNS: Mapping[str, tuple[str, int]] = MappingProxyType(
     {
         "add": ("{0} + {1}", 4),
@@ -94,7 +94,7 @@ SIGNS: Mapping[str, tuple[str, int]] = MappingProxyType(
         "and": ("{0} and {1}", 1),
     }
 )
-#: What `math` checks after a function: where the value is not finite it raises.
+#: The checks of `math` after a function, which raises an error if the value is not finite.
 CHECKED: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"), "CHECK"),
@@ -104,7 +104,7 @@ CHECKED: Mapping[str, str] = MappingProxyType(
         "pow": "CHECK_POW",
     }
 )
-#: Real operations that Python does by its own operators and never with an error.
+#: Real operations that are Python operators and never raise an error.
 TOTAL = frozenset(("add", "sub", "mul", "neg"))
 
 
@@ -164,7 +164,7 @@ OPERATIONS_BY_NAME: Mapping[str, Operation] = _table()
 
 
 def operation(name: str, takes: tuple[object, ...] = ()) -> Operation:
-    """Give an operation by its name in terms; comparisons there are of whole numbers as well.
+    """Find an operation by its name in terms, in which a comparison may also compare whole numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The intermediate form for readers: expressions as long as a line takes, and all that the text needs to run."""
+"""Write the intermediate form for readers: with expressions of up to a line, and with everything needed to run it."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from tapeengine.chad.traverse import Names
 
 __all__ = ["readable"]
 
-#: How tightly a name, a call or a subscript binds.
+#: The precedence of a name, a call or a subscript.
 ATOM = 9
-#: The longest expression that stands in the place of a variable.
+#: The length of the longest expression that replaces a variable.
 LONGEST = 60
-#: Operators that would take another one on their left for a part of a chain, as comparisons do.
+#: Operators that need parentheses around another one on their left, as in a chain of comparisons.
 FROM_RIGHT = frozenset(("ipow",))
 KINDS: Mapping[object, str] = MappingProxyType({REAL: "real", WHOLE: "whole", TRUTH: "truth"})
 
@@ -52,7 +52,7 @@ def readable(program: Program, about: str = "") -> str:
     ----------
     program : Program
     about : str
-        What the text is about, for its first line.
+        The subject of the text, for its first line.
     """
     writer = Reader(program)
     for function in program.functions.values():
@@ -80,7 +80,7 @@ BUILTINS = ("abs", "float", "int", "max", "min", "round")
 
 
 class Reader(Writer):
-    """Writes functions with expressions in the place of variables that are used once."""
+    """Writes functions, replacing variables that are used once by expressions."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -93,7 +93,7 @@ class Reader(Writer):
         self.free = Names(RESERVED)
 
     def named(self, x: Var) -> str:
-        """Give a variable a name that is free in its function: what one function keeps another takes by position."""
+        """Give a variable a name that is free in its function; frames are passed by position, so names may differ."""
         if x.name not in self.shown:
             self.shown[x.name] = self.free(name(x.name.rstrip("0123456789_")) if x.name.rstrip("0123456789_") else "v")
         return self.shown[x.name]
@@ -112,7 +112,7 @@ class Reader(Writer):
         super().function(f)
 
     def block(self, statements: Sequence[Statement]) -> None:
-        """Write statements; what is used once, and by one of them, moves to where it is used."""
+        """Write statements; a value that is used once, in this block, is written at its use."""
         here = {x.name for s in statements for x in self.direct(s) if isinstance(x, Var)}
         assigned = {v.name for s in statements if isinstance(s, Assign) for v in s.outs}
         for s in statements:
@@ -120,11 +120,11 @@ class Reader(Writer):
                 super().block([s])
 
     def direct(self, s: Statement) -> Sequence[Operand]:
-        """Give the operands of a statement, those of statements at a marked place included."""
+        """Give the operands of a statement, including those of statements at a marked place."""
         return [x for inner in s.body for x in self.direct(inner)] if isinstance(s, Join) else reads(s)
 
     def moves(self, s: Statement, here: set[str], assigned: set[str]) -> bool:
-        """Put off a statement whose value is used once in its block, as part of an expression there."""
+        """Delay a statement whose value is used once in its block, so that it becomes part of an expression."""
         if not isinstance(s, Compute | Load | Size) or s.out.name not in self.once or s.out.name not in here:
             return False
         if any(isinstance(x, Var) and (x.name in self.changed or x.name in assigned) for x in reads(s)):
@@ -136,7 +136,7 @@ class Reader(Writer):
         return True
 
     def expression(self, s: Compute | Load | Size) -> tuple[str, int]:
-        """Write the value of a statement, and how tightly it binds."""
+        """Write the value of a statement, with its precedence."""
         if isinstance(s, Load):
             return self.place(s.array, s.indices), ATOM
         if isinstance(s, Size):
@@ -154,7 +154,7 @@ class Reader(Writer):
         return self.inline[x.name][0] if isinstance(x, Var) and x.name in self.inline else super().operand(x)
 
     def tight(self, x: Operand, level: int = ATOM) -> str:
-        """Write an operand in the place of something that binds at least so tightly."""
+        """Write an operand, in parentheses if its precedence is lower than `level`."""
         if isinstance(x, Var) and x.name in self.inline:
             text, binds = self.inline[x.name]
             return text if binds >= level else f"({text})"
@@ -165,12 +165,12 @@ class Reader(Writer):
         return self.expression(s)[0]
 
     def registered(self, s: Registered) -> str:
-        """Give the name of a primitive's function, which is made above the text."""
+        """Give the name of a primitive's function, which is defined above the text."""
         key = (s.name, s.rule, s.argument, s.groups, s.static, tuple(v.type for v in s.outs))
         if key not in self.rule_names:
             short = re.sub(r"\W", "_", s.name.split(".")[-1]) + ("" if s.rule == "value" else f"_{s.rule}")
             tried = (f"{short}_{k or ''}_".replace("__", "_") for k in range(len(self.rules) + 1))
-            given = next(n for n in tried if n not in self.rules)  # no variable ends so
+            given = next(n for n in tried if n not in self.rules)  # no variable has this ending
             groups = ", ".join(map(grouped, s.groups))
             types = ", ".join(repr(shape(v)) for v in s.outs)
             static = ", ".join(f"{k!r}: {v!r}" for k, v in s.static)
@@ -195,14 +195,14 @@ def frames(f: Function) -> list[Kept]:
 
 
 def grouped(group: Group) -> str:
-    """Write how leaves make a value: None for a leaf, a tuple for a tuple."""
+    """Write a group: None for a leaf, a tuple for a tuple."""
     if group.items is None:
         return "None"
     return f"({''.join(grouped(g) + ', ' for g in group.items)})"
 
 
 def shape(v: Var) -> str:
-    """Write the type of a leaf: its kind, and how many dimensions it has."""
+    """Write the type of a leaf: its kind and its number of dimensions."""
     if isinstance(v.type, ArrayOf):
         return f"{KINDS.get(v.type.element, 'other')}{v.type.rank}"
     return KINDS.get(v.type, name("other"))

@@ -1,4 +1,4 @@
-"""What the text of a program calls when it runs."""
+"""Functions that the text of a program calls when it runs."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def registered(
     outs: Sequence[str],
     static: Mapping[str, Any],
 ) -> Callable[..., list[Any]]:
-    """Make the function of leaves that a registry primitive or a rule of one is: what printed derivatives call.
+    """Make a function of leaves from a registry primitive or one of its rules, for printed derivatives.
 
     Parameters
     ----------
     primitive : Primitive
     rule : {"value", "vjp", "jvp"}
     argument : int
-        Whose rule.
+        The argument of the rule.
     groups : sequence
-        How leaves make the arguments: None is a leaf, a tuple a tuple.
+        How the arguments are built from leaves: None is a leaf, a tuple a tuple.
     outs : sequence of str
-        The kinds of the results' leaves, ``"real"``, ``"whole"`` or ``"truth"``, with a number of dimensions.
+        The types of the results' leaves: ``"real"``, ``"whole"`` or ``"truth"``, and the number of dimensions.
     static : mapping
     """
     made = tuple(Var("", leaf_of(x)) for x in outs)
@@ -74,30 +74,30 @@ def registered(
 
 
 def group_of(items: Any) -> Group:
-    """Give the group that a tuple of tuples stands for."""
+    """Give the group for a tuple of tuples."""
     return Group(None if items is None else tuple(map(group_of, items)))
 
 
 def leaf_of(kind: str) -> Type:
-    """Give the type that the name of a kind and a number of dimensions stand for."""
+    """Give the type for the name of a kind and a number of dimensions."""
     scalar = {"real": REAL, "whole": WHOLE, "truth": TRUTH}[kind.rstrip("0123456789")]
     rank = kind.lstrip("abcdefghijklmnopqrstuvwxyz")
     return ArrayOf(scalar, int(rank)) if rank else scalar
 
 
 def call_registered(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
-    """Call a registry primitive or a rule of one; give the leaves of what it gives as plain Python has them."""
+    """Call a registry primitive or one of its rules; return the leaves of the result as plain Python values."""
     found = zip(called_on_arrays(table, s, leaves), s.outs, strict=True)
     return [x.tolist() if isinstance(v.type, ArrayOf) and v.type.rank == 1 else x for x, v in found]
 
 
 def called_on_arrays(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
-    """Call a registry primitive or a rule of one; give the leaves of what it gives, arrays of numpy's."""
+    """Call a registry primitive or one of its rules; return the leaves of the result as numpy arrays."""
     return fitted(given_by(table, s, leaves), s.outs)
 
 
 def given_by(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> Any:
-    """Call a registry primitive or a rule of one."""
+    """Call a registry primitive or one of its rules."""
     primitive = table[s.name]
     given = iter(leaves)
     values = [grouped(g, given) for g in s.groups]
@@ -113,7 +113,7 @@ def given_by(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any
 
 
 def grouped(group: Group, leaves: Iterator[Any]) -> Any:
-    """Give the value that leaves make."""
+    """Build a value from leaves."""
     if group.items is not None:
         return tuple([grouped(g, leaves) for g in group.items])
     leaf = next(leaves)
@@ -126,7 +126,7 @@ def parts(value: Any) -> list[Any]:
 
 
 def fitted(value: Any, outs: Sequence[Var]) -> list[Any]:
-    """Give the leaves of a value as the form has them."""
+    """Give the leaves of a value in the types of the intermediate form."""
     found: list[Any] = []
     for x, v in zip(parts(value), outs, strict=True):
         if isinstance(v.type, ArrayOf):

@@ -1,4 +1,4 @@
-"""The scalar operations that `math` does not have, as functions by their names: what printed derivatives import."""
+"""The scalar operations that `math` lacks, as functions that printed derivatives import."""
 
 from __future__ import annotations
 

@@ -3,26 +3,26 @@
 A `Program` is a set of `Function` s. A function is a list of statements over variables; control flow is structured.
 Every operand is a variable or a literal, and has one of these types:
 
-* `Scalar`: `REAL` (64-bit floating point), `WHOLE` (64-bit integer: where one would not fit, the run is *referred* to
-  Python, which has longer ones), `TRUTH`;
+* `Scalar`: `REAL` (64-bit floating point), `WHOLE` (64-bit integer; if a number does not fit, the run is *referred* to
+  Python, whose integers are unlimited), `TRUTH`;
 * `ArrayOf`: an array of any rank with a shape and strides, whose elements are scalars; or of rank 1, whose elements are
   references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled
-  by `Store`, `Append`, `AddAt` and `AddAll` before anybody else sees the array, and does not change afterwards, but
-  where a loop carries an array to itself, ``(a, a)``: its steps change the array and read it;
-* `BoxOf`: a reference to a record of one option of a recursive sum; a *linear* one is a cotangent, where null is zero;
-* `Frames`: what a loop, a branch or a call has kept.
+  by `Store`, `Append`, `AddAt` and `AddAll` before the array is used, and does not change afterwards. The exception
+  is an array that a loop carries to itself, ``(a, a)``: the steps of the loop change and read it;
+* `BoxOf`: a reference to a record of one option of a recursive sum; a *linear* one is a cotangent, whose zero is null;
+* `Frames`: the values that a loop, a branch or a call has kept.
 
-Products and other sums have no type here: the lowering takes them apart, a sum into the number of its option and the
-leaves of all options, an array of products into an array for each leaf.
+Products and other sums have no type here. The lowering splits them: a sum into the number of its option and the leaves
+of all options, an array of products into an array for each leaf.
 
-A variable is given a value by exactly one statement, but for those that `Assign` and `Add` change: the first `Assign`
-that runs declares these. A variable may be used where it has been given a value on every way there.
+Exactly one statement assigns each variable, except those that `Assign` and `Add` change: the first `Assign` that runs
+declares these. A variable may be used where every path has assigned it.
 
-*Frames.* A frame is a record of the values that one step of a loop, one branch that was taken, or one call hands from
-the forward to the reverse pass. `Kept` names the frames of a site and lists the variables that lie in each of them. In
-the forward pass each step, taken branch or call ends with keeping these variables as they are then; in the reverse pass
-the loop, branch or call that has the same `Kept` among its ``recalled`` begins with giving these variables their kept
-values again. A loop's frames are many, one for each step; all others are one. The reverse pass may run many times.
+*Frames.* A frame is a record of the values that one step of a loop, one branch that was taken, or one call passes from
+the forward to the reverse pass. `Kept` names the frames of a site and lists the variables in each of them. In the
+forward pass each step, branch or call ends by storing the present values of these variables. In the reverse pass the
+loop, branch or call that has the same `Kept` among its ``recalled`` begins by restoring the values. A loop has one
+frame for each step, other sites have one frame. The reverse pass may run many times.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class BoxOf:
 
 @dataclass(frozen=True)
 class Frames:
-    """What a site has kept."""
+    """The type of the frames of a site."""
 
     site: str
 
@@ -75,7 +75,7 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal; None is the null of a linear box, or of an array out of one."""
+    """A literal; None is the null of a linear box, or of an array in one."""
 
     value: float | int | bool | None
     type: Type
@@ -97,7 +97,7 @@ class Compute:
 class Load:
     """``out = array[indices]``, all indices given; a negative one counts from the end.
 
-    Out of range raises IndexError; ``checked`` is False where the indices are known to lie in ``range(size)``.
+    An index out of range raises IndexError; ``checked`` is False if the indices are known to be in ``range(size)``.
     """
 
     out: Var
@@ -196,7 +196,7 @@ class AddAt:
 
 @dataclass(slots=True)
 class AddAll:
-    """Adds an array into another of the same shape, element by element; nothing where ``value`` is null."""
+    """Adds an array to another of the same shape, element by element; does nothing if ``value`` is null."""
 
     array: Var
     value: Operand
@@ -232,8 +232,8 @@ class Option:
 class Unpack:
     """The fields of a box that is known to be of option ``option``.
 
-    A linear box that is null gives zeros: 0.0, null for a box, and null for an array, which only `AddAll`, `Plus`,
-    `Pack`, `IsNull` and `Assign` take.
+    A null linear box gives zeros: 0.0, null for a box, and null for an array. Only `AddAll`, `Plus`, `Pack`, `IsNull`
+    and `Assign` accept a null array.
     """
 
     outs: tuple[Var, ...]
@@ -243,7 +243,7 @@ class Unpack:
 
 @dataclass(slots=True)
 class IsNull:
-    """``out`` tells whether a linear box or an array out of one is null."""
+    """``out`` tells whether a linear box or an array in one is null."""
 
     out: Var
     value: Operand
@@ -251,12 +251,12 @@ class IsNull:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a site keeps: ``frames`` holds the frames, each of which holds ``fields``.
+    """The values that a site keeps: ``frames`` holds the frames, each of which holds ``fields``.
 
     Attributes
     ----------
     frames : Var
-        Of type `Frames`. Itself a variable that an outer frame may hold.
+        A variable of type `Frames`, which an outer frame may hold.
     fields : list of Var
     """
 
@@ -272,13 +272,13 @@ class For:
     ----------
     index : Var
     count : Operand, optional
-        A negative one counts as 0. None: as many steps as there are recalled frames; then ``index`` is not used, and
-        ``down`` holds.
+        A negative one counts as 0. If None, the number of recalled frames; ``index`` is then not used, and ``down`` is
+        true.
     body : list of Statement
     down : bool
     carried : list of pairs of Var and Operand
         Variables that have a value before the loop, and the values that they get at the end of each step, all at once
-        and after the step has kept its frame.
+        and after the step has stored its frame.
     kept : Kept, optional
         Each step of a forward pass appends a frame.
     recalled : list of Kept
@@ -298,8 +298,8 @@ class For:
 class While:
     """``while True: test; if not condition: break; body``.
 
-    What ``test`` computes is in scope in ``body``; ``carried`` and ``kept`` are those of `For`. The program counts the
-    steps itself where it needs their number.
+    Variables of ``test`` are in scope in ``body``; ``carried`` and ``kept`` are as in `For`. A program that needs the
+    number of steps counts them itself.
     """
 
     test: list[Statement]
@@ -311,7 +311,7 @@ class While:
 
 @dataclass(slots=True)
 class If:
-    """``if condition: then, else: orelse``. What is kept has a list of fields for each branch."""
+    """``if condition: then, else: orelse``. There is a `Kept` for each branch."""
 
     condition: Operand
     then: list[Statement]
@@ -322,9 +322,9 @@ class If:
 
 @dataclass(slots=True)
 class Join:
-    """A place where statements may be put in while a program is written; there is none in what a back end is given.
+    """A place where statements may be inserted while a program is written; back ends get none.
 
-    ``order`` is the number of variables that there were when the place was marked.
+    ``order`` is the number of variables that existed when the place was marked.
     """
 
     body: list[Statement]
@@ -333,10 +333,10 @@ class Join:
 
 @dataclass(slots=True)
 class Changed:
-    """``out`` is an array of rank 1 with one element changed; `in_place` writes all of these, a back end is given none.
+    """``out`` is an array of rank 1 with one element changed; `in_place` removes all of these before a back end.
 
-    With ``index`` and ``value`` an element is replaced, if ``is_there`` or if there is one at this index; with
-    ``value`` alone there is one element more, without either one less.
+    With ``index`` and ``value`` an element is replaced, if ``is_there`` or if the index is in range. With only
+    ``value`` an element is appended; without both the last element is removed.
     """
 
     out: Var
@@ -357,7 +357,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Group:
-    """How leaves make a value that a registry primitive takes or gives: a tuple of groups, or one leaf."""
+    """How an argument or result of a registry primitive is built from leaves: a tuple of groups, or one leaf."""
 
     items: tuple[Group, ...] | None = None
 
@@ -369,16 +369,16 @@ class Registered:
     Attributes
     ----------
     outs : tuple of Var
-        The leaves of what it gives: scalars and arrays of any rank.
+        The leaves of the result: scalars and arrays of any rank.
     name : str
     rule : {"value", "vjp", "jvp"}
-        The value; the cotangent of argument ``argument`` at a cotangent of the value; what a tangent of argument
-        ``argument`` contributes to the tangent of the value.
+        The value; the cotangent of argument ``argument`` for a cotangent of the value; the contribution of a tangent of
+        argument ``argument`` to the tangent of the value.
     argument : int
     args : tuple of Operand
-        All leaves, in the order of ``groups``. Rows that are references are rows of one size here.
+        All leaves, in the order of ``groups``. Rows that are references have equal sizes here.
     groups : tuple of Group
-        The arguments of the primitive; of a rule the cotangent or tangent, the arguments, the value.
+        The arguments of the primitive; for a rule, the cotangent or tangent, the arguments, and the value.
     static : tuple of pairs of str and object
         Keyword arguments.
     """
@@ -407,13 +407,13 @@ class Function:
     ----------
     name : str
     params : list of Var
-        Arrays among them that a reverse pass adds to are accumulators.
+        Array parameters to which a reverse pass adds are accumulators.
     body : list of Statement
     results : list of Operand
     kept : Kept, optional
-        What a forward pass keeps: one more result.
+        The frame that a forward pass keeps, an additional result.
     recalled : Kept, optional
-        What a reverse pass takes up: one more parameter, the first.
+        The frame that a reverse pass uses, an additional first parameter.
     """
 
     name: str
@@ -426,13 +426,13 @@ class Function:
 
 @dataclass
 class Program:
-    """What a back end is given.
+    """The input of a back end.
 
     Attributes
     ----------
     functions : dict of str to Function
     records : dict of str to list of list of Type
-        For each recursive sum the types of the fields of each option.
+        For each recursive sum, the types of the fields of each option.
     """
 
     functions: dict[str, Function] = field(default_factory=dict)

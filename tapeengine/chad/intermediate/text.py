@@ -1,4 +1,4 @@
-"""The intermediate form as Python that runs: what every statement means, in the simplest way."""
+"""Write the intermediate form as executable Python: the simplest definition of each statement's meaning."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["RESERVED", "compiled", "text"]
 
-#: Names that mean something in the text.
+#: Names with a meaning in the text.
 RESERVED = frozenset(
     {"np", "plus", "add_all", "zeros_like", "registered", "counts", "kept", "forward", "reverse"}
     | set(dir(builtins))
@@ -71,7 +71,7 @@ class Writer:
     ----------
     program : Program
     is_counted : bool
-        Whether each block adds to ``counts[0]`` how many variables its statements give a value, when it runs.
+        Whether each block, when it runs, adds the number of variables that it assigns to ``counts[0]``.
     """
 
     def __init__(self, program: Program, is_counted: bool = False) -> None:
@@ -98,7 +98,7 @@ class Writer:
         return f"({x.value!r})" if isinstance(x.value, int | float) and x.value < 0 else repr(x.value)
 
     def tight(self, x: Operand) -> str:
-        """Write an operand in the place of a name."""
+        """Write an operand where a name is required."""
         return self.operand(x)
 
     def computed(self, s: Compute) -> str:
@@ -106,7 +106,7 @@ class Writer:
         return s.operation.text.format(*map(self.operand, s.args))
 
     def registered(self, s: Registered) -> str:
-        """Write what calls a primitive, up to its arguments."""
+        """Write the call of a primitive up to its arguments."""
         self.called.append(s)
         return f"registered[{len(self.called) - 1}]"
 
@@ -157,14 +157,14 @@ class Writer:
         self.depth -= 1
 
     def carried(self, s: For | While) -> str:
-        """Write what a loop carries on."""
+        """Write the assignment of a loop's carried variables."""
         if not s.carried:
             return ""
         targets = ", ".join(self.named(v) for v, _ in s.carried)
         return f"{targets} = {', '.join(self.operand(x) for _, x in s.carried)}"
 
     def keep(self, kept: Kept | None) -> str:
-        """Write that a step keeps its frame."""
+        """Write the statement that keeps a step's frame."""
         return "" if kept is None else f"{self.named(kept.frames)}.append({self.tuple(kept.fields)})"
 
 
@@ -349,7 +349,7 @@ WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
 
 
 def name(given: str) -> str:
-    """Give a name that Python takes."""
+    """Give a valid Python name."""
     if given.isidentifier() and not keyword.iskeyword(given):
         return given
     return "v_" + re.sub(r"\W", "_", given)
@@ -374,9 +374,9 @@ def compiled(
     primitives: Mapping[str, Primitive] = MappingProxyType({}),
     call: Callable[..., list[Any]] = call_registered,
 ) -> Mapping[str, Callable[..., Any]]:
-    """Give the functions of a program; they count what they do in ``steps[0]``, if it is given.
+    """Give the functions of a program, which count their operations in ``steps[0]`` if it is given.
 
-    What is registered is called by ``call(primitives, statement, leaves)``.
+    Registered primitives are called by ``call(primitives, statement, leaves)``.
     """
     writer = written(program, steps is not None)
     namespace: dict[str, Any] = {"np": np, "plus": plus, "add_all": add_all_at_once, "zeros_like": zeros_like}

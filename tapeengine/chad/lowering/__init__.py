@@ -1,1 +1,1 @@
-"""From terms to the intermediate form: one lowering for values, forward passes, reverse passes and tangents."""
+"""Lower terms to the intermediate form: one lowering for values, forward passes, reverse passes and tangents."""

@@ -1,4 +1,4 @@
-"""Arrays while they are lowered: reading them and making them."""
+"""Lowering of arrays: reading and building them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ __all__ = ["Arrays"]
 
 
 class Arrays:
-    """What the rules use to read and to make arrays; `b` is the builder."""
+    """Methods of the rules that read and build arrays; `b` is the builder."""
 
     b: Builder
 
@@ -66,7 +66,7 @@ class Arrays:
             return value
         if isinstance(value, Zero):
             return Const(0.0, REAL)
-        raise NotLowered(f"a {type(value).__name__} where a scalar is wanted")
+        raise NotLowered(f"a {type(value).__name__} instead of a scalar")
 
     def size(self, value: Value) -> Operand:
         """Give the size of an array."""
@@ -86,7 +86,7 @@ class Arrays:
         raise NotLowered(f"the size of a {type(value).__name__}")
 
     def is_within(self, index: Operand, size: Operand) -> bool:
-        """Tell whether an index counts along a loop of just this size."""
+        """Tell whether an index is that of a loop with exactly this number of steps."""
         if isinstance(index, Const) and isinstance(size, Const):
             return 0 <= index.value < size.value  # type: ignore[operator]
         return any(b.index == index and b.count == size for b in self.b.block.chain())
@@ -106,14 +106,14 @@ class Arrays:
         return self.element(value.element, i, not within, hint)
 
     def checked(self, i: Operand, size: Operand, within: bool) -> Operand:
-        """Give a non-negative index, or let the program raise IndexError."""
+        """Give a non-negative index; the program raises IndexError if there is none."""
         if within:
             return i
         self.b.add(Check(i, size))
         return i if isinstance(i, Const) and i.value >= 0 else self.b.compute("imod", i, size)  # type: ignore[operator]
 
     def element(self, of: Value, i: Operand, checked: bool, hint: str = "x") -> Value:
-        """Give the element at an index by what all elements look like."""
+        """Give the element at an index, from the pattern of all elements."""
         match of:
             case Part(array, indices):
                 return self.part(array, (*indices, i), checked, hint)
@@ -129,9 +129,9 @@ class Arrays:
         return of
 
     def part(self, array: Var, indices: tuple[Operand, ...], checked: bool, hint: str) -> Value:
-        """Give a part of an array: an element where all indices are there, the start of a row in an array of rows.
+        """Give a part of an array: an element if all indices are given, otherwise the start of a row.
 
-        A row that may not be there is read where its index is, whether or not its elements are.
+        A row that may not exist is read at its index, even if its elements are not.
         """
         of = array.type
         assert isinstance(of, ArrayOf)
@@ -151,7 +151,7 @@ class Arrays:
         return Rows(size, element)
 
     def kept_element(self, value: Value, size: Operand, body: Block) -> Value:
-        """Store the value of a step in arrays; give what all elements look like."""
+        """Store the value of a step in arrays; return the pattern of all elements."""
         match value:
             case Const():
                 return value
@@ -179,14 +179,14 @@ class Arrays:
         raise NotLowered(f"an array of {type(value).__name__}")
 
     def before(self, body: Block, of: ArrayOf, sizes: tuple[Operand, ...]) -> Var:
-        """Make an array just before a loop."""
+        """Make an array directly before a loop."""
         assert body.before is not None
         assert body.parent is not None
         with self.b.at(body.before, body.parent):
             return self.b.new(of, sizes)
 
     def kept_rows(self, rows: Rows, size: Operand, body: Block) -> Rows:
-        """Store the row of a step: in an array of one more dimension where all rows have one size, else as it is."""
+        """Store the row of a step: in an array of one more dimension if all rows have the same size, else unchanged."""
         sizes: list[Operand] = []
         inner: Value = rows
         while isinstance(inner, Rows) and inner.size is not None:
@@ -226,7 +226,7 @@ class Arrays:
     def copy_row(
         self, base: Var, body: Block, array: Var, indices: tuple[Operand, ...], dims: tuple[Operand, ...]
     ) -> None:
-        """Let an array that the step has made lie in a larger one; copy any other."""
+        """Allocate an array that the step makes inside a larger one; copy any other array."""
         made = self.b.made.get(array.name)
         assert body.index is not None
         if isinstance(made, New) and made.sizes and not indices and replace(body.statements, made, base, body.index):
@@ -269,7 +269,7 @@ class Arrays:
         return found
 
     def replaced(self, rows: Rows, index: Operand, is_there: bool, value: Value) -> Rows:
-        """Give an array with another element at an index, which counts from the end if it is negative and there."""
+        """Give an array with the element at an index replaced; a negative index in range counts from the end."""
         assert rows.size is not None
         if is_there and not self.is_within(index, rows.size):
             made = self.b.made.get(index.name) if isinstance(index, Var) else None
@@ -278,7 +278,7 @@ class Arrays:
         return self.changed(rows, index, value, is_there)
 
     def changed(self, rows: Rows, index: Operand | None, value: Value | None, is_there: bool = True) -> Rows:
-        """Give an array with another element at an index, with one more, or with one less."""
+        """Give an array with one element replaced, appended or removed."""
 
         def go(of: Value, x: Value | None) -> Value:
             if isinstance(of, Tup):
@@ -296,7 +296,7 @@ class Arrays:
         return Rows(size, go(rows.element, value))
 
     def spread(self, rows: Rows) -> Rows:
-        """Give rows all of whose leaves are stored: what all elements share is stored for each."""
+        """Give rows with all leaves stored: a value that all elements share is stored for each."""
         if all_parts(rows.element):
             return rows
         of = rows
@@ -310,7 +310,7 @@ class Arrays:
         return Rows(size, element)
 
     def copied(self, value: Value, body: Block) -> Value:
-        """Give a value whose scalars and arrays are the body's own."""
+        """Give a copy of a value whose scalars and arrays belong to the body."""
         match value:
             case Var() | Const():
                 if isinstance(value, Var) and self.b.homes[value.name] is body:
@@ -330,7 +330,7 @@ class Arrays:
         return value
 
     def rows(self, value: Value) -> Rows:
-        """Give an array as it lies in memory."""
+        """Give an array stored in memory."""
         match value:
             case Rows():
                 return value
@@ -338,10 +338,10 @@ class Arrays:
                 return self.build(size, at)
             case Items(items, of):
                 return self.stacked(items, of)
-        raise NotLowered(f"a {type(value).__name__} where an array is wanted")
+        raise NotLowered(f"a {type(value).__name__} instead of an array")
 
     def laid(self, value: Value) -> Value:
-        """Give a value whose arrays lie in memory, so that it is known whether their rows have one size."""
+        """Give a value whose arrays are stored in memory, so that it is known whether their rows have equal sizes."""
         match value:
             case Pull(size, at):
                 return self.build(size, at)
@@ -356,14 +356,14 @@ class Arrays:
         raise NotImplementedError
 
     def whole(self, of: Part) -> Var:
-        """Give a part of an array as an array of its own."""
+        """Give a part of an array as a separate array."""
         if not of.indices:
             return of.array
         return self.b.load(of.array, of.indices, hint="row")
 
 
 def replace(statements: list[Statement], made: New, base: Var, index: Operand) -> bool:
-    """Let a new array be a row of another one."""
+    """Make a new array a row of another one."""
     for k, s in enumerate(statements):
         if s is made:
             statements[k] = Row(made.out, base, (index,), False)

@@ -1,4 +1,4 @@
-"""Blocks: the statements of a function, a loop or a branch while they are written."""
+"""Blocks: the statements of a function, a loop or a branch during lowering."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Block:
     ----------
     parent : Block, optional
     before : Join, optional
-        The place in the parent's statements just before the loop or branch.
+        The place in the parent's statements directly before the loop or branch.
     index : Var, optional
-        Of a counted loop.
+        The index of a counted loop.
     count : Operand, optional
-        How many steps a loop has.
+        The number of steps of a loop.
     kept : Kept, optional
         The frames that the block makes, in a forward pass.
     mirrors : list of Block
-        In a reverse pass: the blocks of the forward pass whose frames are open here.
+        In a reverse pass, the blocks of the forward pass whose frames are open here.
     """
 
     def __init__(self, parent: Block | None = None, before: Join | None = None) -> None:
@@ -40,7 +40,7 @@ class Block:
         self.mirrors: list[Block] = []
 
     def chain(self) -> Iterator[Block]:
-        """Go through the block and those around it."""
+        """Iterate over the block and its enclosing blocks."""
         block: Block | None = self
         while block is not None:
             yield block

@@ -1,4 +1,4 @@
-"""Writing statements: blocks, fresh names, one name for one value, and computing early what does not change."""
+"""Write statements: blocks, fresh names, sharing of equal values, and moving invariant statements out of loops."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Builder:
     Attributes
     ----------
     block : Block
-        Where statements go now.
+        The block to which statements are appended.
     homes : dict of str to Block
-        Where each variable is given its value.
+        The block in which each variable is assigned.
     made : dict of str to Statement
-        By which statement, where that is a pure one.
+        The pure statement that assigns each variable.
     """
 
     def __init__(self, names: Names) -> None:
@@ -76,7 +76,7 @@ class Builder:
         self.block.statements.append(statement)
 
     def place(self) -> Join:
-        """Mark a place to put statements in later."""
+        """Mark a place for statements to be inserted later."""
         join = Join([], len(self.order))
         self.add(join)
         return join
@@ -95,7 +95,7 @@ class Builder:
         return self.noted(Block(self.block, self.place()))
 
     def noted(self, block: Block) -> Block:
-        """Remember whose a list of statements is."""
+        """Record the block of a list of statements."""
         self.flow_blocks[id(block.statements)] = block
         self._alive.append(block)
         return block
@@ -117,7 +117,7 @@ class Builder:
     # ------------------------------------------------------------ pure operations
 
     def home(self, x: Operand) -> Block | None:
-        """Give the block of the current function in whose scope an operand is: its home, or the mirror of that."""
+        """Give the block of the current function whose scope contains an operand: its home, or the mirror of that."""
         if isinstance(x, Const):
             return None
         home = self.homes[x.name]
@@ -127,7 +127,7 @@ class Builder:
         return self.block
 
     def deepest(self, args: Sequence[Operand]) -> Block:
-        """Give the outermost block of the current function where some operands are all in scope."""
+        """Give the outermost block of the current function in which all given operands are in scope."""
         homes = [self.home(x) for x in args]
         chain = list(self.block.chain())
         for block in chain:
@@ -136,7 +136,7 @@ class Builder:
         return chain[-1]
 
     def find(self, key: Any) -> Var | None:
-        """Find a value that has been computed where it is in scope, in this pass or in the one before."""
+        """Find a computed value that is in scope, from this pass or the previous one."""
         for block in self.block.chain():
             for known in (block.known, *(m.known for m in block.mirrors)):
                 if key in known:
@@ -144,7 +144,7 @@ class Builder:
         return None
 
     def emit(self, key: Any, make: Any, hint: str, of: Type, args: Sequence[Operand], early: bool) -> Var:
-        """Write a pure statement, or find the name that its value has already."""
+        """Write a pure statement, or find the existing name of its value."""
         found = self.find(key)
         if found is not None:
             return found
@@ -157,7 +157,7 @@ class Builder:
         return out
 
     def put(self, statement: Statement, home: Block) -> None:
-        """Append a statement to a block around the current one."""
+        """Append a statement to an enclosing block."""
         if home is self.block:
             home.statements.append(statement)
             return
@@ -202,7 +202,7 @@ class Builder:
         return self.emit(key, lambda out: Load(out, array, indices, checked), hint, of.element, made, False)
 
     def is_within(self, index: Operand, array: Var, dim: int) -> bool:
-        """Tell whether an index counts along a loop over just this dimension."""
+        """Tell whether an index is that of a loop over exactly this dimension."""
         if not isinstance(index, Var):
             return False
         size = self.find(("size", array, dim))

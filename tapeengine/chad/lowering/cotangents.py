@@ -1,4 +1,4 @@
-"""Cotangents and tangents as values: sums of them, all their leaves, and how they lie in boxes."""
+"""Lowering of cotangents and tangents: sums, completion of missing leaves, and storage in boxes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = ["Cotangents"]
 
 
 class Cotangents(Accumulation):
-    """What the rules use to handle cotangents and tangents."""
+    """Methods of the rules that handle cotangents and tangents."""
 
     def plus(self, a: Value, b: Value, of: Linear) -> Value:
         """Add two cotangents or tangents."""
@@ -81,7 +81,7 @@ class Cotangents(Accumulation):
         return a
 
     def full(self, value: Value, of: Linear, like: Value | None) -> Value:
-        """Give a cotangent whose leaves are there."""
+        """Give a cotangent with all leaves."""
         match of:
             case LReal():
                 return Const(0.0, REAL) if isinstance(value, Zero) else value
@@ -109,21 +109,21 @@ class Cotangents(Accumulation):
         return value
 
     def full_elements(self, value: Rows | Pull | Items, of: LArray, like: Value | None) -> Value:
-        """Give an array of cotangents without zeros where there are rows."""
+        """Give an array of cotangents in which rows are not symbolic zeros."""
         elements = (value.element,) if isinstance(value, Rows) else getattr(value, "items", ())
         if not isinstance(like, ARRAYS) or not any(lacks_rows(x, of.element) for x in elements):
             return value
         return Pull(self.size(value), lambda i: self.full(self.index(value, i), of.element, self.index(like, i)))
 
     def full_option(self, value: Value, of: Linear, like: Value | None, k: int) -> Value:
-        """Give the cotangent of an option of a sum; nobody looks at that of an option that does not occur."""
+        """Give the cotangent of an option of a sum; that of an option that does not occur is never read."""
         if isinstance(like, Member) and like.options[k] is None and isinstance(value, Zero):
             leaves = iter([self.nothing(t) for t in leaf_types(stored(of), True)])
             return self.restored(stored(of), leaves, True)  # type: ignore[arg-type]
         return self.full(value, of, like.options[k] if isinstance(like, Member) else None)
 
     def beside(self, d: Value, of: Linear, value: Value) -> Value:
-        """Give a tangent beside its value: arrays are whole, and zeros know what they are like."""
+        """Give a tangent for pairing with its value: arrays are complete, and zeros know their primals."""
         if isinstance(d, Zero):
             return Zero(value)
         if isinstance(d, Single | Scattered | Bag | Nullable | Owed):
@@ -136,7 +136,7 @@ class Cotangents(Accumulation):
         return Tup(tuple(part(d, k) if x is None else self.beside(part(d, k), t, x) for k, (t, x) in each))
 
     def completed(self, value: Value, of: Type) -> Value:
-        """Give a value whose tangents have all their leaves; a tangent stands beside the value that it belongs to."""
+        """Give a value whose tangents have all leaves; each tangent is paired with its value."""
         if isinstance(of, Linear):
             return self.full(value, of, None)
         if not isinstance(of, Product) or not any(isinstance(t, Linear | Product) for t in of.items):
@@ -148,7 +148,7 @@ class Cotangents(Accumulation):
         return Tup(tuple(self.completed(part(value, k), t) for k, t in enumerate(of.items)))
 
     def in_box(self, value: Value, of: Linear) -> Value:
-        """Give a cotangent as it lies in a box: where there is none of an array, it is null."""
+        """Give a cotangent in the form stored in a box: null for an array without one."""
         match of:
             case LProduct(items) | LSum(items):
                 return Tup(tuple(self.in_box(part(value, k), t) for k, t in enumerate(items)))
@@ -161,7 +161,7 @@ class Cotangents(Accumulation):
         return value
 
     def from_box(self, of: Type, leaves: Iterator[Var]) -> Value:
-        """Give the cotangent that a box holds."""
+        """Give the cotangent stored in a box."""
         match of:
             case Product(items):
                 return Tup(tuple(self.from_box(t, leaves) for t in items))
@@ -169,7 +169,7 @@ class Cotangents(Accumulation):
                 return Nullable(self.pattern(element, leaves, False, 1))
         return next(leaves)
 
-    # ------------------------------------------------------------ items written out
+    # ------------------------------------------------------------ arrays given by their items
 
     def stacked(self, items: tuple[Value, ...], of: Type) -> Rows:
         """Store items side by side."""
@@ -198,7 +198,7 @@ class Cotangents(Accumulation):
         return Part(array)
 
     def stacked_members(self, items: Sequence[Value], options: Sequence[Type]) -> Member:
-        """Store members of a sum option by option; what an item has not is something that nobody looks at."""
+        """Store members of a sum option by option; the fields of an item's other options are never read."""
         members = [x for x in items if isinstance(x, Member)]
         assert len(members) == len(items)
         columns: list[Value | None] = []
@@ -210,7 +210,7 @@ class Cotangents(Accumulation):
         return Member(self.stacked(tuple(x.tag for x in members), INT).element, tuple(columns))
 
     def stacked_rows(self, items: Sequence[Value], of: Array | LArray) -> Rows:
-        """Store references to the arrays that rows consist of, leaf by leaf."""
+        """Store references to the arrays of rows, leaf by leaf."""
         full = [self.full(x, of, None) if isinstance(of, Linear) else x for x in items]
         leaves = zip(*(self.flat(x, stored(of), False) for x in full), strict=True)
         columns = iter([self.stacked_scalars(column).array for column in leaves])
@@ -218,7 +218,7 @@ class Cotangents(Accumulation):
 
 
 def lacks_rows(value: Value, of: Linear) -> bool:
-    """Tell whether there is a zero in an element where there are rows."""
+    """Tell whether rows in an element are a symbolic zero."""
     match of:
         case LArray(element):
             return isinstance(value, Zero) or (isinstance(value, Rows) and lacks_rows(value.element, element))

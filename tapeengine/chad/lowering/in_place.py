@@ -1,9 +1,9 @@
-"""Arrays with one element changed are written in place where nobody looks at them afterwards (EC section 5).
+"""Write changes of one element in place if the previous array is not used afterwards (EC section 5).
 
-A program changes one array step by step, and each `Changed` makes another array of it: names that hand an array on to
-one another form a chain. Where no two names of a chain are ever alive at once, nothing is kept of any of them, and what
-comes into the chain is copied, the whole chain is one array: a change is a `Store` or an `Append`, an array that gets
-shorter keeps its memory and is cut where it leaves the chain. All other changes copy.
+A program changes an array step by step, and each `Changed` defines another array: names that pass an array to one
+another form a chain. A chain becomes one array if no two of its names are live at once, no frame keeps one of them, and
+arrays that enter it are copied. A change is then a `Store` or an `Append`; an array that gets shorter keeps its memory,
+and is truncated when it leaves the chain. All other changes copy.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ZERO, ONE = Const(0, WHOLE), Const(1, WHOLE)
 
 
 def in_place(function: Function, b: Builder) -> None:
-    """Write all changes of arrays in a function: in place where that is the same, else on copies."""
+    """Write all changes of arrays in a function: in place if that is equivalent, otherwise on copies."""
     if any(isinstance(s, Changed) for s, _ in walk(function.body)):
         writer = Writer(Chains(function), b)
         function.body[:] = writer.block(function.body)
@@ -65,7 +65,7 @@ def is_numbers(x: Operand) -> bool:
 
 
 class Chains:
-    """The names that hand one array on to one another, and which of these chains are one array."""
+    """The chains of names that pass an array to one another, and which of these chains can be one array."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -105,12 +105,12 @@ class Chains:
         return name
 
     def of(self, name: str) -> str | None:
-        """Give the representative of the chain of a name, if the chain is one array as far as is known."""
+        """Give the representative of a name's chain, unless it is known not to be one array."""
         root = self.find(name)
         return root if root in self.whole and name in self.made else None
 
     def join(self, e: Edge) -> None:
-        """Put both ends of an edge in one chain, unless an array comes in from outside."""
+        """Join the ends of an edge in one chain, unless the array comes from outside."""
         if e.value.name in self.made:
             a, b = self.find(e.out.name), self.find(e.value.name)
             if a != b:
@@ -128,12 +128,12 @@ class Chains:
         return isinstance(e.by, Assign) and flow is not None and flow not in e.around
 
     def refuse(self, names: Iterator[str]) -> None:
-        """Note that chains are no single array."""
+        """Record that chains are not one array."""
         for name in names:
             self.whole.discard(self.find(name))
 
     def check_edges(self, edges: list[Edge]) -> None:
-        """An array must come in at one place, which is not within a loop that hands it on."""
+        """Refuse chains that arrays enter at several places, or in a loop that passes the array on."""
         come = set()
         for e in edges:
             root = self.find(e.out.name)
@@ -148,7 +148,7 @@ class Chains:
             come.add(root)
 
     def check(self, s: Statement, around: tuple[Flow, ...]) -> None:
-        """Refuse chains of which a statement sees more than elements."""
+        """Refuse chains whose array a statement uses as a whole."""
         seen = [x.name for x in reads(s) if isinstance(x, Var) and x.name in self.made]
         match s:
             case Load() | Changed() | Store() | AddAt() | Append() | Assign() | For() | While():
@@ -158,16 +158,16 @@ class Chains:
         self.refuse(iter(seen))
         self.refuse(f.name for f in held(s))
 
-    # ------------------------------------------------------------ what is alive
+    # ------------------------------------------------------------ liveness
 
     def before(self, statements: list[Statement], after: set[str]) -> set[str]:
-        """Give the names of chains that are alive before statements; refuse chains with two of them anywhere."""
+        """Give the names of chains that are live before statements; refuse chains with two live names anywhere."""
         for s in reversed(statements):
             after = self.point(self.alive(s, after))
         return after
 
     def point(self, alive: set[str]) -> set[str]:
-        """Refuse chains of which several names are alive."""
+        """Refuse chains with several live names."""
         roots: set[str] = set()
         for name in alive:
             root = self.find(name)
@@ -177,7 +177,7 @@ class Chains:
         return alive
 
     def alive(self, s: Statement, after: set[str]) -> set[str]:
-        """Give the names that are alive before a statement."""
+        """Give the names that are live before a statement."""
         match s:
             case For() | While():
                 return self.around(s, after)
@@ -189,7 +189,7 @@ class Chains:
         return (after - gone) | self.names(reads(s))
 
     def around(self, s: For | While, after: set[str]) -> set[str]:
-        """Give the names that are alive before a loop."""
+        """Give the names that are live before a loop."""
         carried = {v.name for v, _ in s.carried}
         head: set[str] = set()
         for _ in range(2):
@@ -205,7 +205,7 @@ class Chains:
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """``out`` is ``value``, or made of it by a change."""
+    """``out`` is ``value``, or a change of it."""
 
     out: Var
     value: Var
@@ -214,7 +214,7 @@ class Edge:
 
 
 def handed(s: Statement, around: tuple[Flow, ...]) -> Iterator[Edge]:
-    """Go through what a statement hands on."""
+    """Iterate over the edges of a statement."""
     pairs: list[tuple[Var, Operand]] = []
     match s:
         case Changed():
@@ -229,14 +229,14 @@ def handed(s: Statement, around: tuple[Flow, ...]) -> Iterator[Edge]:
 
 
 def taken(s: Statement) -> set[str]:
-    """Give the names that a statement reads but as an array that it changes, reads an element of, or hands on."""
+    """Give the names that a statement reads otherwise than by changing, indexing or passing on an array."""
     if isinstance(s, Load | Changed | Store | AddAt | Append):
         return {x.name for x in reads(s)[1:] if isinstance(x, Var)}
     return set()
 
 
 def held(s: Statement) -> Iterator[Var]:
-    """Go through what the frames of a statement hold."""
+    """Iterate over the variables in the frames of a statement."""
     if isinstance(s, For | While):
         for k in (s.kept, *(s.recalled if isinstance(s, For) else ())):
             yield from () if k is None else k.fields
@@ -247,7 +247,7 @@ def held(s: Statement) -> Iterator[Var]:
 
 
 class Writer:
-    """Writes changes in place, and all others on copies."""
+    """Writes changes, in place or on copies."""
 
     def __init__(self, chains: Chains, b: Builder) -> None:
         self.chains, self.b = chains, b
@@ -259,11 +259,11 @@ class Writer:
         return [x for s in statements for x in self.statement(s)]
 
     def root(self, x: Any) -> str | None:
-        """Give the representative of the chain that is one array and that a name belongs to."""
+        """Give the representative of a name's chain if the chain is one array."""
         return self.chains.of(x.name) if isinstance(x, Var) and is_numbers(x) else None
 
     def array(self, x: Any) -> Any:
-        """Give the array that stands for a name of a chain; everything else is itself."""
+        """Give the array of a name's chain; any other operand is unchanged."""
         root = self.root(x)
         if root is None:
             return x
@@ -307,7 +307,7 @@ class Writer:
         return [*begin, *self.shorter(root)]
 
     def assigned(self, s: Assign) -> list[Statement]:
-        """Write an assignment: what one array is handed on to itself is left out, what comes or goes is copied."""
+        """Write an assignment: omit a chain's assignment to itself, and copy arrays that enter or leave a chain."""
         found: list[Statement] = []
         pairs = []
         for out, x in zip(s.outs, s.values, strict=True):
@@ -324,7 +324,7 @@ class Writer:
     # ------------------------------------------------------------ in place
 
     def entered(self, x: Any, array: Var, root: str) -> list[Statement]:
-        """Copy an array to where it is changed."""
+        """Copy an array that enters a chain."""
         of = self.root(x)
         size = self.b.fresh("n", WHOLE)
         found: list[Statement] = [Size(size, self.array(x), 0)]
@@ -354,7 +354,7 @@ class Writer:
         return inner if isinstance(s.index, Const) else [above, If(above.out, inner, [])]
 
     def from_the_start(self, s: Load | Store | AddAt) -> list[Statement]:
-        """Let an index count from the start where the memory goes on behind the array's end."""
+        """Convert a negative index, since the memory may extend beyond the array's end."""
         root = self.root(s.array)
         (i,) = s.indices if len(s.indices) == 1 else (ZERO,)
         if root not in self.chains.shrinking or root is None or self.chains.is_natural(i):
@@ -364,20 +364,20 @@ class Writer:
         return [found]
 
     def shorter(self, root: str) -> list[Statement]:
-        """Count one element less."""
+        """Decrement the array's size."""
         length = self.lengths[root]
         less = self.compute("isub", length, ONE)
         return [less, Assign((length,), (less.out,))]
 
     def compute(self, name: str, *args: Operand) -> Compute:
-        """Write an operation on whole numbers."""
+        """Write an operation on integers."""
         op = operation(name, tuple(x.type for x in args))
         return Compute(self.b.fresh("t", op.gives), op, args)
 
     # ------------------------------------------------------------ on copies
 
     def on_copy(self, s: Changed) -> list[Statement]:
-        """Copy an array with a change."""
+        """Write a change as a copy."""
         n = self.b.fresh("n", WHOLE)
         if s.index is not None and s.value is not None:
             return [n_of(n, s.array), *self.copied(s.array, s.out, n), *self.stored(s.out, s)]

@@ -1,4 +1,4 @@
-"""The operands that a value consists of, and the value that operands make: at parameters, results, joins and loops."""
+"""Conversion between values and lists of operands, for parameters, results, joins and loops."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ ZERO_SIZE = Const(0, WHOLE)
 
 
 class Leaves(Arrays):
-    """What the rules use to hand values from one place to another."""
+    """Methods of the rules that pass values from one place to another."""
 
     def flat(self, value: Value, of: Type, dense: bool) -> list[Operand]:
-        """Give the operands that a value consists of, one for each of `leaf_types`."""
+        """Give the operands of a value, one for each of `leaf_types`."""
         match stored(of):
             case Product(items):
                 return [x for k, t in enumerate(items) for x in self.flat(part(value, k), t, dense)]
@@ -78,13 +78,13 @@ class Leaves(Arrays):
         return [converted(self.operand(value), leaf_type(of))]
 
     def nothing(self, of: FormType) -> Operand:
-        """Give a value of a type that nobody looks at."""
+        """Give a value of a type that is never read."""
         if isinstance(of, ArrayOf):
             return self.b.new(of, (ZERO_SIZE,) * of.rank)
         return Const(None, of) if isinstance(of, BoxOf) else zero_of(of)
 
     def default(self, like: Value) -> Value:
-        """Give a value that looks like another and that nobody looks at."""
+        """Give a value with the pattern of another, which is never read."""
         match like:
             case Var() | Const():
                 return self.nothing(like.type)
@@ -101,7 +101,7 @@ class Leaves(Arrays):
         return like
 
     def default_rows(self, of: Value, depth: int) -> Value:
-        """Give what the elements of an empty array look like."""
+        """Give the pattern of the elements of an empty array."""
         match of:
             case Part(array, indices):
                 assert isinstance(array.type, ArrayOf)
@@ -119,7 +119,7 @@ class Leaves(Arrays):
         return of
 
     def flat_rows(self, value: Value, of: Array, dense: bool) -> list[Operand]:
-        """Give the arrays that an array consists of."""
+        """Give the arrays of the leaves of an array."""
         if isinstance(value, Zero):
             return [Const(None, t) for t in array_types(of, dense)]
         rows = self.rows(value)
@@ -133,12 +133,12 @@ class Leaves(Arrays):
         return list(self.converted(rows, of, dense))
 
     def converted(self, rows: Rows, of: Array, dense: bool) -> list[Var]:
-        """Copy an array so that every leaf is stored, and rows as references unless they are dense."""
+        """Copy an array so that every leaf is stored, with rows as references unless they are dense."""
         element = of.element
         wanted = array_types(of, dense)
         size = self.size(rows)
         if dense and not is_dense(rows):
-            raise NotLowered("rows of different sizes where one size is wanted")
+            raise NotLowered("rows of different sizes instead of equal ones")
         arrays = [self.b.new(t, (size, *self.inner_sizes(rows, element, t.rank - 1))) for t in wanted]
         with self.b.loop(size, hint="i") as body:
             assert body.index is not None
@@ -177,7 +177,7 @@ class Leaves(Arrays):
             self.b.add(Store(array, at, x))
 
     def restored(self, of: Type, leaves: Iterator[Var], dense: bool, size: Operand | None = None) -> Value:
-        """Give the value that consists of some operands: the inverse of `flat`."""
+        """Build a value from operands: the inverse of `flat`."""
         match stored(of):
             case Product(items):
                 return Tup(tuple(self.restored(t, leaves, dense) for t in items))
@@ -194,7 +194,7 @@ class Leaves(Arrays):
         return next(leaves)
 
     def pattern(self, of: Type, leaves: Iterator[Var], dense: bool, depth: int) -> Value:
-        """Give what the elements of stored arrays look like."""
+        """Give the pattern of the elements of stored arrays."""
         match stored(of):
             case Product(items):
                 return Tup(tuple(self.pattern(t, leaves, dense, depth) for t in items))
@@ -246,7 +246,7 @@ class Leaves(Arrays):
         return self.stored_build(self.size(rows), lambda i: self.index(rows, i))
 
     def concatenated(self, first: Value, second: Value, of: Array) -> Value:
-        """Write two arrays one after the other."""
+        """Write the concatenation of two arrays."""
         parts_ = [self.rows(x) for x in (first, second)]
         sizes = [self.size(x) for x in parts_]
         if isinstance(first, Items) and isinstance(second, Items):

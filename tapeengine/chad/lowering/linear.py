@@ -1,4 +1,4 @@
-"""The lowering of the terms that only derivative programs have: linear operations and computations."""
+"""Lowering of the terms that occur only in derivative programs: linear operations and computations."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def jvp(L: Lower, t: T.Jvp, env: Env) -> Value:
 
 
 def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: Value, out: Value, env: Env) -> list[tuple[Value, Type]]:
-    """Give what a rule takes."""
+    """Give the arguments of a rule."""
     return [(d, t.term.type), *((L(a, env), a.type) for a in t.args), (out, t.out.type)]
 
 

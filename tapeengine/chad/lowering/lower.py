@@ -1,4 +1,4 @@
-"""From terms to the intermediate form: dispatch, and the rules of the source language."""
+"""Lower terms to the intermediate form: dispatch, and the rules of the source language."""
 
 from __future__ import annotations
 
@@ -75,19 +75,19 @@ class Lower(Cotangents):
     Parameters
     ----------
     module : Module
-        Whose definitions are called. Source terms and derivative terms are lowered alike.
+        The module of the called definitions; source and derivative terms are lowered in the same way.
     names : Names
 
     Attributes
     ----------
     keeps : bool
-        Whether loops and branches are those of a forward pass, which keep frames.
+        Whether loops and branches belong to a forward pass, and so keep frames.
     slots : dict of str to list of Slot
-        The open slots of each name, the innermost last.
+        The open slots of each name, the innermost one last.
     preset : dict of str to Slot
         Slots that are parameters of a reverse pass.
     uneven : frozenset of str
-        The states of loops whose rows have sizes of their own.
+        The states of loops whose rows have different sizes.
     """
 
     def __init__(self, module: S.Module, names: Names, uneven: frozenset[str]) -> None:
@@ -100,7 +100,7 @@ class Lower(Cotangents):
         self.preset: dict[str, Slot] = {}
 
     def __call__(self, term: S.Term, env: Env) -> Value:
-        """Write a term; give its value. A computation is put off until it is run."""
+        """Write a term; return its value. A computation is delayed until it is run."""
         while isinstance(term, S.Let):
             env[term.var.name] = self.labelled(self(term.bound, env), term.var.name)
             term = term.body
@@ -115,11 +115,11 @@ class Lower(Cotangents):
     performing: Mapping[type[S.Term], Rule] = MappingProxyType({})
 
     def labelled(self, value: Value, name: str) -> Value:
-        """Let a value carry the user's name."""
+        """Give a value the user's name."""
         return value
 
     def perform(self, term: S.Term, env: Env) -> Value:
-        """Write what a computation does; give its result."""
+        """Write the effects of a computation; return its result."""
         while isinstance(term, S.Let):
             env[term.var.name] = self(term.bound, env)
             term = term.body
@@ -139,7 +139,7 @@ class Lower(Cotangents):
         return S.Var(f"{hint}'{self.made}", of)  # no term has such a name
 
     def call(self, t: S.Call, args: list[Value]) -> Value:
-        """Write the body of a definition in place of its call."""
+        """Inline the call of a definition."""
         definition = self.module.definitions[t.name]
         return self(definition.body, {p.name: a for p, a in zip(definition.params, args, strict=True)})
 
@@ -148,7 +148,7 @@ class Lower(Cotangents):
         return self.operand(self(term, env))
 
     def natural(self, term: S.Term, env: Env) -> Operand:
-        """Write a size; what is negative counts as 0."""
+        """Write a size; a negative one counts as 0."""
         n = self.number(term, env)
         if isinstance(n, Const):
             return Const(max(n.value, 0), WHOLE)  # type: ignore[type-var]
@@ -167,7 +167,7 @@ class Lower(Cotangents):
     def registered(
         self, name: str, rule: str, argument: int, values: list[tuple[Value, Type]], static: Static, of: Type
     ) -> Value:
-        """Write the call of a registry primitive or of a rule of one."""
+        """Write the call of a registry primitive or of one of its rules."""
         leaves = [x for value, t in values for x in self.flat(value, t, is_dense(value))]
         outs = [self.b.fresh("y", t) for t in leaf_types(of, True)]
         groups = tuple(group_of(t) for _, t in values)
@@ -177,7 +177,7 @@ class Lower(Cotangents):
     # ------------------------------------------------------------ cotangents
 
     def with_slots(self, names: list[str], slots: list[Slot], run: Callable[[], Value]) -> tuple[Value, Value]:
-        """Run with more slots open; give the result and the tuple of their sums."""
+        """Run with additional open slots; return the result and the tuple of their sums."""
         for name, slot in zip(names, slots, strict=True):
             self.slots.setdefault(name, []).append(slot)
         result = run()
@@ -207,7 +207,7 @@ class Lower(Cotangents):
         return slot.close()
 
     def index_like(self, value: Value, of: Linear) -> Value | None:
-        """Give what an element looks like, for its sizes."""
+        """Give the pattern of an element, for its sizes."""
         if isinstance(value, Pull):
             return value.at(Const(0, WHOLE))
         if isinstance(value, Items):
@@ -226,7 +226,7 @@ class Lower(Cotangents):
         return self.choose(there, lambda: self.element(rows.element, Const(0, WHOLE), False), nothing, of)
 
     def only_functions(self, value: Value, body: Block) -> Value:
-        """Give what a step of a loop of unknown length keeps: functions."""
+        """Give the functions that a step of a loop of unknown length keeps."""
         if isinstance(value, FUNCTIONS):
             return Steps(body, value)
         if isinstance(value, Tup):
@@ -236,7 +236,7 @@ class Lower(Cotangents):
     # ------------------------------------------------------------ branches
 
     def choose(self, condition: Operand, then: Callable[[], Value], orelse: Callable[[], Value], of: Type) -> Value:
-        """Write a conditional whose branches give values of a type."""
+        """Write a conditional whose branches return values of a type."""
         if isinstance(condition, Const):
             return then() if condition.value else orelse()
         blocks = self.b.branch(condition, keeps=self.keeps)
@@ -247,7 +247,7 @@ class Lower(Cotangents):
         return self.finished(condition, blocks, (values[0], values[1]), of)
 
     def finished(self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:
-        """Append a conditional whose branches have been written; give its value."""
+        """Append a conditional whose branches have been written; return its value."""
         flow = blocks[0].flow
         assert isinstance(flow, If)
         self.b.add(flow)
@@ -287,19 +287,19 @@ class Lower(Cotangents):
         return self.restored(of, iter(outs), dense)
 
     def laid_in(self, block: Block, value: Value) -> Value:
-        """Let the arrays of a value lie in memory, in a block."""
+        """Store the arrays of a value in memory, in a block."""
         with self.b.inside(block):
             return self.laid(value)
 
     def full_in(self, block: Block, value: Value, of: Linear) -> Value:
-        """Give a cotangent with all its leaves, in a block."""
+        """Give a cotangent with all leaves, in a block."""
         with self.b.inside(block):
             return self.full(value, of, None)
 
     def joined_members(
         self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Member, Member], of: Type
     ) -> Value:
-        """Join two members of a sum: what one of them has not is something that nobody looks at."""
+        """Join two members of a sum; fields of an option that one of them lacks are never read."""
         assert isinstance(of, Sum)
         tag = self.joined(condition, blocks, (values[0].tag, values[1].tag), Int())
         options: list[Value | None] = []
@@ -325,7 +325,7 @@ class Lower(Cotangents):
         hint: str,
         down: bool = False,
     ) -> Value:
-        """Write a counted loop that carries a state; ``step`` gives the next one. The result is the last one."""
+        """Write a counted loop that carries a state, which ``step`` maps to the next; return the last state."""
         state = Carried(self, init, of, hint)
         with self.b.loop(count, down=down, keeps=self.keeps) as body:
             state.move(body)
@@ -337,7 +337,7 @@ class Lower(Cotangents):
     def repeat(
         self, init: Value, of: Type, test: Callable[[Value], Operand], step: Callable[[Block, Value], Value], hint: str
     ) -> tuple[Value, Operand]:
-        """Write a loop with a condition; give the last state and the number of steps."""
+        """Write a loop with a condition; return the last state and the number of steps."""
         state = Carried(self, init, of, hint)
         steps = self.b.fresh("steps", WHOLE)
         self.b.add(Assign((steps,), (Const(0, WHOLE),)))
@@ -364,7 +364,7 @@ class Lower(Cotangents):
     # ------------------------------------------------------------ functions
 
     def apply(self, function: Value, args: Sequence[Value], of: Type) -> Value:
-        """Apply a function; where it accumulates, when the computation is run."""
+        """Apply a function; if it accumulates, delay this until the computation is run."""
         if isinstance(of, EVM):
             result = of.result
             return Delayed(lambda: self.applied(function, args, result))
@@ -387,7 +387,7 @@ class Lower(Cotangents):
         raise NotLowered(f"application of a {type(function).__name__}")
 
     def open(self, block: Block, index: Operand | None) -> None:
-        """Open the frames of a step of a loop of the forward pass, in the loop that goes through them again."""
+        """Open the frames of a step of a forward loop, in the reverse loop over them."""
         if index is None or block in self.b.block.chain():
             return
         for around in self.b.block.chain():
@@ -418,16 +418,16 @@ class Lower(Cotangents):
         return found
 
     def is_open_here(self, slot: Slot) -> bool:
-        """Tell whether a slot for an array of numbers is open here and is no array in memory yet."""
+        """Tell whether a slot for an array of numbers is open here and not yet an array in memory."""
         is_numbers = isinstance(slot, ArraySlot) and isinstance(slot.of.element, LReal) and slot.like is not None
         return is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
 
     def arrays(self, names: list[str]) -> list[ArraySlot]:
-        """Give the innermost slots of names, which are slots for arrays."""
+        """Give the innermost slots of names if they are slots for arrays."""
         return [s for n in names if isinstance(s := self.slots[n][-1], ArraySlot)]
 
     def inner_slots(self, names: list[str]) -> list[ArraySlot]:
-        """Open slots for arrays once more, in a branch."""
+        """Open slots for arrays again in a branch."""
         found = []
         for slot in self.arrays(names):
             made = ArraySlot(self, slot.of, slot.like)
@@ -443,7 +443,7 @@ class Lower(Cotangents):
         inner: tuple[ArraySlot, ArraySlot],
         sums: tuple[Value, Value],
     ) -> None:
-        """Add what two branches contribute: one array of either if a branch goes on with an array, else in place."""
+        """Add the contributions of two branches: as one array if a branch has taken over an array, else in place."""
         if any(s.took_over for s in inner):
             a, b = (Zero(slot.like) if isinstance(d, Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
@@ -456,13 +456,13 @@ class Lower(Cotangents):
 
 
 def group_of(of: Type) -> Group:
-    """Give how the leaves of a type make a value."""
+    """Give the group of a type: how its values are built from leaves."""
     of = stored(of)
     return Group(tuple(map(group_of, of.items))) if isinstance(of, Product) else Group()
 
 
 class Carried:
-    """A value that a loop carries, in variables that get another value at the end of each step."""
+    """A value that a loop carries, in variables that are assigned at the end of each step."""
 
     def __init__(self, lower: Lower, init: Value, of: Type, hint: str) -> None:
         self.lower, self.of, self.type, self.hint = lower, stored(of), of, hint
@@ -474,7 +474,7 @@ class Carried:
             lower.b.add(Assign(tuple(self.variables), tuple(operands)))
 
     def move(self, body: Block) -> None:
-        """Let the variables belong to the body of the loop."""
+        """Move the variables to the body of the loop."""
         for v in self.variables:
             self.lower.b.homes[v.name] = body
 
@@ -483,7 +483,7 @@ class Carried:
         return self.lower.restored(self.of, iter(self.variables), self.dense)
 
     def pairs(self, value: Value) -> list[tuple[Var, Operand]]:
-        """Give the variables with what they become at the end of a step."""
+        """Give the variables with their values at the end of a step."""
         value = self.lower.laid(self.lower.completed(value, self.type))
         if self.dense and not is_dense(value):
             raise Uneven(self.hint)

@@ -1,4 +1,4 @@
-"""Whole programs: the value, the forward and the reverse pass, the tangent; what is kept between passes."""
+"""Lowering of whole programs: the value, the forward and the reverse pass, the tangent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["Lowered", "lower_reverse", "lower_value"]
 
 @dataclass
 class Lowered:
-    """A program and how its leaves are to be put together.
+    """A lowered program.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Lowered:
     main : str
         The name of the function to call first.
     is_dense : bool
-        Whether arrays of arrays in the result have rows of one size.
+        Whether arrays of arrays in the result have rows of equal size.
     """
 
     program: Program
@@ -94,7 +94,7 @@ class Whole(Lower):
         return Function(name, params, root.statements, results)
 
     def entered(self, definition: S.Definition, env: dict[str, Value], name: str) -> Value:
-        """Write the body of a function; the program itself calls a definition that is recursive."""
+        """Write the body of a function; a recursive main definition is called instead."""
         if name in self.units_of and name not in self.units:
             args = tuple(definition.params)
             return self(S.Call(name, args, definition.body.type), env)
@@ -103,7 +103,7 @@ class Whole(Lower):
     # ------------------------------------------------------------ passes
 
     def passes(self, name: str, names: tuple[str, str], dense: bool) -> tuple[Function, Function]:
-        """Write the forward and the reverse pass of a definition, whose derivative the module has."""
+        """Write the forward and the reverse pass of a definition whose derivative is in the module."""
         definition = self.source.definitions[name]
         is_main = name not in self.units
         self.keeps = True
@@ -148,7 +148,7 @@ class Whole(Lower):
         return forward, reverse
 
     def accumulators(self, definition: S.Definition, values: list[Value]) -> list[Var]:
-        """Make the parameters of a reverse pass that it adds the cotangents of arrays to."""
+        """Make the parameters of a reverse pass to which it adds the cotangents of arrays."""
         found: list[Var] = []
         for p, value in zip(definition.params, values, strict=True):
             if is_discrete(p.of):
@@ -159,7 +159,7 @@ class Whole(Lower):
         return found
 
     def give_buffers(self, slot: Slot, of: Linear, found: list[Var]) -> None:
-        """Let the slots of arrays be parameters."""
+        """Use parameters as the slots of arrays."""
         if isinstance(slot, ArraySlot):
             leaves = [self.b.fresh("d", t) for t in array_types(stored(of), False)]  # type: ignore[arg-type]
             found += leaves
@@ -170,7 +170,7 @@ class Whole(Lower):
                 self.give_buffers(item, t, found)
 
     def flat_without_arrays(self, value: Value, of: Linear) -> list[Operand]:
-        """Give the operands of a cotangent but for arrays, which have been added in place."""
+        """Give the operands of a cotangent except arrays, which have been added in place."""
         if isinstance(of, LArray):
             return []
         items = getattr(of, "items", None) or getattr(of, "options", None)
@@ -205,7 +205,7 @@ class Whole(Lower):
         return self.units[name]
 
     def call_back(self, unit: Unit, definition: S.Definition, args: list[Value], frames: Var, ct: Value) -> Value:
-        """Call the reverse pass of a definition; give the cotangents of its arguments."""
+        """Call the reverse pass of a definition; return the cotangents of its arguments."""
         of = cotangent(definition.result)
         given = self.flat(self.in_box(ct, of), stored(of), False) if real(stored(of)) else []
         call = Call((), unit.reverse, ())
@@ -276,7 +276,7 @@ class Unit:
 
 
 def bases(rows: Rows) -> Iterator[Var]:
-    """Go through the arrays that an array consists of."""
+    """Iterate over the arrays of the leaves of an array."""
     from tapeengine.chad.lowering.patterns import parts
 
     for p in parts(rows.element):
@@ -320,7 +320,7 @@ def lower_value(module: S.Module, dense: bool = True) -> Lowered:
 
 
 def attempted(write: Callable[[frozenset[str]], Lowered]) -> Lowered:
-    """Write a program; once more where the rows of a state turn out to have sizes of their own."""
+    """Write a program; write it again if the rows of a state turn out to have different sizes."""
     uneven: frozenset[str] = frozenset()
     with deep():
         while True:
@@ -341,7 +341,7 @@ def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) ->
     module : Module
         Without function values.
     derivative : Module
-        Its reverse derivative in the form that accumulates.
+        Its reverse derivative in accumulating form.
     dense : bool
         Whether arrays of arrays that are given have rows of one size.
 
@@ -363,7 +363,7 @@ def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) ->
 
 
 def finish(W: Whole) -> None:
-    """Find what frames hold, and take away what nobody needs."""
+    """Determine the contents of frames, and remove statements that are not needed."""
     functions = list(W.program.functions.values())
     backward = [f for f in functions if f.recalled is not None]
     for f in functions:
@@ -379,6 +379,6 @@ def finish(W: Whole) -> None:
 
 
 def records(W: Whole) -> None:
-    """Say what the records of recursive sums hold."""
+    """Set the fields of the records of recursive sums."""
     for name, of in W.source.types.items():
         W.program.records[name] = [leaf_types(t, False) for t in of.options]

@@ -1,4 +1,4 @@
-"""The types of the leaves of values, and what the elements of arrays look like."""
+"""The types of the leaves of values, and the patterns of the elements of arrays."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ __all__ = [
 
 @functools.cache
 def stored(of: Type) -> Type:
-    """Give the type that says how values of a linear type are stored; other types are their own.
+    """Give the type in which values of a linear type are stored; other types are unchanged.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def leaf_type(of: Type) -> FormType:
 
 
 def part(value: Value, k: int) -> Value:
-    """Give a component of a tuple; of a zero it is zero, of a tuple without leaves (kept as the unit) the unit."""
+    """Give a component of a tuple; zero for a zero, and the unit for a tuple without leaves (stored as the unit)."""
     if isinstance(value, Zero):
         like = value.like
         parts_ = like.items if isinstance(like, Tup) else like.options if isinstance(like, Member) else ()
@@ -119,7 +119,7 @@ def is_zero(value: Value) -> bool:
 
 
 def tangent_type(of: Type) -> Linear | None:
-    """Give the type of the tangent in the type of a value and its tangent; None for another type."""
+    """Give the type of the tangent in the type of a pair of value and tangent; None for another type."""
     match of:
         case Product((value, Linear() as d)) if not isinstance(value, Linear):
             return d
@@ -127,7 +127,7 @@ def tangent_type(of: Type) -> Linear | None:
 
 
 def variables(value: Value | None) -> Iterator[Var | None]:
-    """Go through the variables that a value consists of; None stands for some that are not known."""
+    """Iterate over the variables of a value; None stands for unknown ones."""
     match value:
         case Var():
             yield value
@@ -152,7 +152,7 @@ def variables(value: Value | None) -> Iterator[Var | None]:
 
 
 def parts(of: Value) -> Iterator[Part]:
-    """Go through the stored leaves of an element."""
+    """Iterate over the stored leaves of an element."""
     match of:
         case Part():
             yield of
@@ -229,7 +229,7 @@ def is_dense(value: Value) -> bool:
 
 
 def is_changeable(value: Value) -> TypeGuard[Rows]:
-    """Tell whether an array consists of whole arrays of numbers, in which one element can be changed."""
+    """Tell whether the leaves of an array are complete arrays of numbers, whose elements can be changed."""
 
     def stored_(of: Value) -> bool:
         if isinstance(of, Tup):
@@ -256,7 +256,7 @@ def holds_boxes(value: Value) -> bool:
 
 
 def leaf_types(of: Type, dense: bool) -> list[FormType]:
-    """Give the types of the operands that a value consists of."""
+    """Give the types of the operands of a value."""
     match stored(of):
         case Product(items):
             return [x for t in items for x in leaf_types(t, dense)]
@@ -269,7 +269,7 @@ def leaf_types(of: Type, dense: bool) -> list[FormType]:
 
 
 def array_types(of: Array, dense: bool) -> list[ArrayOf]:
-    """Give the types of the arrays that an array consists of."""
+    """Give the types of the arrays of the leaves of an array."""
     element = stored(of.element)
     match element:
         case Product(items):

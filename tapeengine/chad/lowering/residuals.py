@@ -1,4 +1,4 @@
-"""What the reverse pass uses of the forward pass: the fields of all frames."""
+"""Determine the fields of all frames: the values of the forward pass that the reverse pass uses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Residuals:
         self.given = {p.name for p in function.params}
 
     def collect(self) -> None:
-        """Enter into each frame what is used of it."""
+        """Add to each frame the variables that are used of it."""
         root = self.flow_blocks[id(self.function.body)]
         used = self.block(self.function.body, root)
         for x in self.function.results:
@@ -46,7 +46,7 @@ class Residuals:
             self.keep(var, root)
 
     def keep(self, var: Var, at: Block) -> None:
-        """Enter a variable into the frame of its home."""
+        """Add a variable to the frame of its home."""
         home = self.homes[var.name]
         if home is at:
             return
@@ -56,7 +56,7 @@ class Residuals:
         raise NotLowered(f"{var.name} is used outside its scope")
 
     def enter(self, kept: Kept, var: Var) -> None:
-        """Enter a variable into a frame, once."""
+        """Add a variable to a frame, once."""
         names = self.held.get(id(kept))
         if names is None:
             names = self.held[id(kept)] = {f.name for f in kept.fields}
@@ -65,7 +65,7 @@ class Residuals:
             kept.fields.append(var)
 
     def block(self, statements: list[Statement], here: Block) -> dict[str, Var]:
-        """Give what a block uses from outside; enter what it uses of frames that it opens."""
+        """Give the outer variables that a block uses; add those of frames that it opens to these frames."""
         used: dict[str, Var] = {}
         own: set[str] = set()
         for s in statements:
@@ -79,7 +79,7 @@ class Residuals:
         return {n: v for n, v in used.items() if n not in own}
 
     def inside(self, s: Statement) -> dict[str, Var]:
-        """Give what the blocks of a loop or a branch use from outside."""
+        """Give the outer variables that the blocks of a loop or a branch use."""
         used: dict[str, Var] = {}
         for statements in blocks(s):
             here = self.flow_blocks[id(statements)]
@@ -104,7 +104,7 @@ class Residuals:
         return used
 
     def recall(self, s: Statement, home: Block, var: Var, statements: list[Statement]) -> None:
-        """Take a variable from a frame."""
+        """Restore a variable from a frame."""
         assert home.kept is not None
         if var == home.index:
             assert isinstance(s, For)
@@ -122,7 +122,7 @@ class Residuals:
 
 
 def header(s: Statement) -> tuple[Operand, ...]:
-    """Give what a statement reads before it begins."""
+    """Give the operands that a statement reads before it begins."""
     if isinstance(s, Flow):
         if isinstance(s, For):
             return () if s.count is None else (s.count,)
@@ -136,14 +136,14 @@ def uses(statements: list[Statement], var: Var) -> bool:
 
 
 def carried(s: Statement) -> tuple[Operand, ...]:
-    """Give what the steps of a loop read at their end."""
+    """Give the operands that the steps of a loop read at their end."""
     if isinstance(s, While):
         return (s.condition, *(x for _, x in s.carried))
     return tuple(x for _, x in s.carried) if isinstance(s, For) else ()
 
 
 def recalled(s: Statement) -> list[Kept]:
-    """Give the frames that a loop or a branch goes through."""
+    """Give the frames that a loop or a branch recalls."""
     if isinstance(s, For):
         return list(s.recalled)
     return [pair[0] for pair in s.recalled] if isinstance(s, If) else []

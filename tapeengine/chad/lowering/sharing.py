@@ -1,4 +1,4 @@
-"""Which definitions become functions of their own; the others are written where they are called."""
+"""Choose the definitions that become functions; calls of the others are inlined."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tapeengine.chad.types import Array, Product, Type
 
 __all__ = ["own_functions"]
 
-#: A program of at most this many constructors, all calls replaced by what they call, has no functions for others' sake.
+#: If a program with all calls inlined has at most this many constructors, only recursive definitions become functions.
 LARGE = 4000
-#: The largest definition, likewise, that is written at each of its calls in a larger program.
+#: In a larger program, definitions of at most this many constructors are inlined.
 SMALL = 400
 
 
@@ -64,7 +64,7 @@ def is_flat(of: Type) -> bool:
 
 
 def recursive(calls: Mapping[str, Counter[str]]) -> frozenset[str]:
-    """Give the definitions that call themselves, perhaps through others."""
+    """Give the definitions that call themselves, directly or indirectly."""
     reached = {name: set(found) for name, found in calls.items()}
     changed = True
     while changed:
@@ -80,7 +80,7 @@ def recursive(calls: Mapping[str, Counter[str]]) -> frozenset[str]:
 def expanded(
     main: str, sizes: Mapping[str, int], calls: Mapping[str, Counter[str]], again: frozenset[str]
 ) -> dict[str, int]:
-    """Give the sizes of definitions once all calls but recursive ones are replaced by what they call."""
+    """Give the sizes of definitions after inlining all calls except recursive ones."""
     whole: dict[str, int] = {}
     pending = [main]
     while pending:

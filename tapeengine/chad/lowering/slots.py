@@ -1,7 +1,8 @@
-"""Slots of the environment vector while a reverse pass is written, and accumulation into them (EC section 5).
+"""Slots of the environment vector during lowering, and accumulation into them (EC section 5).
 
-As long as a slot is added to where it was opened, its value is an expression. The first contribution from inside a loop
-or a branch makes it a variable, or an array of zeros, which is then added to in place.
+While all contributions come from the block that opened a slot, its value is an expression. The first contribution from
+inside a loop or a branch turns it into a variable, or an array of zeros, to which further contributions are added in
+place.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ __all__ = ["Accumulation", "Slot", "linear_form"]
 
 
 def linear_form(of: FormType) -> FormType:
-    """Give the type of the cotangents of what lies in an array."""
+    """Give the type of the cotangents of an array's elements."""
     if isinstance(of, ArrayOf):
         return ArrayOf(linear_form(of.element), of.rank)
     return BoxOf(of.name, linear=True) if isinstance(of, BoxOf) else of
@@ -123,8 +124,8 @@ class NumberSlot(Slot):
 class ArraySlot(Slot):
     """A slot for an array.
 
-    It goes on with an array that a contribution hands over, which costs nothing where that is changed in place;
-    ``goes_on`` says whether with any array, ``took_over`` whether it has.
+    It can take over the array of a contribution and add to it in place, which saves a copy; ``goes_on`` says whether
+    it may take over any array, ``took_over`` whether it has done so.
     """
 
     def __init__(self, lower: Accumulation, of: LArray, like: Value | None) -> None:
@@ -138,14 +139,14 @@ class ArraySlot(Slot):
         self.took_over = False
 
     def go_on(self, rows: Rows) -> None:
-        """Go on with an array."""
+        """Take over an array."""
         known, self.values = self.values, [rows]
         self.goes_on = self.took_over = True
         for value in known:
             self.add(value)
 
     def add_one(self, value: Single) -> None:
-        """Add to one element of the array that the slot goes on with."""
+        """Add to one element of the array that the slot has taken over."""
         rows = self.values.pop()
         assert isinstance(rows, Rows)
         old = self.lower.index(rows, value.index)
@@ -191,7 +192,7 @@ class ArraySlot(Slot):
 
 
 def inside(outer: Block, inner: Block) -> Block:
-    """Give the block inside one that is around another."""
+    """Give the child of a block that contains another block."""
     for block in inner.chain():
         if block.parent is outer:
             return block
@@ -199,7 +200,7 @@ def inside(outer: Block, inner: Block) -> Block:
 
 
 class Accumulation(Leaves):
-    """What the rules use to accumulate."""
+    """Methods of the rules that accumulate."""
 
     def slot(self, of: Linear, like: Value | None) -> Slot:
         """Open a slot."""
@@ -233,7 +234,7 @@ class Accumulation(Leaves):
         return Rows(size, self.zero_elements(of.element, element_of(rows), (size,)))
 
     def zero_elements(self, of: Linear, like: Value | None, dims: tuple[Operand, ...]) -> Value:
-        """Give the elements of an array of zeros; nobody looks at those that are like nothing."""
+        """Give the elements of an array of zeros; elements without a primal are never read."""
         match of:
             case LUnit():
                 return Tup(())
@@ -259,7 +260,7 @@ class Accumulation(Leaves):
         raise NotLowered(f"zeros of type {of}")
 
     def zeros_alike(self, of: Linear, like: Value) -> Value:
-        """Give the elements of rows of zeros that have sizes of their own."""
+        """Give the elements of rows of zeros with different sizes."""
         match of:
             case LUnit():
                 return Tup(())
@@ -284,7 +285,7 @@ class Accumulation(Leaves):
     # ------------------------------------------------------------ adding in place
 
     def add_rows(self, buffer: Rows, value: Value) -> None:
-        """Add a cotangent into an array."""
+        """Add a cotangent to an array."""
         match value:
             case Zero() | Tup():
                 return
@@ -318,7 +319,7 @@ class Accumulation(Leaves):
                 raise NotLowered(f"accumulation of a {type(value).__name__}")
 
     def add_element(self, of: Value, index: Operand, value: Value) -> None:
-        """Add a cotangent into an element of an array."""
+        """Add a cotangent to an element of an array."""
         if isinstance(value, Zero):
             return
         match of:
@@ -336,7 +337,7 @@ class Accumulation(Leaves):
             case Zero():
                 raise NotLowered("a cotangent of an option that does not occur")
             case _:
-                raise NotLowered("accumulation into what is not stored")
+                raise NotLowered("accumulation into a value that is not stored")
 
     def collected(self, value: Value, size: Operand, of: LArray) -> Value:
         """Give a cotangent of an array as an array of cotangents of its elements."""
@@ -372,7 +373,7 @@ class Accumulation(Leaves):
 
 
 def element_of(like: Value) -> Value:
-    """Give what the elements of an array look like."""
+    """Give the pattern of the elements of an array."""
     if isinstance(like, Rows):
         return like.element
     if isinstance(like, Pull):
@@ -381,7 +382,7 @@ def element_of(like: Value) -> Value:
 
 
 def simple(of: Value) -> bool:
-    """Tell whether an array is one array of numbers, or rows of such of any sizes."""
+    """Tell whether an array is one array of numbers, or has rows of numbers of any sizes."""
     if isinstance(of, Part):
         return isinstance(of.array.type, ArrayOf)
     return isinstance(of, Rows) and False

@@ -1,4 +1,4 @@
-"""The lowering of source terms, one function for each constructor."""
+"""Lowering of source terms, with one function for each constructor."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def branch(L: Lower, t: S.Case, k: int, value: Value, env: Env) -> Value:
 
 
 def unpacked(L: Lower, box: Var, option: int, var: S.Var) -> Value:
-    """Take a box apart."""
+    """Unpack a box."""
     outs = [L.b.fresh(var.name, of) for of in leaf_types(var.of, dense=False)]
     L.b.add(Unpack(tuple(outs), box, option))
     return L.restored(var.of, iter(outs), dense=False)
@@ -163,7 +163,7 @@ def build(L: Lower, t: S.Build, env: Env) -> Value:
 
 
 def changed(L: Lower, t: S.Build, env: Env) -> Value | None:
-    """Write an array that differs from another in one element, if a term is of such a form."""
+    """Write an array that differs from another in one element, if the term has that form."""
     change, longer = written.written(t), written.shortened(t)
     if change is not None:
         array = L(change.array, env)

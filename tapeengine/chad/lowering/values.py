@@ -1,7 +1,7 @@
-"""What the lowering knows of the value of a term while it writes the program.
+"""The symbolic values of terms during lowering.
 
-Terms are evaluated symbolically: what is known when the program is written (tuples, functions, options of sums, zeros,
-one-hots) is a value here and costs nothing at run time; scalars, arrays and boxes are operands.
+Terms are evaluated symbolically. Parts known during lowering (tuples, functions, options of sums, zeros, one-hots) are
+values here and cost nothing at run time; scalars, arrays and boxes are operands.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class NotLowered(UnsupportedError):
 
 
 class Uneven(NotLowered):
-    """A loop carries rows of one size into rows of different sizes; the next attempt has references from the start."""
+    """A loop carries rows of equal size into rows of different sizes; the next attempt uses references throughout."""
 
     def __init__(self, state: str) -> None:
         super().__init__(f"the rows of {state} change their sizes")
@@ -43,14 +43,14 @@ Env = dict[str, "Value"]
 
 @dataclass(frozen=True)
 class Tup:
-    """A tuple of values or of cotangents; of a cotangent of a sum one for each option, all but one of them zero."""
+    """A tuple of values or cotangents; for a cotangent of a sum, one per option, all but one of them zero."""
 
     items: tuple[Value, ...]
 
 
 @dataclass(frozen=True)
 class Zero:
-    """The zero of any linear type; ``like`` is the value whose cotangent it is, where that is known."""
+    """The zero of any linear type; ``like`` is its primal, if that is known."""
 
     like: Value | None = None
 
@@ -60,7 +60,7 @@ ZERO = Zero()
 
 @dataclass(frozen=True)
 class Part:
-    """What is left of an array after some indices; it occurs in `Rows` only, which says how many are missing."""
+    """The part of an array after some indices; it occurs only in `Rows`, which determines how many are missing."""
 
     array: Var
     indices: tuple[Operand, ...] = ()
@@ -68,9 +68,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Rows:
-    """An array in memory: its size, and its elements with a `Part` wherever something differs from one to the next.
+    """An array in memory: its size, and the pattern of its elements, with a `Part` for each leaf that varies.
 
-    ``size`` is None inside an array whose rows have sizes of their own: each row then knows its size.
+    ``size`` is None inside an array whose rows have different sizes; each row then has its own size.
     """
 
     size: Operand | None
@@ -79,7 +79,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Pull:
-    """An array whose elements are found when they are read, at once."""
+    """An array whose elements are computed when they are read."""
 
     size: Operand
     at: Callable[[Operand], Value]
@@ -87,7 +87,7 @@ class Pull:
 
 @dataclass(frozen=True)
 class Items:
-    """An array of items written out, of a type."""
+    """An array given by its items, of a type."""
 
     items: tuple[Value, ...]
     of: Type
@@ -119,7 +119,7 @@ class Scattered:
 
 @dataclass(frozen=True)
 class Bag:
-    """The sum of several cotangents of one array; ``like`` is that array, where it is known."""
+    """The sum of several cotangents of one array; ``like`` is that array, if it is known."""
 
     parts: tuple[Value, ...]
     like: Value | None = None
@@ -127,9 +127,9 @@ class Bag:
 
 @dataclass(frozen=True, eq=False)
 class Owed:
-    """The cotangent of an array argument of a call, which adds it into arrays that it is given.
+    """The cotangent of an array argument of a call, which adds it to arrays that it is given.
 
-    ``settle`` gives the call these arrays, made like the argument; it may be done once, by the first who wants them.
+    ``settle`` gives the call these arrays, made like the argument; it may be called once, by the first user.
     """
 
     like: Value
@@ -138,14 +138,14 @@ class Owed:
 
 @dataclass(frozen=True)
 class Nullable:
-    """The cotangent of an array out of a box, each array of which may be null; ``element`` is as in `Rows`."""
+    """The cotangent of an array in a box, each array of which may be null; ``element`` is as in `Rows`."""
 
     element: Value
 
 
 @dataclass(frozen=True, eq=False)
 class Closure:
-    """A function: its parameters, its body, and where it was made."""
+    """A function: its parameters, its body, and its environment."""
 
     params: tuple[str, ...]
     body: Term
@@ -161,7 +161,7 @@ class Back:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """In `Rows`: a function that each step of a loop made; what it captured is in the step's frame."""
+    """In `Rows`: a function that each step of a loop made; its captured values are in the step's frame."""
 
     block: Block
     value: Value
@@ -169,7 +169,7 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A function that a block of a forward pass made, a branch or step ``index`` of a loop."""
+    """A function that a block of a forward pass made: a branch, or step ``index`` of a loop."""
 
     block: Block
     value: Value

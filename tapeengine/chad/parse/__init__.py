@@ -1,4 +1,4 @@
-"""From Python functions to typed terms."""
+"""Parse Python functions into typed terms."""
 
 from tapeengine.chad.parse.parser import parse_function
 from tapeengine.chad.parse.state import Unresolved

@@ -1,4 +1,4 @@
-"""Which names are the same array where one of them is changed, statement by statement."""
+"""Find names that may refer to the same array when one of them is changed in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NONE: Pairs = frozenset()
 
 
 def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
-    r"""Give for each change of an array in place that has another name there, by name and line, that other name.
+    r"""Map each change in place (name and line) of an array that has another name there to that other name.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
 
 
 def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
-    """Go through the names that a statement changes in place, with their lines."""
+    """Iterate over the names that a statement changes in place, with their lines."""
     for node in ast.walk(statement):
         match node:
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
@@ -40,7 +40,7 @@ def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
 
 
 class Walk:
-    """Goes through statements with the pairs of names that may be one array before each."""
+    """Visits statements with the pairs of names that may refer to one array before each."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, int], str] = {}
@@ -73,7 +73,7 @@ class Walk:
         return self.simple(s, pairs)
 
     def loop(self, names: Sequence[str], body: list[ast.stmt], orelse: list[ast.stmt], pairs: Pairs) -> Pairs:
-        """Give the pairs after a loop, whose body runs with those of any number of steps."""
+        """Give the pairs after a loop; before its body are the pairs after any number of steps."""
         self.left.append(NONE)
         while True:
             before = pairs
@@ -84,7 +84,7 @@ class Walk:
         return self.block(orelse, pairs) | pairs
 
     def simple(self, s: ast.stmt, pairs: Pairs) -> Pairs:
-        """Note what a statement changes; give the pairs after it."""
+        """Record the changes of a statement; return the pairs after it."""
         for name, line in changes(s):
             for pair in pairs:
                 if name in pair:
@@ -98,10 +98,10 @@ class Walk:
 
 
 def without(pairs: Pairs, names: Sequence[str]) -> Pairs:
-    """Leave names out that are other arrays now."""
+    """Remove names that have been rebound."""
     return frozenset(pair for pair in pairs if not pair.intersection(names))
 
 
 def others(pairs: Pairs, name: str) -> list[str]:
-    """Give the names that may be the same array as one."""
+    """Give the names that may refer to the same array as a name."""
     return [x for pair in pairs if name in pair for x in pair if x != name]

@@ -1,4 +1,4 @@
-"""numpy's functions on whole arrays, written with the language's own constructors."""
+"""numpy's functions on whole arrays, expressed by constructors of the language."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _shape(xs: Term, attr: str) -> Term:
 
 
 def row(xs: Term) -> Term:
-    """A row of a matrix, to be measured."""
+    """A row of a matrix, of which only the size is used."""
     return Index(xs, lit(0), measured=True)
 
 
@@ -70,12 +70,12 @@ def transpose(p: Parser, node: ast.AST, term: Term) -> Term:
     return p.let("xs", term, turned)
 
 
-#: Makes one number of a vector.
+#: Combines a vector into one number.
 Combine = Callable[["Parser", ast.AST, Term], Term]
 
 
 def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | None) -> Term:
-    """Reduce all elements of an array, or those along one axis; what a row gives is combined as elements are."""
+    """Reduce all elements of an array, or those along one axis; results of rows are combined as elements are."""
     n = rank(xs.type)
     if axis is not None and not -n <= axis < n:
         p.error(node, f"axis {axis} of an array of rank {n}", "give an axis that there is")
@@ -91,7 +91,7 @@ def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | No
 
 
 def expanded(p: Parser, term: Term, axis: int) -> Term:
-    """Give an array with one axis more, of size one."""
+    """Give an array with an additional axis of size one."""
     if axis == 0:
         return Elements((term,), term.type)
     assert isinstance(term.type, Array)
@@ -100,7 +100,7 @@ def expanded(p: Parser, term: Term, axis: int) -> Term:
 
 
 def kept(p: Parser, term: Term, axis: int | None, dimensions: int) -> Term:
-    """Give what a reduction has made with the axes that it has reduced, of size one: ``keepdims=True``."""
+    """Give the result of a reduction with its reduced axes as axes of size one: ``keepdims=True``."""
     if axis is not None:
         return expanded(p, term, axis if axis >= 0 else axis + dimensions)
     for _ in range(dimensions):

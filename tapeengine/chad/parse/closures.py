@@ -1,9 +1,9 @@
-"""Local functions, which capture variables and not the values that these have.
+"""Local functions, which capture variables and not their values.
 
-A call of a local function sees what its variables are bound to then. Where they are bound as they were at the
-definition, one function value serves all calls; where one of them has been bound again, the function's text is read
-once more with what its variables are now. A function that lives on as a value (in a tuple, under another name, as a
-result) cannot be read again: a use of it after one of its variables was bound again is refused.
+A call of a local function uses the bindings of its variables at the time of the call. If they are the same as at the
+definition, one function value serves all calls. If a variable has been rebound, the function's source is parsed again
+with the present bindings. A function that is used as a value (in a tuple, under another name, as a result) cannot be
+parsed again: using it after one of its variables was rebound is refused.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def is_functional(of: Type) -> bool:
 
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
-    """Define a local function for what follows: its instances are bound around that."""
+    """Define a local function for the following statements, around which its instances are bound."""
     parameters, lets = own_parameters(p, node, env)
     result = None
     if isinstance(node, ast.FunctionDef) and node.returns is not None:
@@ -68,7 +68,7 @@ def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, t
 
 
 def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
-    """Give what is bound inside a function, in its inner scopes too: names are unique."""
+    """Give the names bound inside a function and its inner scopes; names are unique."""
     inside = node.body if isinstance(node, ast.FunctionDef) else [node.body]
     found = {*(a.arg for a in node.args.args)}
     for statement in inside:
@@ -84,7 +84,7 @@ def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
 def own_parameters(
     p: Parser, node: ast.FunctionDef | ast.Lambda, env: Env
 ) -> tuple[Parameters, list[tuple[Var, Term]]]:
-    """Give the parameters of a local function, whose defaults are computed where it is defined, and these to bind."""
+    """Give the parameters of a local function, and the defaults, which are bound at its definition."""
     args = [*node.args.posonlyargs, *node.args.args]
     if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
         p.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
@@ -106,7 +106,7 @@ def own_parameters(
 
 
 def captures(used: Sequence[str], env: Env) -> dict[str, Any]:
-    """Give what names stand for, and what the local functions among them capture in turn."""
+    """Give the values of names, and the captures of the local functions among them."""
     found: dict[str, Any] = {}
     pending = [n for n in used if n in env]
     while pending:
@@ -120,7 +120,7 @@ def captures(used: Sequence[str], env: Env) -> dict[str, Any]:
 
 
 def _plain(p: Parser, value: Any) -> Any:
-    """Give what a variable was before an option of its union was chosen."""
+    """Give the value of a variable before it was narrowed to an option of its union."""
     value = value.term if isinstance(value, Inject) else value
     while isinstance(value, Var) and value.name in p.narrowed:
         value = p.narrowed[value.name]
@@ -128,12 +128,12 @@ def _plain(p: Parser, value: Any) -> Any:
 
 
 def is_unchanged(p: Parser, captured: Held, env: Env) -> bool:
-    """Tell whether variables are bound as they were."""
+    """Tell whether the bindings of variables are unchanged."""
     return all(_plain(p, env.get(n)) is _plain(p, value) for n, value in captured.items())
 
 
 def instance(p: Parser, local: Local, types: tuple[Type, ...]) -> Var:
-    """Give the function value that serves calls with arguments of these types."""
+    """Give the function value for calls with arguments of these types."""
     if types not in local.instances:
         made = function_at(p, local, types, local.env)
         var = p.fresh(local.name, made.type)
@@ -143,7 +143,7 @@ def instance(p: Parser, local: Local, types: tuple[Type, ...]) -> Var:
 
 
 def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lambda:
-    """Read a local function with what its variables are in an environment."""
+    """Parse a local function with the bindings of an environment."""
     node = local.node
     if node in p.reading:
         p.error(node, f"{original(local.name)} calls itself by way of another local function", "make it a te.program")
@@ -167,14 +167,14 @@ def call_local(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env
 
 
 def value_of(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Term:
-    """Give a local function as a value, as it is where it is used."""
+    """Give a local function as a value, with the bindings at its use."""
     if not local.missing and is_unchanged(p, local.captured, env):
         return instance(p, local, types)
     return function_at(p, local, types, env)
 
 
 def held_by(p: Parser, term: Term, env: Env) -> dict[str, Any]:
-    """Give what the functions in a value have captured of the variables in scope."""
+    """Give the variables in scope that the functions in a value have captured."""
     if not is_functional(term.type):
         return {}
     match term:
@@ -195,7 +195,7 @@ def held_by(p: Parser, term: Term, env: Env) -> dict[str, Any]:
 
 
 def joined_held(each: Sequence[Held]) -> dict[str, Any]:
-    """Give what any of several values has captured."""
+    """Give the union of the captures of several values."""
     found: dict[str, Any] = {}
     for held in each:
         for name, value in held.items():
@@ -204,7 +204,7 @@ def joined_held(each: Sequence[Held]) -> dict[str, Any]:
 
 
 def check_use(p: Parser, node: ast.AST, name: str, var: Var, env: Env) -> None:
-    """Refuse a function value whose captured variables have been bound again since."""
+    """Refuse a function value whose captured variables have been rebound since."""
     for captured, value in p.held.get(var.name, {}).items():
         if captured in env and _plain(p, env[captured]) is not _plain(p, value):
             p.error(

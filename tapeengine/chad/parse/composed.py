@@ -1,4 +1,4 @@
-"""Functions of math and numpy that are written with others of the language."""
+"""Functions of math and numpy that are expressed by others of the language."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def multiply_add(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 def rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.mod(x, y)``: Python's ``x % y``, and not IEEE's remainder, which ``math.remainder`` is."""
+    """``np.mod(x, y)``: Python's ``x % y``, not IEEE's remainder, which is ``math.remainder``."""
     wanted(p, node, args, 2)
     return numeric.binary(p, node, ast.Mod(), *args)
 

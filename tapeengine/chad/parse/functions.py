@@ -1,4 +1,4 @@
-"""What the parser knows of functions: their parameters, and local functions with what they capture."""
+"""The parser's records of functions: parameters, and local functions with their captures."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tapeengine.chad.types import Type
 
 __all__ = ["Env", "Held", "Lifted", "Local", "Parameters"]
 
-#: What Python names stand for inside a program.
+#: The values of Python names inside a program.
 Env = Mapping[str, Any]
-#: What a function value has captured: for each of Python's variables the term it stood for; None where they differ.
+#: The captures of a function value: for each Python variable, its term at the capture; None if there are several.
 Held = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a function: names, types, and what stands for those that a call leaves out.
+    """The parameters of a function: names, types, and defaults.
 
-    A parameter of a local function without annotation has no type; its arguments have.
+    An unannotated parameter of a local function has no type; the types of its arguments are used.
     """
 
     names: tuple[str, ...]
@@ -32,7 +32,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Lifted:
-    """A local recursive function that has become a definition: calls hand it what it captures."""
+    """A local recursive function that has become a definition: calls pass its captured values."""
 
     name: str
     captured: tuple[str, ...]
@@ -43,14 +43,14 @@ class Lifted:
 
 @dataclass
 class Local:
-    """A local function: its text, and what its variables stood for at its definition.
+    """A local function: its source, and the bindings of its variables at its definition.
 
     Attributes
     ----------
     missing : frozenset of str
-        The variables that it uses and that have no value at its definition: it is read at its calls.
+        The variables that it uses and that are unbound at its definition; it is then parsed at its calls.
     instances : dict
-        By the types of parameters, the variable and the function value that serve calls with these.
+        By the types of parameters, the variable and the function value for calls with these types.
     """
 
     name: str

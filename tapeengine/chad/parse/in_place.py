@@ -1,7 +1,7 @@
-"""Changes in place: of arrays that the program has made itself and that nothing else holds.
+"""Changes in place of arrays that the program has made and that nothing else refers to.
 
-``ys[i] = v`` and ``ys.append(v)`` bind ``ys`` to another array. That means what Python means as long as no other
-variable or value is the same list; where one may be, the change is refused.
+``ys[i] = v`` and ``ys.append(v)`` rebind ``ys`` to another array. This has Python's meaning if no other variable or
+value refers to the same list; if one may, the change is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["changed", "element", "empty", "instead", "method"]
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
-    r"""Give the names that have another value after statements: assigned, or changed in place.
+    r"""Give the names that statements assign or change in place.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def element(
 ) -> Term:
     """``ys[i] = v`` and ``ys[i] += v``: another array with another element; an index out of range raises.
 
-    `value` gives the element of the one that it replaces.
+    `value` maps the replaced element to the element.
     """
     array = env.get(name)
     own_or_refuse(p, node, name, node, *(augmented or ()))
@@ -65,7 +65,7 @@ def element(
 
 
 def replaced(p: Parser, array: Var, at: Term, new: Term) -> Term:
-    """Give an array with another element at an index that it has."""
+    """Give an array with the element at an index in range replaced."""
     j = p.fresh("j", INT)
     old = p.convert(Index(array, j), new.type)
     assert old is not None
@@ -85,7 +85,7 @@ def method(
     env: Env,
     then: Callable[[Env], Term],
 ) -> Term:
-    """``ys.append(v)``: the array and one element more."""
+    """``ys.append(v)``: the array with an additional element."""
     array = env.get(name)
     if which != "append" or not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != 1:
         p.grammar.refuse(p, node)
@@ -99,7 +99,7 @@ def method(
 
 
 def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
-    """``ys = []``: what follows says what its elements are; floats, if nothing does."""
+    """``ys = []``: later statements determine the type of its elements; by default they are floats."""
     unknown = Named(p.names(f"elements of {name}"))
     p.undecided.add(unknown.name)
     try:
@@ -119,7 +119,7 @@ def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
 def own_or_refuse(
     p: Parser, node: ast.AST, name: str, target: ast.expr | None = None, *augmented: ast.operator | ast.expr
 ) -> None:
-    """Refuse to change an array that something else may hold."""
+    """Refuse to change an array to which something else may refer."""
     reason = p.shared.get(name, "the program has not made it")
     other = p.aliases.get((name, node.lineno))  # type: ignore[attr-defined]
     if reason is None and other is None:

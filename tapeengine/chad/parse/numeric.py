@@ -1,4 +1,4 @@
-"""Arithmetic: promotion of integers, and element by element on arrays, broadcast as numpy does."""
+"""Arithmetic: promotion of integers, and elementwise operations on arrays, with numpy's broadcasting."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def real(p: Parser, node: ast.AST, term: Term) -> Term:
 
 
 def rank(type_: Type) -> int:
-    """Give how deeply arrays are nested."""
+    """Give the nesting depth of arrays."""
     return 1 + rank(type_.element) if isinstance(type_, Array) else 0
 
 
 def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) -> Term:
-    """Apply a function of scalars to scalars and arrays, lower ranks broadcast along leading axes."""
+    """Apply a function of scalars to scalars and arrays; lower ranks broadcast along leading axes."""
     top = max(rank(a.type) for a in args)
     if top == 0:
         return scalar(p, node, args)
@@ -51,14 +51,14 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) 
 
 
 def wanted(p: Parser, node: ast.AST, args: Sequence[Term], count: int) -> None:
-    """Insist on a number of arguments."""
+    """Require a number of arguments."""
     if len(args) != count:
         few = "too few arguments: " if len(args) < count else ""
         p.error(node, f"{few}{len(args)} arguments where {count} are wanted", "match the function's parameters")
 
 
 def applied(scalar: Scalar, count: int) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """Make a function of whole arrays of a function of a number of scalars."""
+    """Turn a function of scalars into a function of whole arrays."""
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         wanted(p, node, args, count)
@@ -109,7 +109,7 @@ LISTS = (ast.List, ast.ListComp)
 
 
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
-    """What Python does to lists: ``[x] * n`` repeats and ``[x] + [y]`` puts together; None where none is written."""
+    """Python's operations on lists: ``[x] * n`` repeats and ``[x] + [y]`` joins; None if there is no list display."""
     written = [isinstance(side, LISTS) for side in (node.left, node.right)]
     if isinstance(node.op, ast.Mult) and any(written):
         items, size = (left, right) if written[0] else (right, left)
@@ -141,7 +141,7 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
 
 
 def floor_division(p: Parser, x: Term, y: Term) -> Term:
-    """``x // y`` of floats: what is left when ``x % y`` is taken off is a multiple of y but for its rounding."""
+    """``x // y`` of floats: ``x - x % y`` is a multiple of y up to rounding."""
     multiple = Op("div", (Op("sub", (x, Op("mod", (x, y)))), y))
     return Op("real", (Op("round", (multiple,), INT),), FLOAT)
 
@@ -193,7 +193,7 @@ def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
 
 
 def scalar_op(name: str) -> Scalar:
-    """Give the function of scalar terms that an opcode is."""
+    """Give the function of scalar terms for an opcode."""
 
     def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
         return Op(name, tuple(real(p, node, x) for x in xs))

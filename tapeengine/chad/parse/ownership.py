@@ -1,7 +1,7 @@
-"""Which arrays a program holds alone, so that changing them in place is binding another array to the name.
+"""Find arrays to which only one name refers, so that a change in place is equivalent to rebinding the name.
 
-An array is held alone if every assignment to its variable makes it anew, and if no use of the variable hands it on: its
-elements may be read, it may be iterated over, measured, summed, returned. It may have another name,
+A variable owns its array if every assignment to it makes a new array, and no use of it stores the array elsewhere: its
+elements may be read, and it may be iterated over, measured, summed or returned. It may have another name,
 ``row = following``, as long as neither is changed before the other is assigned again (`tapeengine.chad.parse.aliases`).
 """
 
@@ -15,12 +15,12 @@ from tapeengine.chad.parse.names import assigned, renaming
 
 __all__ = ["changed_in", "shared"]
 
-#: Functions that make a new array of whatever they are given.
+#: Functions whose result is always a new array.
 MAKING = frozenset(
     "list array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
     "concatenate".split()
 )
-#: Functions that keep nothing of an array that they are given, and whose result is none of its memory.
+#: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(
     "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
     "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range".split()
@@ -29,7 +29,7 @@ METHODS = frozenset("append sum max min mean prod dot cumsum".split())
 
 
 def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
-    r"""Give for each variable that is assigned why it may be shared, None where it is not.
+    r"""Map each assigned variable to the reason why its array may be shared; None if it is not.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
 
 
 def _spread(function: ast.FunctionDef, reasons: dict[str, str | None]) -> None:
-    """Let variables that are assigned to one another share the reasons why they may be shared."""
+    """Propagate the reasons for sharing between variables that are assigned to one another."""
     renamed = [(s, names) for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
     for _ in renamed:
         for statement, (target, value) in renamed:
@@ -60,7 +60,7 @@ def _spread(function: ast.FunctionDef, reasons: dict[str, str | None]) -> None:
 
 
 def _statement(statement: ast.stmt, reasons: dict[str, str | None]) -> None:
-    """Note what a statement does to the variables of its scope."""
+    """Record the effects of a statement on the variables of its scope."""
     if isinstance(statement, ast.FunctionDef):
         for name in changed_in(statement.body):
             if name not in assigned(statement.body):
@@ -96,7 +96,7 @@ def _assignment(statement: ast.stmt, target: ast.expr, value: ast.expr | None, r
 
 
 def _makes(value: ast.expr) -> bool:
-    """Tell whether an expression's value is an array that did not exist before, or no array."""
+    """Tell whether the value of an expression is a new array, or not an array."""
     match value:
         case ast.IfExp(body=body, orelse=orelse):
             return _makes(body) and _makes(orelse)
@@ -121,14 +121,14 @@ def _names(node: ast.AST) -> list[str]:
 
 
 def _uses(statement: ast.stmt, reasons: dict[str, str | None], keeps: bool) -> None:
-    """Note the uses of variables in a statement's own expressions that hand an array on."""
+    """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
     for node in ast.iter_child_nodes(statement):
         if isinstance(node, ast.expr):
             _expression(node, statement, reasons, keeps)
 
 
 def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | None], keeps: bool) -> None:
-    """Go through an expression; `keeps` says whether its value is handed on to a variable or a container."""
+    """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
             if keeps and reasons.get(name, "") is None:

@@ -1,4 +1,4 @@
-"""Calls of registry primitives, plugins' included."""
+"""Calls of registry primitives, including those of plugins."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["primitive"]
 
 
 def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Mapping[str, Any]) -> Term:
-    """A call of a registry primitive, or of a numpy function that stands for one."""
+    """A call of a registry primitive, or of the numpy function for one."""
     name = getattr(found, "__name__", None) or getattr(found, "name", repr(found))
     known = find(found)
     if known is None:

@@ -1,7 +1,7 @@
-"""Python's scopes: every variable of an inner function or comprehension gets a name that no other scope uses.
+"""Python's scopes: every variable of an inner function or comprehension gets a unique name.
 
-Afterwards one environment holds the variables of all scopes side by side: a local function finds what it captures under
-its own name wherever it is called, whatever the caller has named its variables.
+Afterwards one environment holds the variables of all scopes: a local function finds its captured variables under their
+unique names wherever it is called, independently of the caller's names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SEPARATED = re.compile(r"\b([^\W\d]\w*)\.\d+\b")
 
 
 def original(text: str) -> str:
-    """Give a name as it was written, or a text with all names as they were written.
+    """Give the original form of a name, or of all names in a text.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def _parameters(args: ast.arguments) -> Iterator[str]:
 
 
 class _Renamer(ast.NodeTransformer):
-    """Renames within one function. Without the names that it has from outside it changes nothing and finds these.
+    """Renames within one function. Without given names it only finds the names that need renaming.
 
     Attributes
     ----------
     scopes : list of dict
         The open scopes, innermost last.
     free : set of str
-        The names that are variables of no scope.
+        The names that are not variables of any scope.
     known : set of str
         The variables of all scopes.
     """
@@ -87,7 +87,7 @@ class _Renamer(ast.NodeTransformer):
         self.count = 0
 
     def found(self, name: str) -> str:
-        """Give the name that a name stands for here."""
+        """Give the unique name for a name in the present scopes."""
         scope = next((scope for scope in reversed(self.scopes) if name in scope), None)
         if scope is None:
             self.free.add(name)

@@ -46,7 +46,7 @@ def is_new_axis(part: ast.expr) -> bool:
 
 
 def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
-    """``xs[i, j]``: an index for each axis; what follows a slice applies to each of its elements."""
+    """``xs[i, j]``: an index for each axis; indices after a slice apply to each of its elements."""
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     plain = [part for part in parts if part not in slices and not is_new_axis(part)]
     chosen = [part for part in plain if expression(p, part, env).type == Array(INT)]
@@ -71,7 +71,7 @@ def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], 
 
 
 def pairwise(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
-    """``xs[rows, columns]``: arrays of indices go side by side, as in numpy."""
+    """``xs[rows, columns]``: arrays of indices are paired, as in numpy."""
     indices = [expression(p, part, env) for part in parts]
     arrays = tuple(i for i in indices if i.type == Array(INT))
     variables = tuple(p.fresh("i", INT) for _ in arrays)
@@ -127,14 +127,14 @@ def _step(p: Parser, node: ast.expr, env: Env) -> int:
 
 
 def _divided(size: Term, step: int) -> Term:
-    """Give how many steps fit, rounded up."""
+    """Give the number of steps, rounded up."""
     if step == 1:
         return size
     return Op("ifloordiv", (Op("iadd", (size, lit(step - 1)), INT), lit(step)), INT)
 
 
 def _bound(p: Parser, part: ast.expr | None, default: Term, n: Term, limits: tuple[Term, Term], env: Env) -> Term:
-    """Give one end of a slice: counted from the end where it is negative, then within limits."""
+    """Give one end of a slice: a negative one counts from the end; it is then clipped to limits."""
     if part is None:
         return default
     low, high = limits

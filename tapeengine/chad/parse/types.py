@@ -1,4 +1,4 @@
-"""From Python annotations and classes to types."""
+"""Translate Python annotations and classes to types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["TypeTable", "UnknownType", "class_fields"]
 
 
 class UnknownType(Exception):
-    """An annotation that stands for no type of the language. Its text says what to write instead."""
+    """An annotation has no type in the language. The message says what to write instead."""
 
 
 def class_fields(cls: Any) -> tuple[str, ...] | None:
@@ -38,19 +38,19 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
 
 
 class TypeTable:
-    """Translates annotations; remembers which classes products stand for and what recursive sums are.
+    """Translates annotations; records the classes of products and the definitions of recursive sums.
 
     Parameters
     ----------
     resolve : callable
-        Gives the Python object of a name in the program's scope, for annotations written as strings.
+        Returns the Python object of a name in the program's scope, for annotations written as strings.
 
     Attributes
     ----------
     classes : dict of str to type
         The class of each named product.
     named : dict of str to Sum
-        What each recursive sum type stands for.
+        The definition of each recursive sum type.
     """
 
     def __init__(self, resolve: Callable[[str], Any]) -> None:
@@ -66,7 +66,7 @@ class TypeTable:
         Raises
         ------
         UnknownType
-            Where the annotation stands for no type of the language.
+            If the annotation has no type in the language.
         """
         simple = {float: FLOAT, int: INT, bool: BOOL, None: UNIT, type(None): UNIT}
         if isinstance(annotation, str):

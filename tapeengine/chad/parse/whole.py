@@ -1,4 +1,4 @@
-"""Functions of terms that programs may call: Python's, math's and numpy's on whole arrays."""
+"""Functions that programs may call, on terms: those of Python, math and numpy on whole arrays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Insist on an array."""
+    """Require an array."""
     if not isinstance(term.type, Array):
         p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
     return term
@@ -48,7 +48,7 @@ def element(term: Term) -> Any:
 
 
 def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Insist on an array of numbers; bools are counted."""
+    """Require an array of numbers; bools become integers."""
     inner: Any = term.type
     while isinstance(inner, Array):
         inner = inner.element

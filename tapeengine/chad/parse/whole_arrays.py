@@ -1,8 +1,8 @@
-"""Python's operators and the methods of arrays, on arguments that may be lists: those do something else, or nothing.
+"""Refuse lists as operands of Python's operators and as objects of array methods, where they mean something else.
 
-A program's `te.Vec` is an array or a list. Where it is an operand of Python's operators or the object of a method, and
-all arrays among the operands are lists, Python puts them together, repeats them, or raises. The parser notes which
-arguments such an operation meets; a call with lists there is refused.
+A program's `te.Vec` is an array or a list. If all arrays among the operands of an operator or method are lists, Python
+joins or repeats them, or raises an error. The parser records the arguments that reach such operations, and a call with
+lists for them is refused.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["Wanted", "check_lists", "wanted_arrays"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """An operation that means what it says if one of some arguments is an array.
+    """An operation that has the program's meaning if at least one of some arguments is an array.
 
     Attributes
     ----------
     arguments : frozenset of (int, int)
-        The number of each parameter, and how deeply inside it the operand lies: rows of an array of arrays are at 1.
+        The number of each parameter, and the depth of the operand inside it: rows of an array of arrays have depth 1.
     place : str
-        Where the operation is.
+        The place of the operation.
     """
 
     arguments: frozenset[tuple[int, int]]
@@ -39,7 +39,7 @@ class Wanted:
 def wanted_arrays(
     params: Sequence[Var], body: Term, noted: Sequence[tuple[ast.AST, Sequence[Term]]], first: int
 ) -> tuple[Wanted, ...]:
-    """Say which operations of a program that were noted meet nothing but its arguments.
+    """Give the recorded operations of a program whose operands are all arguments or parts of them.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def wanted_arrays(
 
 
 def bindings(body: Term) -> Mapping[str, Term]:
-    """Give what variables are bound to, as far as that says what they are parts of."""
+    """Give the bindings of variables that are parts of other values."""
     bound: dict[str, Term] = {}
     pending = [body]
     while pending:
@@ -75,7 +75,7 @@ def bindings(body: Term) -> Mapping[str, Term]:
 
 
 def origin(term: Term, numbers: Mapping[str, int], bound: Mapping[str, Term]) -> tuple[int, int] | None:
-    """Give the parameter that a term is, or is an element of, and how deeply; None for what a program makes."""
+    """Give the parameter that a term is or is part of, and the depth; None for a value that the program makes."""
     depth = 0
     while True:
         match term:
@@ -95,7 +95,7 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     Raises
     ------
     StructureError
-        Which names the argument and the line.
+        If there is one; the message names the argument and the line.
     """
     for each in wanted:
         if all(i < len(primals) and is_list(primals[i], depth) for i, depth in each.arguments):
@@ -105,7 +105,7 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
 
 
 def is_list(value: Any, depth: int) -> bool:
-    """Tell whether a value, or what lies at a depth inside of it, is a list.
+    """Tell whether a value, or its first part at a depth, is a list.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Rules of reverse CHAD for arrays: EC Fig. 8 for build, index and fold; scan, gather, scatter and others likewise.
 
 The cotangent of an array is a bag of indices and cotangents (EC section 7), with a constructor for a whole array (EC
-8.1). An operation that hands on a whole array of cotangents uses that constructor, so that nothing is taken to pieces.
+8.1). An operation that passes on a whole array of cotangents uses that constructor, so the array is not split.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def extended(D: Reverse, t: Concatenate, item: Term, context: Context) -> Term:
 
 
 # D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
-# combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass goes down the chain from its root.
+# combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass descends the chain from its root.
 def fold(D: Reverse, t: Fold, context: Context) -> Term:
     if is_extreme(t):
         return extreme(D, t, context)
@@ -281,7 +281,7 @@ def fold(D: Reverse, t: Fold, context: Context) -> Term:
 
 
 # D[fold max s]  :=  let <x, x'> = D[s], m = fold max x in <m, \d -> x' (i. if x ! i = m then d / n else 0)>, where n is
-# how many elements are m: the opcode's own rule, by which equals share the cotangent, for any number of them
+# the number of elements equal to m: the opcode's own rule, generalised to any number of tied elements
 def extreme(D: Reverse, t: Fold, context: Context) -> Term:
     def body(p: Var) -> Term:
         xs = Proj(p, 0)
@@ -300,7 +300,7 @@ def extreme(D: Reverse, t: Fold, context: Context) -> Term:
 
 
 def backward_step(D: Reverse, variables: tuple[Var, Var], effect: Term) -> Term:
-    """Take the cotangents of two bound variables out of an effect: a computation of the pair of both."""
+    """Extract the cotangents of two bound variables from an effect, as a computation of their pair."""
     slots = D.extend((), *variables)
     zeros = [T.Zero(cotangent(v.of)) for v in variables]
 
@@ -352,7 +352,7 @@ def scan(D: Reverse, t: Scan, context: Context) -> Term:
 
 
 def carried(D: Reverse, parts: list[tuple[Var, Term, Term]]) -> list[Term]:
-    """Hand cotangents on to those terms that carry a derivative."""
+    """Pass cotangents to the terms that carry a derivative."""
     return [D.back(p, d) for p, term, d in parts if not is_discrete(term.type)]
 
 

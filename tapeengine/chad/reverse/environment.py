@@ -1,7 +1,7 @@
-"""What a backpropagator gives back: the forms of the environment cotangent.
+"""The forms of the environment cotangent, which is the result of a backpropagator.
 
 The rules of reverse CHAD are the same in every form ("note how the structure is the same", EC 4.2); the forms differ in
-how contributions to the variables of the context are put together. A `Form` builds the target terms for that:
+how they combine contributions to the variables of the context. A `Form` builds the target terms for that:
 
 ===============  ===========================  =========================  ==================================
 operation        `Snoc` (CHAD 7.5)            `Vectors` (EC Fig. 2)      `Accumulating` (EC Fig. 6)
@@ -39,7 +39,7 @@ def let(names: Names, hint: str, bound: Term, body: Callable[[Var], Term]) -> Te
 
 
 class Form(ABC):
-    """How the cotangents of the context are put together.
+    """How the cotangents of the context are combined.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Form(ABC):
 
     @abstractmethod
     def both(self, first: Term, second: Term) -> Term:
-        """Contribute what two effects contribute."""
+        """Combine two effects."""
 
     @abstractmethod
     def one(self, slot: str, cotangent: Term, context: Context) -> Term:
@@ -73,15 +73,15 @@ class Form(ABC):
         effect: Term,
         result: Callable[[list[Term]], Term],
     ) -> Term:
-        """Take the cotangents of inner variables out of an effect: a computation with the result made of them."""
+        """Extract the cotangents of inner variables from an effect, as a computation whose result is made of them."""
 
     @abstractmethod
     def after(self, slots: Sequence[tuple[str, Linear]], effect: Term, rest: Callable[[list[Term]], Term]) -> Term:
-        """Take the cotangents of inner variables out of an effect, and go on with a further effect made of them."""
+        """Extract the cotangents of inner variables from an effect, and continue with an effect made of them."""
 
     @abstractmethod
     def for_each(self, size: Term, index: Var, effect: Term, context: Context) -> Term:
-        """Contribute what an effect contributes for each index."""
+        """Repeat an effect for each index."""
 
     @abstractmethod
     def descend(
@@ -102,7 +102,7 @@ class Form(ABC):
         """Give the cotangents of the whole context as a linear tuple."""
 
     def all(self, effects: Sequence[Term], context: Context) -> Term:
-        """Contribute what several effects contribute."""
+        """Combine several effects."""
         if not effects:
             return self.nothing(context)
         total = effects[0]
@@ -112,7 +112,7 @@ class Form(ABC):
 
 
 class Accumulating(Form):
-    """The environment vector monad with mutable accumulation (EC 4.2 and 5): the form that users get."""
+    """The environment vector monad with mutable accumulation (EC 4.2 and 5): the form that users see."""
 
     def effect(self, context: Context) -> Type:
         return EVM(UNIT)

@@ -1,7 +1,7 @@
 """Rules of reverse CHAD for iteration.
 
-A loop keeps the backpropagator of each step in an array, and the reverse pass calls them from the last to the first,
-threading the cotangent of the carried state. Recursion needs no rule of its own: see `core.call`.
+A loop keeps the backpropagator of each step in an array. The reverse pass calls them from the last to the first, and
+threads the cotangent of the carried state. Recursion needs no separate rule: see `core.call`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def while_(D: Reverse, t: While, context: Context) -> Term:
 
 
 def unwound(D: Reverse, state: Var, init: Var, loop: Var, n: Term, context: Context) -> Term:
-    """Pair the last state of a loop with the backpropagator that goes through its steps in reverse."""
+    """Pair the last state of a loop with the backpropagator that runs its steps in reverse."""
     of = cotangent(state.of)
 
     def back(d: Var) -> Term:
@@ -65,7 +65,7 @@ def unwound(D: Reverse, state: Var, init: Var, loop: Var, n: Term, context: Cont
 
 
 def sized(of: Linear, like: Term) -> tuple[Term, ...]:
-    """Give what a cotangent is like if it has sizes."""
+    """Give the primal of a cotangent if the cotangent has sizes."""
     return (like,) if "LArray" in repr(of) else ()
 
 

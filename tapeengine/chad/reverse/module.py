@@ -14,7 +14,7 @@ from tapeengine.chad.traverse import Names, all_names
 
 __all__ = ["RULES", "reverse"]
 
-#: One rule for each constructor of closed programs: what functions there were is data by then.
+#: One rule for each constructor of closed programs, in which closure conversion has turned functions into data.
 RULES: Mapping[type[Term], Rule] = MappingProxyType({**core.RULES, **arrays.RULES, **loops.RULES})
 
 
@@ -25,15 +25,15 @@ def reverse(module: Module, form: type[Form] = Accumulating, rules: Mapping[type
     Parameters
     ----------
     module : Module
-        Without function values, where the rules have none for them.
+        The module; without function values, unless `rules` has rules for them.
     form : type
-        How the cotangents of the context are put together.
+        How the cotangents of the context are combined.
     rules : mapping of type to function
 
     Returns
     -------
     Module
-        Each definition gives the pair of its value and a function from a cotangent of the value to the linear tuple
+        Each definition returns the pair of its value and a function from a cotangent of the value to the linear tuple
         of cotangents of its parameters.
     """
     definitions = {}

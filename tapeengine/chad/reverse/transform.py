@@ -1,10 +1,10 @@
-"""The reverse transformation: dispatch, what every rule uses, and definitions.
+"""The reverse transformation: dispatch, methods for the rules, and definitions.
 
 For a context ``x1: t1, ..., xn: tn`` and a term of type ``t`` the transformation gives (EC equation 1)
 
     D[x1: t1, ..., xn: tn]1  |-  D[term] : D[t]1 * (D[t]2 -> effect)
 
-where the effect, the cotangent of the context, is what a `Form` makes of it.
+where a `Form` determines the effect, which represents the cotangent of the context.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Reverse:
     Parameters
     ----------
     form : Form
-        How cotangents of the context are put together.
+        How cotangents of the context are combined.
     names : Names
         Supplies the names of bound variables.
     rules : mapping of type to function
-        One for each constructor.
+        One rule for each constructor.
     """
 
     def __init__(self, form: Form, names: Names, rules: Mapping[type[Term], Rule]) -> None:
@@ -48,14 +48,14 @@ class Reverse:
             return self.discrete(term, context)
         return self.rules[type(term)](self, term, context)
 
-    # A function with domain 1 cannot compute anything useful (EC note 28): the pair of the primal and nothing.
+    # A backpropagator with domain 1 cannot compute anything useful (EC note 28): pair the primal with no effect.
     def discrete(self, term: Term, context: Context) -> Term:
-        """Give D[term] of a term of discrete type."""
+        """Give D[term] for a term of discrete type."""
         return self.result(self.primal(term, context), lambda d: self.form.nothing(context), cotangent(term.type))
 
-    # D[t]1: the term itself, but that definitions and functions give pairs of which only the first component is wanted
+    # D[t]1: the term itself, except that definitions and functions return pairs, whose first component is taken
     def primal(self, term: Term, context: Context) -> Term:
-        """Give the primal of a term whose cotangent is not wanted."""
+        """Give the primal of a term whose cotangent is not needed."""
         match term:
             case Var(name, of):
                 return Var(name, reverse_primal(of))
@@ -87,7 +87,7 @@ class Reverse:
         return go(terms, [])
 
     def result(self, primal: Term, back: Callable[[Var], Term], of: Linear) -> Term:
-        """Pair a primal with a backpropagator, the function of ``d`` that gives ``back(d)``."""
+        """Pair a primal with the backpropagator that maps ``d`` to ``back(d)``."""
         d = Var(self.names("d"), of)
         return Tuple((primal, Lambda((d,), back(d))))
 
@@ -100,7 +100,7 @@ class Reverse:
         return let(self.names, hint, bound, body)
 
     def extend(self, context: Context, *variables: Var) -> Context:
-        """Extend a context by those variables that carry a derivative."""
+        """Extend a context by the given variables that carry a derivative."""
         return context + tuple((v.name, cotangent(v.of)) for v in variables if not is_discrete(v.of))
 
     def fresh(self, hint: str, of: Type) -> Var:

@@ -1,4 +1,4 @@
-"""Simplification: the rules of CHAD appendix B, Table 1, and those for what this language has beyond the paper's."""
+"""Simplification: the rules of CHAD appendix B, Table 1, and rules for constructs that the paper's language lacks."""
 
 from tapeengine.chad.simplify.engine import simplify, simplify_module
 

@@ -1,8 +1,8 @@
-"""Computations that accumulate, run symbolically: what they contribute to each slot, and what else they do.
+"""Symbolic execution of computations that accumulate: their contributions to each slot, and their other steps.
 
-A `Frame` is what is known of a computation so far: the contributions to each slot (EC Fig. 6: ``one``) and the steps
-that are no contributions, in order. Contributions to a slot that is closed again become a sum by looking them up,
-whatever else happened in between, so that a slot costs the number of its contributions and not the size of the program.
+A `Frame` records a computation: the contributions to each slot (EC Fig. 6: ``one``) and the other steps, in order. When
+a slot is closed, its contributions are looked up and become a sum, independently of the steps in between. So the cost
+of a slot is the number of its contributions, not the size of the program.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ class Bindings:
 
 @dataclass
 class Frame:
-    """What a computation does.
+    """The record of a computation.
 
     Attributes
     ----------
     steps : list of Step or None
-        In order; None for contributions that have been summed up.
+        The steps in order; None for contributions that have been summed.
     given : dict of str to list of int
-        For each slot the places of its contributions in ``steps``.
+        For each slot, the places of its contributions in ``steps``.
     others : list of int
         The places of steps that are neither contributions nor lets.
     bound : list of int
-        The places of steps whose result has a name: what follows may use it.
+        The places of steps whose result has a name, which later steps may use.
     """
 
     steps: list[Step | None] = field(default_factory=list)
@@ -75,14 +75,14 @@ class Frame:
         self.steps.append(Step(term))
 
     def do(self, term: Term, var: Var | None) -> None:
-        """Add a step that is no contribution."""
+        """Add a step that is not a contribution."""
         self.others.append(len(self.steps))
         if var is not None:
             self.bound.append(len(self.steps))
         self.steps.append(Step(term, var))
 
     def taken(self, places: list[int]) -> list[Term]:
-        """Take contributions out."""
+        """Remove contributions and return them."""
         found = []
         for place in places:
             step = self.steps[place]
@@ -93,11 +93,11 @@ class Frame:
         return found
 
     def since(self, mark: int) -> list[Term]:
-        """Give the steps from a place on that are no contributions."""
+        """Give the steps from a place on that are not contributions."""
         return [s.term for place in self.others[bisect_left(self.others, mark) :] if (s := self.steps[place])]
 
     def cut(self, mark: int) -> list[Step | None]:
-        """Take everything from a place on out."""
+        """Remove all steps from a place on, and return them."""
         steps = self.steps[mark:]
         del self.steps[mark:]
         for places in (self.others, self.bound, *self.given.values()):
@@ -106,7 +106,7 @@ class Frame:
 
 
 def sequence(steps: list[Step | None], value: Term) -> Term:
-    """Write steps one after the other, and the value at their end."""
+    """Write a sequence of steps that ends with a value."""
     result: Term = Return(value)
     for step in reversed([s for s in steps if s is not None]):
         if step.is_let:
@@ -122,7 +122,7 @@ def sequence(steps: list[Step | None], value: Term) -> Term:
 
 
 def slots_of(term: Term) -> frozenset[str]:
-    """Give the slots that a term contributes to; looked up once for each term."""
+    """Give the slots to which a term contributes; cached for each term."""
     known: frozenset[str] | None = term.__dict__.get("_slots")
     if known is None:
         own = {term.slot} if isinstance(term, One) else set()
@@ -132,7 +132,7 @@ def slots_of(term: Term) -> frozenset[str]:
 
 
 def is_opaque(term: Term) -> bool:
-    """Tell whether a term calls functions that it does not contain; looked up once for each term."""
+    """Tell whether a term calls functions that it does not contain; cached for each term."""
     known: bool | None = term.__dict__.get("_opaque")
     if known is None:
         known = isinstance(term, Apply) or any(is_opaque(child) for child, _ in children(term))

@@ -1,10 +1,9 @@
-"""The simplifier: a term is run symbolically, with the rules at each constructor, until nothing changes.
+"""The simplifier: it evaluates a term symbolically, with the rules of each constructor, until nothing changes.
 
-One pass looks at each subterm once. What a variable is bound to is put in its place when it is met, and a function is
-looked at only once it meets its argument; lets are collected in the block that they belong to (`Bindings`), and what a
-computation contributes in a `Frame`. So letRotate, letProj, plusLet and the laws that move lets out of their context
-cost nothing, and a pass takes time linear in the size of the term. A few passes are enough: what a pass drops is not
-counted as a use in the next.
+One pass visits each subterm once. A variable is replaced by its bound term when visited, and a function is visited only
+when it is applied. Lets are collected in their block (`Bindings`), and the contributions of a computation in a
+`Frame`. So letRotate, letProj, plusLet and the laws that move lets out of their context cost nothing, and a pass takes
+time linear in the size of the term. Further passes are needed because terms that a pass drops no longer count as uses.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ from tapeengine.chad.types import EVM, UNIT, Linear, LUnit, Product
 
 __all__ = ["Pass", "simplify", "simplify_module"]
 
-#: More passes than any program has needed; a bound in case two rules undo one another.
+#: A bound on the number of passes, in case two rules undo each other; no program has needed as many.
 MAX_PASSES = 60
-#: The use of a variable that the pass itself has made: it stays.
+#: The use of a variable that the pass itself has introduced; it is never inlined.
 KEPT = Use(2, 2, True)
 
 
@@ -57,7 +56,7 @@ def _merged() -> Mapping[type[Term], tuple[Rule, ...]]:
     return MappingProxyType(merged)
 
 
-#: The rules by the constructor that they look at; those of let and of computations are what a pass does with them.
+#: The rules by the constructor at their head; a pass itself implements those of let and of computations.
 RULES: Mapping[type[Term], tuple[Rule, ...]] = _merged()
 
 
@@ -74,9 +73,9 @@ class Pass:
     Attributes
     ----------
     visited : int
-        How many subterms were looked at, counting uses included.
+        The number of visited subterms, including those visited to count uses.
     hints : dict of int to tuple of Term and str
-        By identity, terms that have a better name than the variable they are bound to: sums of contributions.
+        Better names for bound terms, by the identity of the term: sums of contributions.
     """
 
     def __init__(self, term: Term, names: Names) -> None:
@@ -99,7 +98,7 @@ class Pass:
     # ------------------------------------------------------------ terms
 
     def __call__(self, term: Term) -> Term:
-        """Rewrite a term; lets around it go to the block, functions stay as they are until they are needed."""
+        """Rewrite a term; its lets move to the block, and functions are not rewritten until they are applied."""
         term = self.chain(term)
         self.visited += 1
         match term:
@@ -124,13 +123,13 @@ class Pass:
         return self.computation(term) if isinstance(term.type, EVM) else self.kept(term)
 
     def variable(self, term: Var) -> Term:
-        """Put what a variable is bound to in its place."""
+        """Replace a variable by its bound term."""
         if term.name in self.pending:
             return self.bound(self.pending.pop(term.name), self.use(term))
         return self.values.get(term.name, term)
 
     def bound(self, term: Term, use: Use) -> Term:
-        """Rewrite what a variable is bound to, without components that nobody uses: what they use was not counted."""
+        """Rewrite a bound term without its unused components, whose own uses were not counted."""
         term = self.chain(term)
         if isinstance(term, Tuple | LTuple) and not use.whole:
             each = enumerate(term.items)
@@ -138,7 +137,7 @@ class Pass:
         return self(term)
 
     def block(self, term: Term) -> Term:
-        """Rewrite a term that is a block of its own: lets stay inside."""
+        """Rewrite a term as a block, so that lets stay inside."""
         outer, self.bindings = self.bindings, Bindings()
         core = self.whole(self(term))
         made, self.bindings = self.bindings, outer
@@ -146,7 +145,7 @@ class Pass:
         return made.around(core)
 
     def whole(self, term: Term) -> Term:
-        """Look at functions that have been left as they are."""
+        """Rewrite functions that were skipped."""
         match term:
             case Later(function):
                 return _replaced(function, body=self.block(function.body))
@@ -175,7 +174,7 @@ class Pass:
         return result
 
     def reduce(self, term: Term) -> Term:
-        """Apply rules at the head of a term as long as one fits; lets that come out at the head go to the block."""
+        """Apply rules at the head of a term while one fits; lets that appear at the head move to the block."""
         for _ in range(20):
             for rule in self.rules(term):
                 result = rule(term)
@@ -190,7 +189,7 @@ class Pass:
         return term
 
     def rules(self, term: Term) -> tuple[Rule, ...]:
-        """Give the rules for a term; some know more about the program than the term says."""
+        """Give the rules for a term; some use information about the whole program."""
         if isinstance(term, Index):
             return (lambda t: linear.index_build(t, self.found.indices),)
         if isinstance(term, ForEach):
@@ -198,7 +197,7 @@ class Pass:
         return RULES.get(type(term), ())
 
     def plus(self, a: Term, b: Term) -> Term:
-        """Add two linear terms, component by component where they are tuples."""
+        """Add two linear terms, tuples component by component."""
         if isinstance(a, LTuple) and isinstance(b, LTuple):
             items = tuple(self.plus(x, y) for x, y in zip(a.items, b.items, strict=True))
             return self.reduce(LTuple(items))
@@ -215,14 +214,14 @@ class Pass:
 
     # letRotate, letPairSplit, letInline in one, on uses counted beforehand
     def chain(self, term: Term) -> Term:
-        """Bind what is bound around a term; give the term."""
+        """Add the lets around a term to the block; return the term."""
         while isinstance(term, Let):
             self.visited += 1
             term = self.let(term)
         return term
 
     def let(self, term: Let) -> Term:
-        """Bind a variable; give what follows."""
+        """Bind a variable; return the body."""
         use = self.use(term.var)
         if use.count == 0:
             return term.body
@@ -259,12 +258,12 @@ class Pass:
             self.keep(var, self.whole(bound))
 
     def keep(self, var: Var, bound: Term) -> None:
-        """Keep a binding in the block that it belongs to."""
+        """Keep a binding in its block."""
         self.lengths.bound[var.name] = bound
         self.bindings.add(var, bound)
 
     def split(self, var: Var, bound: Tuple | LTuple, use: Use) -> None:
-        """Bind the components of a tuple on their own."""
+        """Bind the components of a tuple separately."""
         parts: list[Term] = []
         for i, item in enumerate(bound.items):
             if is_cheap(item) or (isinstance(bound, Tuple) and use.part(i).inlinable(item)):
@@ -286,9 +285,9 @@ class Pass:
         self.frame, self.bindings = outer, bindings
         return result
 
-    # the monad laws: a computation is what it does, and its value
+    # the monad laws: a computation is represented by its steps and its value
     def perform(self, term: Term, name: Var | None = None) -> Term:
-        """Run a computation in the current frame; give its value, whose name may be chosen."""
+        """Run a computation in the current frame; return its value, which may be given a name."""
         while True:
             term = self.chain(term)
             self.visited += 1
@@ -322,7 +321,7 @@ class Pass:
                     return self.absorb(self.kept(term), name)
 
     def absorb(self, term: Term, name: Var | None) -> Term:
-        """Take over a computation that is rewritten; give its value."""
+        """Add a rewritten computation to the frame; return its value."""
         match term:
             case Return(value):
                 return value
@@ -344,7 +343,7 @@ class Pass:
         return self.do(term, name)
 
     def do(self, term: Term, name: Var | None) -> Term:
-        """Add a step to the frame; lets that follow may use its value, and stay behind it."""
+        """Add a step to the frame; lets that follow may use its value, so they stay after it."""
         assert isinstance(term.type, EVM)
         if term.type == EVM(UNIT):
             self.frame.do(term, None)
@@ -356,7 +355,7 @@ class Pass:
 
     # scope_x (one_x d1; ...; one_x dn; m)  ~>  m >>= \r. return (r, d1 + ... + dn)   (see `monad.scope_sum`)
     def scope(self, term: Scope, name: Var | None) -> Term:
-        """Open a slot; its contributions are a sum if all of them are in sight."""
+        """Open a slot; its contributions become a sum if all of them are known."""
         frame, bindings = self.frame, self.bindings
         outer, mark, was_bound = frame.given.pop(term.slot, []), len(frame.steps), bool(frame.bound)
         value = self.perform(term.body)
@@ -376,7 +375,7 @@ class Pass:
 
     # run (one_x1 d1; ...; one_xn dn)  ~>  <d1, ..., dn>   (see `monad.run_sum`)
     def accumulated(self, term: Run) -> Term:
-        """Run a computation on an environment vector of its own."""
+        """Run a computation on a separate environment vector."""
         outer, bindings, self.frame = self.frame, self.bindings, Frame()
         value = self.perform(term.body)
         frame, self.frame, self.bindings = self.frame, outer, bindings
@@ -388,7 +387,7 @@ class Pass:
 
 
 def _replaced(term: Term, **parts: object) -> Term:
-    """Give a term with other parts; the same object where they are the same."""
+    """Give a term with other parts; the same object if they are the same."""
     if all(_is_same(getattr(term, name), part) for name, part in parts.items()):
         return term
     return dataclasses.replace(term, **parts)  # type: ignore[arg-type]
@@ -401,7 +400,7 @@ def _is_same(old: object, new: object) -> bool:
 
 
 def simplify(term: Term, names: Names | None = None) -> Term:
-    """Simplify a term by the rules until none fits.
+    """Simplify a term by the rules until none applies.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-r"""Taking builds and loops of contributions apart into whole-array operations.
+r"""Split builds and loops of contributions into whole-array operations.
 
 ``let a = build n (i. (y, \d. m)) in e`` becomes a build of primals, and the code of the backpropagator at each place
-where ``a`` is used: Table 1's mapPairSplit and letPairSplit in one, for builds whose bodies have lets. What the
-backpropagator captures is read again where that costs nothing, and kept in an array otherwise, so that nothing is
-computed twice. Loops over contributions then become sums and arrays, as in CHAD Fig. 2(d).
+where ``a`` is used: Table 1's mapPairSplit and letPairSplit in one, for builds whose bodies have lets. Values that the
+backpropagator captures are evaluated again if that costs nothing, and kept in an array otherwise, so that no work is
+done twice. Loops over contributions then become sums and arrays, as in CHAD Fig. 2(d).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["build_pair_split", "for_each_sum", "replicate_inline"]
 
 
 def is_reread(term: Term) -> bool:
-    """Tell whether a term is as cheap to evaluate again as to read it from an array."""
+    """Tell whether evaluating a term again costs no more than reading it from an array."""
     match term:
         case Index(array, i):
             return is_reread(array) and is_reread(i)
@@ -31,7 +31,7 @@ def is_reread(term: Term) -> bool:
 
 
 def unwound(term: Term) -> tuple[list[tuple[Var, Term]], Term]:
-    """Split a chain of lets into its bindings and what it ends in."""
+    """Split a chain of lets into its bindings and its final body."""
     bindings = []
     while isinstance(term, Let):
         bindings.append((term.var, term.bound))
@@ -62,7 +62,7 @@ def only_parts(term: Term, name: str) -> bool:
 #     let y' = build n (i. lets in y) in let v' = build n (i. lets in v) in ... in
 #     e[y' ! k / fst (a ! k), (\d. m)[k/i, v' ! k / v] / snd (a ! k), n / size a]
 def build_pair_split(term: Term, names: Names) -> Term | None:
-    """Split a build of tuples that is used by its components; n is a variable or a number."""
+    """Split a build of tuples whose uses are components; n is a variable or a number."""
     if not isinstance(term, Let) or not isinstance(term.bound, Build):
         return None
     build = term.bound
@@ -97,7 +97,7 @@ class Splitter:
         self.parts = [x if isinstance(x, Lambda) else self.array(self.name, before, x) for x in last.items]
 
     def closed(self, bindings: list[tuple[Var, Term]], captured: set[str]) -> set[str]:
-        """Give what is captured, also by way of bindings that are evaluated again."""
+        """Give the captured variables, including those captured by bindings that are evaluated again."""
         needed = set(captured)
         for v, bound in reversed(bindings):
             if v.name in needed and is_reread(bound):
@@ -112,7 +112,7 @@ class Splitter:
         return var
 
     def around(self, body: Term) -> Term:
-        """Rewrite what uses the build, with the arrays bound around it."""
+        """Rewrite the body that uses the build, with the arrays bound around it."""
         return wound(self.kept, self.rewrite(body))
 
     def rewrite(self, term: Term) -> Term:
@@ -157,7 +157,7 @@ def only_indexed(term: Term, name: str) -> bool:
 
 
 def elements_replaced(term: Term, name: str, element: Term, n: Term) -> Term:
-    """Put a term in the place of every element of an array, and another in the place of its size."""
+    """Replace every element of an array by a term, and its size by another."""
     match term:
         case Index(Var(other), _) | LIndex(Var(other), _) if other == name:
             return element
@@ -170,7 +170,7 @@ def elements_replaced(term: Term, name: str, element: Term, n: Term) -> Term:
 # for i < n: let v = e in m  ~>  let v' = build n (i. e) in for i < n: m[v' ! i / v]
 # for i < n: one_x d  ~>  one_x (the sum of d over i, see `Sums`)
 def for_each_sum(term: Term, names: Names, lengths: Lengths) -> Term | None:
-    """A loop of nothing but contributions is one contribution to each slot."""
+    """Replace a loop that consists of contributions by one contribution to each slot."""
     if not isinstance(term, ForEach) or not is_reread(term.size) or not contributes(term.body):
         return None
     n, i = term.size, term.index
@@ -191,7 +191,7 @@ def for_each_sum(term: Term, names: Names, lengths: Lengths) -> Term | None:
 
 
 def contributes(term: Term) -> bool:
-    """Tell whether a computation is a sequence of contributions and nothing else."""
+    """Tell whether a computation consists of contributions only."""
     match term:
         case One():
             return True
@@ -205,11 +205,11 @@ def contributes(term: Term) -> bool:
 
 
 class Sums:
-    """The sum of a linear term over an index: one-hots at the index make an array, others a scatter.
+    """The sum of a linear term over an index: one-hots at the index become an array, other one-hots a scatter.
 
-    An array of cotangents is one for all elements of its primal. So a loop makes one where it is known to run over as
-    many indices as the primal has elements; else it scatters into the indices that it runs over. A loop that does
-    not run reaches no element, so one that is not known to be there stays inside.
+    An array of cotangents has one for each element of its primal. So a loop becomes an array if it is known to run over
+    as many indices as the primal has elements, and otherwise a scatter. A loop may run zero times, so an access to an
+    element that is not known to exist must stay inside the loop.
     """
 
     def __init__(self, n: Term, i: Var, names: Names, lengths: Lengths) -> None:

@@ -1,4 +1,4 @@
-"""How many elements arrays have, as terms: what a pass over a term knows of the variables that it has bound."""
+"""Lengths of arrays as terms, derived from the bindings that a pass over a term has visited."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from tapeengine.chad.terms import Build, Index, Proj, Replicate, Size, Term, Var
 
 __all__ = ["Lengths", "Place"]
 
-#: A variable, or what is at an index or is a component of a place.
+#: A variable, or the element or component of another place.
 Place = str | tuple["Place", Term | int]
 #: The length of an array, or the array at a place whose length it is.
 Length = Term | tuple[str, Place]
 
 
 class Lengths:
-    """Lengths in a form in which equal ones are the same.
+    """Lengths in a normal form, so that equal lengths are equal terms.
 
     Parameters
     ----------
     values : mapping of str to Term
-        What stands for variables that are gone.
+        The terms that have replaced variables.
     indices : mapping of str to Term
-        The indices of loops, and how many there are.
+        The indices of loops, with the number of steps.
 
     Attributes
     ----------
     bound : dict of str to Term
-        What the variables that stay are bound to.
+        The bound terms of the variables that remain.
     """
 
     def __init__(self, values: Mapping[str, Term], indices: Mapping[str, Term]) -> None:
@@ -44,7 +44,7 @@ class Lengths:
         return isinstance(k, Var) and k.name in self.indices and self.has_size(place, self.indices[k.name])
 
     def known(self, term: Term) -> Term:
-        """Give what a variable is bound to, as far as that is known."""
+        """Give the bound term of a variable if it is known."""
         while isinstance(term, Var):
             found = self.values.get(term.name) or self.bound.get(term.name)
             if found is None:
@@ -60,7 +60,7 @@ class Lengths:
         return ("size", place)
 
     def number(self, n: Term) -> Length:
-        """Give a number in the form of lengths."""
+        """Give the normal form of a number."""
         n = self.known(n)
         return self.of_array(n.array) if isinstance(n, Size) else n
 
@@ -74,7 +74,7 @@ class Lengths:
         return ("size", name or self.place(array))
 
     def place(self, term: Term) -> Place:
-        """Give the place of a term; what is no variable's is its own."""
+        """Give the place of a term; a term that is not derived from a variable is its own place."""
         match term:
             case Var(name):
                 return name

@@ -67,7 +67,7 @@ def if_literal(term: Term) -> Term | None:
 
 # op(literals)  ~>  literal
 def constant_fold(term: Term) -> Term | None:
-    """An operation on literals, where that gives an ordinary number."""
+    """An operation on literals whose result is an ordinary number."""
     match term:
         case Op(op, args, of) if args and all(isinstance(a, Literal) for a in args):
             try:
@@ -123,7 +123,7 @@ def tuple_zero(term: Term) -> Term | None:
 
 # (let x = a in d) * r  ~>  let x = a in d * r, and for other linear operations likewise
 def linear_let(term: Term) -> Term | None:
-    """Take a let out of the linear argument of an operation."""
+    """Move a let out of the linear argument of an operation."""
     match term:
         case LScale() | LTotal() | LIndex() | LCast() | LInject() | Collect() if isinstance(term.term, Let):
             inner = term.term
@@ -135,7 +135,7 @@ def linear_let(term: Term) -> Term | None:
 
 # <..., let x = a in t, ...>  ~>  let x = a in <..., t, ...>
 def tuple_let(term: Term) -> Term | None:
-    """Take a let out of a tuple."""
+    """Move a let out of a tuple."""
     if isinstance(term, Tuple | LTuple):
         for i, item in enumerate(term.items):
             if isinstance(item, Let):
@@ -146,7 +146,7 @@ def tuple_let(term: Term) -> Term | None:
 
 # (d * r) * s stays; sum (BArray a)  needs its elements; collect (BArray a) n  ~>  a
 def collect_dense(term: Term) -> Term | None:
-    """Collecting what is a whole array already. (Both sizes are those of one primal.)"""
+    """A collect of a whole array. (Both sizes are those of one primal.)"""
     match term:
         case Collect(LDense(array), _):
             return array
@@ -158,9 +158,9 @@ def collect_dense(term: Term) -> Term | None:
 
 # index (build n (i. t)) k  ~>  let i = k in t        index (replicate n t) k  ~>  t   (k is not negative)
 def index_build(term: Term, counting: Collection[str] = ()) -> Term | None:
-    """An element of a build or replicate that is written in place.
+    """An element of a build or replicate that is not bound to a variable.
 
-    A negative index counts from the end, so the index is a number or one of `counting`, the indices of loops.
+    A negative index counts from the end, so the index must be a number or one of `counting`, the indices of loops.
     """
     match term:
         case Index(Build(_, i, body), (Var() | Literal()) as k) if is_count(k, counting):

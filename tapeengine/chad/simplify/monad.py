@@ -1,7 +1,7 @@
 """Rules for accumulation: the laws of the environment vector monad (EC 4.2).
 
-Contributions to a slot that is opened around them add up to a plain sum; so the derivative of straight-line code
-needs no environment vector at all, as in CHAD Fig. 1(d).
+Contributions inside the scope of their slot become a plain sum, so the derivative of straight-line code needs no
+environment vector, as in CHAD Fig. 1(d).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["RULES"]
 # (let x = a in m) >> n  ~>  let x = a in m >> n        m >> (let x = a in n)  ~>  let x = a in m >> n
 # (m >> n) >> o  ~>  m >> (n >> o)
 def then_laws(term: Term) -> Term | None:
-    """The monoid laws of sequencing, and lets taken out of it."""
+    """The monoid laws of sequencing; lets move out of it."""
     match term:
         case Then(Return(), m):
             return m
@@ -56,7 +56,7 @@ def bind_laws(term: Term) -> Term | None:
 
 # one_x zero  ~>  return ()
 def one_zero(term: Term) -> Term | None:
-    """Contributing zero, or to something discrete."""
+    """A contribution of zero, or to a discrete variable."""
     match term:
         case One(_, d) if isinstance(d, Zero) or d.type == LUnit():
             return Return(unit())
@@ -70,10 +70,10 @@ def one_zero(term: Term) -> Term | None:
 # scope_x (let y = a in m)  ~>  let y = a in scope_x m
 # scope_x (one_x d1; ...; one_x dn; m)  ~>  m >>= \r. return (r, d1 + ... + dn)   (m does not use the slot)
 def scope_sum(term: Term, everywhere: int | None = None) -> Term | None:
-    """A slot whose contributions are all in plain sight is a sum.
+    """A slot whose contributions are all known is a sum.
 
-    A function that is called in ``m`` may contribute as well, unless all contributions of the whole program to the
-    slot, `everywhere` in number, are those in sight.
+    A function that is called in ``m`` may contribute as well, unless the known contributions are all of the whole
+    program's, whose number is `everywhere`.
     """
     if not isinstance(term, Scope):
         return None
@@ -127,7 +127,7 @@ def added(terms: list[Term], of: Linear) -> Term:
 # run (let y = a in m)  ~>  let y = a in run m
 # run (one_x1 d1; ...; one_xn dn)  ~>  <d1, ..., dn>   (only contributions to the slots that it opens)
 def run_sum(term: Term) -> Term | None:
-    """A computation of nothing but contributions is a tuple of sums."""
+    """A computation that consists of contributions is a tuple of sums."""
     if not isinstance(term, Run):
         return None
     if isinstance(term.body, Let):

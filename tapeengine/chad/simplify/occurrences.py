@@ -1,4 +1,4 @@
-"""How often, and where, each variable is used: what inlining depends on."""
+"""Count the uses of each variable, and record where they are; inlining depends on this."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INDEXED = (S.Build, S.For, T.ForEach, T.Descend, T.MapAccum)
 
 @dataclass(frozen=True)
 class Later(Term):
-    """A function that has not been looked at yet, because it may still meet its argument."""
+    """A function that is not rewritten yet, because it may still be applied."""
 
     function: Lambda
 
@@ -39,13 +39,13 @@ class Use:
     Attributes
     ----------
     count : int
-        Occurrences.
+        The number of occurrences.
     whole : int
-        Occurrences not under a projection.
+        The number of occurrences that are not under a projection.
     repeated : bool
-        Whether one is inside something that runs more than once where the variable is bound outside of it.
+        Whether an occurrence is inside a repeated term, and the binding is outside it.
     parts : mapping of int to Use
-        Occurrences of each projection.
+        The uses of each projection.
     """
 
     count: int = 0
@@ -54,7 +54,7 @@ class Use:
     parts: dict[int, Use] = field(default_factory=dict)
 
     def inlinable(self, bound: Term) -> bool:
-        """Tell whether what the variable is bound to may be put in its place without more work at run time."""
+        """Tell whether the bound term can replace the variable without additional work at run time."""
         if self.count == 0:
             return True
         return self.count == 1 and (not self.repeated or is_value(bound))
@@ -71,7 +71,7 @@ def is_value(term: Term) -> bool:
 
 
 def occurrences(term: Term) -> dict[str, Use]:
-    """Give the use of every variable in a term, by name. What a dead let binds uses nothing.
+    """Give the use of every variable in a term, by name. Uses in the bound term of a dead let do not count.
 
     Examples
     --------
@@ -85,19 +85,19 @@ def occurrences(term: Term) -> dict[str, Use]:
 
 
 class Occurrences:
-    """Counts uses in a term, each part of it once.
+    """Counts uses in a term; visits each subterm once.
 
     Attributes
     ----------
     uses : dict of str to Use
     ones : Counter
-        For each slot the contributions to it.
+        The number of contributions to each slot.
     bound : dict of str to int
-        The variables that are bound in what is alive, and how many repetitions deep.
+        The variables bound in live terms, with the number of repeated terms around the binding.
     indices : dict of str to Term
-        The indices of loops, and how many there are: none of them is ever negative.
+        The indices of loops, which are never negative, with the number of steps.
     visited : int
-        How many subterms were looked at.
+        The number of visited subterms.
     """
 
     def __init__(self, term: Term) -> None:
@@ -109,7 +109,7 @@ class Occurrences:
         self._visit(term, 0, None)
 
     def _visit(self, term: Term, level: int, demand: Use | None) -> None:
-        """Count uses in a term of which only some components may be demanded."""
+        """Count uses in a term of which possibly only some components are used."""
         lets = []
         while isinstance(term, Let):
             self.bound[term.var.name] = level

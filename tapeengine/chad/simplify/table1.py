@@ -41,7 +41,7 @@ def lam_app_let(term: Term) -> Term | None:
 
 # let x = (let y = a in b) in e  ~>  let y = a in let x = b in e
 def let_rotate(term: Term) -> Term | None:
-    """Take a let out of what another binds."""
+    """Move a let out of the bound term of another."""
     match term:
         case Let(x, Let(y, a, b), e):
             return Let(y, a, Let(x, b, e))
@@ -50,7 +50,7 @@ def let_rotate(term: Term) -> Term | None:
 
 # let x = (a, b) in e  ~>  let x1 = a in let x2 = b in e[(x1, x2)/x]
 def let_pair_split(term: Term) -> Term | None:
-    """Bind the components of a tuple on their own."""
+    """Bind the components of a tuple separately."""
     match term:
         case Let(x, Tuple(items) | LTuple(items), e) if items:
             names = Names(all_names(term))
@@ -69,7 +69,7 @@ def _named(of: object) -> Product | None:
 
 # let x = a in e  ~>  e[a/x]   (if a is cheap or used at most once in e)
 def let_inline(term: Term) -> Term | None:
-    """Inline a let. Used once means outside of whatever runs more than once."""
+    """Inline a let; an occurrence in a repeated term counts as more than one use."""
     from tapeengine.chad.simplify.occurrences import occurrences
 
     if not isinstance(term, Let):
@@ -91,7 +91,7 @@ def pair_proj(term: Term) -> Term | None:
 
 # (fst a, snd a)  ~>  a
 def pair_eta(term: Term) -> Term | None:
-    """A tuple of all projections of one thing."""
+    """A tuple of all projections of one term."""
     match term:
         case Tuple((Proj(a, 0), *_) as items) if a.type == term.type:
             pass
@@ -107,7 +107,7 @@ def pair_eta(term: Term) -> Term | None:
 
 # fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
 def let_proj(term: Term) -> Term | None:
-    """Take a let out of a projection."""
+    """Move a let out of a projection."""
     match term:
         case Proj(Let(x, a, e), i):
             return Let(x, a, Proj(e, i))
@@ -145,7 +145,7 @@ def plus_pair(term: Term) -> Term | None:
 
 # plus (let x = e in a) b  ~>  let x = e in plus a b
 def plus_let_1(term: Term) -> Term | None:
-    """Take a let out of the left summand."""
+    """Move a let out of the left summand."""
     match term:
         case Plus(Let(x, e, a), b):
             return Let(x, e, Plus(a, b))
@@ -154,7 +154,7 @@ def plus_let_1(term: Term) -> Term | None:
 
 # plus a (let x = e in b)  ~>  let x = e in plus a b
 def plus_let_2(term: Term) -> Term | None:
-    """Take a let out of the right summand."""
+    """Move a let out of the right summand."""
     match term:
         case Plus(a, Let(x, e, b)):
             return Let(x, e, Plus(a, b))
@@ -163,7 +163,7 @@ def plus_let_2(term: Term) -> Term | None:
 
 # 0 * x, x * 0  ~>  0    1 * x, x * 1  ~>  x    0 + x, x + 0, x - 0, x / 1  ~>  x    d * 1  ~>  d    zero * r  ~>  zero
 def algebra(term: Term) -> Term | None:
-    """Basic algebra, on real and linear numbers. (0 * x is 0 as in the paper, also where x is not finite.)"""
+    """Basic algebra on real and linear numbers. (As in the paper, 0 * x is 0 even if x is not finite.)"""
     match term:
         case Op("mul", (Literal(0.0) as zero, _)) | Op("mul", (_, Literal(0.0) as zero)):
             return zero
@@ -184,7 +184,7 @@ def algebra(term: Term) -> Term | None:
 
 # let f = \x. (a, b) in e  ~>  let f1 = \x. a in let f2 = \x. b in e[(f1 x, f2 x)/f x]
 def let_lam_pair_split(term: Term) -> Term | None:
-    """Split a function that gives a tuple, if no component costs anything shared."""
+    """Split a function that returns a tuple, if its components share no work."""
     match term:
         case Let(Var(of=Function()) as f, Lambda(params, Tuple(items) | LTuple(items)), e) if items:
             names = Names(all_names(term))
@@ -216,9 +216,9 @@ def _split_calls(term: Term, f: Var, variables: list[Var], names: Names) -> Term
 
 # map (\x. (b, c)) a  ~>  let a' = a in (map (\x. b) a', map (\x. c) a')
 def map_pair_split(term: Term) -> Term | None:
-    """Split a map or build of tuples; the arrays and the size are bound first. Gives an array of tuples by components.
+    """Split a map or build of tuples into a tuple of arrays; the arrays and the size are bound first.
 
-    The result has the type of a tuple of arrays: it is what ``unzip`` of the term would be. See `unzip_map`.
+    The result is ``unzip`` of the term.
     """
     match term:
         case Map(xs, Tuple(items), arrays, broadcasts) if items:
@@ -279,7 +279,7 @@ def sum_zero(term: Term) -> Term | None:
 
 # sum (map (\x. [x]) e)  ~>  e
 def sum_singleton(term: Term) -> Term | None:
-    """The sum of an array of one element written out."""
+    """The sum of an array with one given element."""
     match term:
         case Total(Elements((item,))):
             return item

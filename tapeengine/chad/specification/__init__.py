@@ -1,8 +1,8 @@
-"""The specification: what programs and their derivatives mean, and what they cost. Nothing that runs imports it.
+"""The specification: the meaning and the cost of programs and their derivatives. The executed code does not import it.
 
 =====================  ==============================================================================================
 `evaluator`            the meaning of source and target terms, counting steps by the cost model of EC appendix C
-`dense`                linear types as EC Fig. 4 has them
+`dense`                linear types as in EC Fig. 4
 `environment`          environment cotangents as pairs (CHAD 7.5) and as vectors (EC Fig. 2)
 `functions`            functions by copowers (CHAD 7.5)
 `ladder`               the reverse derivative in each of these forms

@@ -54,13 +54,13 @@ def scope(E: Evaluation, t: T.Scope, env: Environment) -> Computation:
 def _with_slots(
     E: Evaluation, slots: tuple[tuple[str, Linear], ...], inner: Computation
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Run a computation with more slots open, and give its result and their final values."""
+    """Run a computation with additional open slots; return its result and their final values."""
     for name, of in slots:
         before = E.steps
         E.slots.open(name, E.linear.zero(of))
         E.step(before - E.steps)
     try:
-        value = inner()  # from here and not by the core's scope, which would take room on C's stack
+        value = inner()  # called here and not by the core's scope, to save C stack
     finally:
         cotangents = [E.slots.close(name) for name, _ in reversed(slots)]
     return value, tuple(reversed(cotangents))

@@ -14,7 +14,7 @@ __all__ = ["Snoc", "Vectors"]
 
 
 class _Writer(Form):
-    """What the two forms that pass environment vectors as values share: a computation is a pair (vector, result)."""
+    """The common part of the forms with environment vectors as values: a computation is a pair (vector, result)."""
 
     @abstractmethod
     def split(self, slot: str, of: Linear, vector: Term) -> tuple[Term, Term]:
@@ -50,7 +50,7 @@ class _Writer(Form):
         return go(list(slots), vector, [])
 
     def packed(self, slot: str, of: Linear, vector: Term) -> Term:
-        """Give what `split` takes apart."""
+        """Give the inverse of `split`."""
         return vector
 
     # let <e, d> = split effect in <e, result>

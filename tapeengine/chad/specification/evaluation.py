@@ -1,4 +1,4 @@
-"""What every rule of evaluation uses: dispatch, environments, step counting, calls of definitions."""
+"""The methods of the rules of evaluation: dispatch, environments, step counting, calls of definitions."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Evaluation:
     Parameters
     ----------
     module : Module
-        Its definitions can be called.
+        The module whose definitions can be called.
     linear : LinearValues, optional
         How values of linear types are represented; sparse by default.
     primitives : object, optional
-        Gives registry primitives by name: ``primitives[name]``.
+        Returns registry primitives by name: ``primitives[name]``.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Evaluation:
 
     @property
     def steps(self) -> int:
-        """Steps taken so far."""
+        """The number of steps so far."""
         return self.linear.steps
 
     def step(self, count: int = 1) -> None:
@@ -59,7 +59,7 @@ class Evaluation:
         return self.eval(term, env)
 
     def eval(self, term: Term, env: Environment) -> Any:
-        """Evaluate a term. (Rules call this and not the object, which would take room on C's stack.)"""
+        """Evaluate a term. (Rules call this and not the object, to save C stack.)"""
         return self.rules[type(term)](self, term, env)
 
     def call(self, name: str, args: Sequence[Any]) -> Any:

@@ -4,8 +4,8 @@ For a context ``x1: t1, ..., xn: tn`` and a term of type ``t``
 
     D[x1: t1, ..., xn: tn]1  |-  D[term] : D[t]1 * (D[context]2 -> D[t]2)
 
-where ``D[context]2`` is the left-nested linear pair of the variables' tangents, as in CHAD appendix B.1. Variables
-of discrete type have no tangent and are left out of it.
+where ``D[context]2`` is the left-nested linear pair of the variables' tangents, as in CHAD appendix B.1. Variables of
+discrete type have no tangent and are omitted.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def forward(module: Module) -> Module:
     Returns
     -------
     Module
-        Each definition gives the pair of its value and a function from the linear tuple of tangents of its parameters
+        Each definition returns the pair of its value and a function from the linear tuple of tangents of its parameters
         to the tangent of its value.
     """
     definitions = {}

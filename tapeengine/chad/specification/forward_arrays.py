@@ -1,4 +1,4 @@
-"""Rules of forward CHAD for arrays and iteration: each operation is applied to the tangents as it is to the primals."""
+"""Rules of forward CHAD for arrays and iteration: each operation is applied to tangents as to primals."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def index(D: Forward, t: Index, context: Context) -> Term:
 
 
 def element(D: Forward, array: Term, i: Term, context: Context) -> Term:
-    """An element of a variable: only that element of the tangent is looked at."""
+    """An element of a variable: only that element of the tangent is read."""
     return D.bind(
         "p",
         array,
@@ -148,7 +148,7 @@ def scatter(D: Forward, t: Scatter, context: Context) -> Term:
     return D.bind_all((t.array, t.indices, t.values), context, body)
 
 
-# D[filter (x. c) t]: a gather at the indices that pass, unless there are no tangents to speak of
+# D[filter (x. c) t]: a gather at the selected indices, unless the elements are discrete
 def filter_(D: Forward, t: Filter, context: Context) -> Term:
     a = D.fresh("a", t.array.type)
     i, j = D.fresh("i", INT), D.fresh("j", INT)
@@ -197,7 +197,7 @@ def while_(D: Forward, t: While, context: Context) -> Term:
 
 
 def rewound(D: Forward, state: Var, init: Var, loop: Var, n: Term, context: Context) -> Term:
-    """Pair the last state of a loop with the derivative that goes through its steps again."""
+    """Pair the last state of a loop with the derivative that runs its steps again."""
 
     def ahead(v: Var) -> Term:
         k, ds = D.fresh("k", INT), D.fresh("v", tangent(state.of))
@@ -243,7 +243,7 @@ def fold(D: Forward, t: Fold, context: Context) -> Term:
     return D.bind("p", t.array, context, body)
 
 
-# D[fold max s]: the mean of the tangents of all elements that are the largest
+# D[fold max s]: the mean of the tangents of all elements equal to the largest
 def extreme(D: Forward, t: Fold, context: Context) -> Term:
     def body(p: Var) -> Term:
         xs = Proj(p, 0)

@@ -1,4 +1,4 @@
-"""What every rule of forward CHAD uses: binding, contexts and their tangents, definitions."""
+"""The methods of the rules of forward CHAD: binding, contexts and their tangents, definitions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Forward:
         return go(terms, [])
 
     def result(self, primal: Term, ahead: Callable[[Var], Term], context: Context) -> Term:
-        """Pair a primal with its derivative, the function of ``v`` that gives ``ahead(v)``."""
+        """Pair a primal with its derivative, which maps ``v`` to ``ahead(v)``."""
         v = self.fresh("v", context_type(context))
         return Tuple((primal, Lambda((v,), ahead(v))))
 
@@ -75,7 +75,7 @@ class Forward:
         return Proj(self(term, context), 0)
 
     def extend(self, context: Context, *variables: Var) -> Context:
-        """Extend a context by those variables that have a tangent."""
+        """Extend a context by the variables that have a tangent."""
         return context + tuple((v.name, tangent(v.of)) for v in variables if not is_discrete(v.of))
 
     def extended(self, v: Term, variables: tuple[Var, ...], tangents: list[Term]) -> Term:

@@ -1,7 +1,7 @@
 """Rules of reverse CHAD for functions, with copowers (CHAD 7.5).
 
-Only the form "copower" differentiates functions directly; the others take programs whose functions have been
-closed and defunctionalised, because these rules differentiate a function twice wherever it is called (EC section 9).
+Only the form "copower" differentiates functions directly. The others take closed and defunctionalised programs, because
+these rules differentiate a function twice at each call (EC section 9).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The reverse derivative in the forms of the papers, each of which mends what is wrong with the one before."""
+"""The reverse derivative in the forms of the papers, each of which improves on the previous one."""
 
 from __future__ import annotations
 

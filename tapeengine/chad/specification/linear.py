@@ -15,12 +15,12 @@ from tapeengine.chad.values import Tagged
 __all__ = ["RULES"]
 
 
-# cost(0) = 1, and what a dense zero takes
+# cost(0) = 1 + the cost of a dense zero
 def zero(E: Evaluation, t: T.Zero, env: Environment) -> Any:
     return E.linear.zero(t.of)
 
 
-# cost(s + t) = 1 + cost(s) + cost(t) + what the sum takes
+# cost(s + t) = 1 + cost(s) + cost(t) + the cost of the sum
 def plus(E: Evaluation, t: T.Plus, env: Environment) -> Any:
     E.step()
     return E.linear.plus(T.linear_type(t), E.eval(t.left, env), E.eval(t.right, env))

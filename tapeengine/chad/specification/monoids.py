@@ -17,7 +17,7 @@ __all__ = ["Element", "Over", "backpropagated"]
 
 
 class Element(NamedTuple):
-    """An element of a monoid in the place of a real; a bare float would be added as one."""
+    """An element of a monoid that replaces a real; a bare float would be added as a number."""
 
     x: Any
 
@@ -45,7 +45,7 @@ class Over(Sparse):
         return Element(self.monoid.add(a.x, b.x)) if isinstance(of, LReal) else super().plus(of, a, b)
 
     def scale(self, a: Any, factor: float) -> Any:
-        """Do to an element what a factor does."""
+        """Apply a factor to an element."""
         return Element(self.monoid.through(Scaling(factor), a.x))
 
 
@@ -61,8 +61,7 @@ def backpropagated(program: Program, primals: Sequence[Any], monoid: Monoid) -> 
     Returns
     -------
     tuple
-        For each parameter what arrives there: an element, or elements in tuples and lists; None in the place of a
-        tuple where nothing does.
+        For each parameter an element, or elements in tuples and lists; None instead of a tuple without contributions.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def _listed(linear: Over, of: Linear, cotangent: Any, primal: Any) -> Any:
 
 
 def _bare(cotangent: Any) -> Any:
-    """A cotangent with elements where reals are; None where nothing has arrived."""
+    """A cotangent with elements in place of reals; None without contributions."""
     if isinstance(cotangent, Element):
         return cotangent.x
     if isinstance(cotangent, (tuple, list)):

@@ -1,4 +1,4 @@
-"""A program's value and derivatives by evaluating their terms: what all that runs is compared with."""
+"""A program's value and derivatives by evaluating their terms; the executed code is compared with these."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Evaluation of source terms. The comment above each rule is its cost in EC appendix C.
 
-Arrays, which the appendix does not have, cost one step for each element besides the cost of the element's term.
+Arrays, which the appendix lacks, cost one step for each element in addition to the cost of the element's term.
 """
 
 from __future__ import annotations

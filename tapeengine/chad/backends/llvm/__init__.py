@@ -1,1 +1,1 @@
-"""The intermediate form as machine code through LLVM: optional, and imported at the first compilation."""
+"""Compile the intermediate form to machine code through LLVM; optional, and imported at the first compilation."""

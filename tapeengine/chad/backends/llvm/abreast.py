@@ -1,9 +1,9 @@
-"""Several steps of a loop abreast, where each adds up numbers in loops inside it.
+"""Run several steps of a loop at once if each step sums numbers in inner loops.
 
-A sum in the order of the program waits for each addition before the next. Sums of different steps do not wait for one
-another: their inner loops become one that adds to all of them in turn. Each sum keeps its own order. So do elements of
-arrays that all steps add to, where each step of the inner loop has elements of its own. All else that a step does runs
-after these loops in the order of the steps, so that no bit changes.
+In a sum in program order each addition waits for the previous one, but sums of different steps are independent: their
+inner loops are joined into one, which adds to all of them in turn. Each sum keeps its order. So do elements of arrays
+to which all steps add, if each step of the inner loop adds to different elements. The rest of each step runs after
+these loops, in the order of the steps, so no bit changes.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from tapeengine.chad.intermediate.statements import (
 
 __all__ = ["LANES", "Abreast", "abreast", "side_by_side"]
 
-#: So many steps at once: as many additions as the processor has under way.
+#: The number of steps at once: the number of additions that a processor executes concurrently.
 LANES = 4
 
 
 @dataclass
 class Abreast:
-    """What steps do side by side, and what they do one after the other.
+    """A division of the steps into a concurrent and a sequential part.
 
     Attributes
     ----------
     first : list of Statement
-        Loops in it are run for all steps at once, what is between them for one step after the other.
+        Its loops run for all steps at once, the statements between them for each step in turn.
     rest : list of Statement
     own : dict of str to Var
-        The variables that each step has for itself.
+        The variables of which each step has its own copy.
     """
 
     first: list[Statement]
@@ -60,7 +60,7 @@ class Abreast:
 
 
 class Around(Protocol):
-    """What is known of a loop."""
+    """Facts about a loop."""
 
     def is_fixed(self, x: Operand) -> bool:
         """Tell whether a value is the same in all steps."""
@@ -71,12 +71,12 @@ class Around(Protocol):
         ...
 
     def memory(self, name: str) -> str:
-        """Give the class of arrays that may be the same memory."""
+        """Give the class of arrays that may share memory."""
         ...
 
 
 def abreast(s: For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
-    """Find out how the steps of a loop can run side by side; None where they cannot, or have nothing to sum.
+    """Find out how the steps of a loop can run concurrently; None if they cannot, or have nothing to sum.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def abreast(s: For, given: Collection[str], around: Around, program: Helpers) ->
 
 
 def own_variables(s: For, sites: Mapping[str, Site]) -> Iterator[Var]:
-    """Go through the variables that a step gives a value."""
+    """Iterate over the variables that a step assigns."""
     yield s.index
     for x in (s, *(x for x, _ in walk(s.body))):
         yield from outs(x) if x is not s else ()
@@ -121,14 +121,14 @@ def own_variables(s: For, sites: Mapping[str, Site]) -> Iterator[Var]:
 
 
 class Finder:
-    """Finds statements that do nothing but compute values of their own."""
+    """Finds statements that only compute values for their own step."""
 
     def __init__(self, carried: Collection[str], given: Collection[str], around: Around, program: Helpers) -> None:
         self.carried, self.given, self.around, self.program = carried, given, around, program
         self.made: set[str] = set()
 
     def is_own(self, s: Statement) -> bool:
-        """Tell whether a statement reads what no step changes, and gives numbers that no other step sees."""
+        """Tell whether a statement reads only values that no step changes, and is used only in its own step."""
         if any(isinstance(x, Var) and x.name in self.carried for x in reads(s)):
             return False
         match s:
@@ -147,7 +147,7 @@ class Finder:
         return False
 
     def is_sum(self, s: For) -> bool:
-        """Tell whether an inner loop has as many steps as in all other steps, and does nothing but add."""
+        """Tell whether an inner loop has the same number of steps in all outer steps, and only adds."""
         if s.count is None or not self.around.is_fixed(s.count):
             return False
         if any(self.program.sites.get(k.frames.name) != COLUMNS for k in s.recalled):
@@ -157,18 +157,18 @@ class Finder:
         return own and all(self.is_added(x) or self.is_own(x) for x in self.steps(s)) and self.in_any_order(s)
 
     def steps(self, s: For) -> list[Statement]:
-        """Give the statements of a loop, with those that give again what its frames leave out."""
+        """Give the statements of a loop, including those that recompute values omitted from its frames."""
         sites = (self.program.recomputed.get(k.frames.name) for k in s.recalled)
         return [*(t for site in sites if site is not None for t in site.again), *s.body]
 
     def is_added(self, s: Statement) -> bool:
-        """Tell whether a statement adds a number of its own to an element."""
+        """Tell whether a statement adds a number of its own step to an element."""
         if not isinstance(s, AddAt) or not isinstance(s.value.type, Scalar):
             return False
         return not any(isinstance(x, Var) and x.name in self.carried for x in reads(s))
 
     def in_any_order(self, s: For) -> bool:
-        """Tell whether the steps of a loop add to different elements of the arrays that all steps around it share."""
+        """Tell whether the steps of a loop add to different elements of the arrays that all outer steps share."""
         body: list[Statement] = [x for x in self.steps(s) if not isinstance(x, Add) and not self.is_local(x)]
         arrays = {v.name for x in body for v in self.added(x)}
         if len(set(map(self.around.memory, arrays))) < len(arrays):  # one memory under two names
@@ -180,7 +180,7 @@ class Finder:
         return isinstance(s, AddAt) and s.array.name in self.made
 
     def are_apart(self, first: Sequence[Statement], rest: Sequence[Statement]) -> bool:
-        """Tell whether nothing else touches what the loops add to."""
+        """Tell whether no other statement accesses the memory to which the loops add."""
         loops = [{self.memory(v) for x in s.body for v in self.added(x)} for s in first if isinstance(s, For)]
         touched = [self.memory(v) for x, _ in walk(list(rest)) for v in (*reads(x), *changes(x)) if is_array(v)]
         each = [name for memory in loops for name in memory]
@@ -201,6 +201,6 @@ def is_array(x: Operand) -> bool:
 
 
 def side_by_side(loops: Sequence[For]) -> For:
-    """Give one loop that does in each step what several of as many steps do in theirs, but for the frames they keep."""
+    """Join loops with the same number of steps into one, without the frames that they keep."""
     body, carried = [t for s in loops for t in s.body], [pair for s in loops for pair in s.carried]
     return replace(loops[0], body=body, carried=carried, recalled=[k for s in loops for k in s.recalled], kept=None)

@@ -1,7 +1,7 @@
-"""A loop that fills an array only for it to be added to another one adds there itself.
+"""Let a loop that fills an array, which is only added to another array, add to the latter directly.
 
-Each element gets one contribution, so that the sums are the same to the bit: where an array begins as zeros, what is
-added to it is added to zero first, and no sum that began at zero is ``-0.0``.
+Each element gets one contribution, so the sums have the same bits: a contribution to an array of zeros is added to zero
+first, and a sum that began at zero is never ``-0.0``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ __all__ = ["accumulated"]
 
 
 def accumulated(function: Function, times: Counter[str]) -> Function:
-    """Give a function that adds where its sums are.
+    """Give a function that adds to its sums directly.
 
     Parameters
     ----------
     function : Function
     times : Counter of str
-        How often each variable is named.
+        The number of occurrences of each variable.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def accumulated(function: Function, times: Counter[str]) -> Function:
 
 
 class Places:
-    """Finds where arrays of contributions are added."""
+    """Finds the arrays to which arrays of contributions are added."""
 
     def __init__(self, function: Function, times: Counter[str]) -> None:
         self.times = times
@@ -64,7 +64,7 @@ class Places:
         self.params = {self.lifetimes.find(p.name) for p in function.params}
 
     def block(self, statements: Sequence[Statement]) -> list[Statement]:
-        """Give statements that add where their sums are."""
+        """Give statements that add to their sums directly."""
         found = list(map(self.inside, statements))
         for s in list(found):
             if isinstance(s, New) and self.times[s.out.name] == 3 and len(s.sizes) == 1:
@@ -72,7 +72,7 @@ class Places:
         return found
 
     def inside(self, s: Statement) -> Statement:
-        """Do so inside a statement."""
+        """Do the same inside a statement."""
         match s:
             case For():
                 return replace(s, body=self.block(s.body))
@@ -83,7 +83,7 @@ class Places:
         return s
 
     def move(self, statements: list[Statement], made: New) -> None:
-        """Let the loop that fills an array add to what the array is added to, if nobody else looks at either."""
+        """Let the loop that fills an array add to the array's sum, if no other statement uses either."""
         start = statements.index(made)
         after = statements[start + 1 :]
         last = next((s for s in after if isinstance(s, AddAll) and s.value == made.out), None)
@@ -106,12 +106,12 @@ class Places:
         statements[start : start + 1] = [] if row is None else [row]
 
     def may_move(self, row: Row, between: Sequence[Statement]) -> bool:
-        """Tell whether a row may be taken before some statements."""
+        """Tell whether a row may be read before the given statements."""
         given = {v.name for s, _ in walk(list(between)) for v in outs(s)}
         return not any(isinstance(x, Var) and x.name in given for x in (row.array, *row.indices))
 
     def is_apart(self, sums: Var, made: Var, between: Sequence[Statement]) -> bool:
-        """Tell whether statements do not touch the memory of some sums."""
+        """Tell whether statements do not access the memory of the given sums."""
         memory = self.lifetimes.find(sums.name)
         if memory in self.params:
             return False
@@ -120,7 +120,7 @@ class Places:
 
 
 def filled(loop: For, array: Var) -> bool:
-    """Tell whether each step of a loop adds to an element of its own, and that is all that is done with an array."""
+    """Tell whether each step of a loop adds to a different element of an array, and does not otherwise use it."""
     index = {loop.index.name}
     for s in loop.body:
         if isinstance(s, Assign):

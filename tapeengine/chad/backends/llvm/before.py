@@ -1,6 +1,7 @@
-"""What is done once before a loop: what all its steps have alike, and checks of indices.
+"""Move code before a loop: computations that are the same in all steps, and checks of indices.
 
-It runs only where the loop has a step. An index that is out of range refers the run to Python, which raises in order.
+This code runs only if the loop has a step. An index out of range refers the run to Python, which raises errors in
+order.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ __all__ = ["Before"]
 
 
 class Before:
-    """What is written before a loop.
+    """Writes the code before a loop.
 
     Parameters
     ----------
     b : Body
     loop : For
     sites : sequence of Site
-        What its frames leave out, which each step begins with.
+        The values omitted from its frames, which each step recomputes first.
     """
 
     def __init__(self, b: Body, loop: For, sites: Sequence[Site]) -> None:
@@ -61,7 +62,7 @@ class Before:
         return x.name in self.b.known and x.name not in self.b.changing and x.name not in self.inside
 
     def write(self, count: str) -> None:
-        """Write what can be done before the loop, of what all its steps do."""
+        """Write the statements of the steps that can be moved before the loop."""
         for s in self.steps:
             if self.may_go(s):
                 self.b.block([s])
@@ -99,7 +100,7 @@ class Before:
         return self.b.lifetimes.find(name)
 
     def check(self, s: Load | Row, count: str) -> None:
-        """Check the indices of a statement that are alike in all steps, or the loop's."""
+        """Check the indices of a statement that are the same in all steps, or are the loop's index."""
         b = self.b
         sizes = b.value(s.array)[1:]
         for k, x in enumerate(s.indices):
@@ -115,7 +116,7 @@ class Before:
         b.checked.add(id(s))
 
     def sum_of(self, s: Compute) -> Operand | None:
-        """Give what a statement adds to the loop's index, if that is not negative and the same in all steps."""
+        """Give the operand that a statement adds to the loop's index, if it is non-negative and invariant."""
         if s.operation.name != "iadd":
             return None
         first, second = s.args
@@ -123,7 +124,7 @@ class Before:
         return other if other is not None and self.is_fixed(other) and self.b.is_index(other) else None
 
     def check_sum(self, s: Compute, size: str, count: str) -> None:
-        """Check an index that is the loop's and a number that is not negative: the last one is the largest."""
+        """Check an index that is the sum of the loop's and a non-negative number; the last one is the largest."""
         b, start = self.b, self.sum_of(s)
         if not b.is_reverse:
             assert start is not None
@@ -132,7 +133,7 @@ class Before:
         b.checked.add(id(s))
 
     def leave(self) -> None:
-        """Forget it after the loop."""
+        """Discard the facts after the loop."""
         b, known = self.b, {id(s) for s in self.steps}
         b.checked -= known
         b.hoisted -= known

@@ -1,4 +1,4 @@
-"""What writes the body of one function: its variables, and places in its arrays."""
+"""Write the body of one function: its variables, and addresses in its arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tapeengine.chad.intermediate.statements import (
 
 __all__ = ["Body", "Rules"]
 
-#: More elements than any array has.
+#: A bound on the number of elements of an array.
 TOO_MANY = 1 << 44
 
 
@@ -37,12 +37,12 @@ class Body(Values):
     Parameters
     ----------
     program : Helpers
-        What the functions of a program share.
+        Shared by the functions of a program.
     function : Function
     may_raise : bool
-        Whether the run stops where Python would raise; partial derivatives are never errors.
+        Whether the run stops where Python would raise an error; partial derivatives never raise errors.
     rules : mapping
-        How each statement is written.
+        The rule that writes each statement.
     """
 
     def __init__(self, program: Helpers, function: Function, may_raise: bool, rules: Rules) -> None:
@@ -67,7 +67,7 @@ class Body(Values):
                 self.rules[type(s)](self, s)
 
     def copies(self, statements: Sequence[Statement], copy: Callable[[Statement], Statement]) -> list[Statement]:
-        """Give copies of statements, without those that have been done before; what has been checked stays so."""
+        """Give copies of statements, without those already executed; checks remain valid for the copies."""
         found = []
         for s in statements:
             if id(s) in self.hoisted:
@@ -78,11 +78,11 @@ class Body(Values):
             for k in range(len(s.indices)) if isinstance(s, Load | Row) else ():
                 if (id(s), k) in self.prepared:
                     self.prepared[id(found[-1]), k] = self.prepared[id(s), k]
-        self.copied += found  # their identities are not used again
+        self.copied += found  # keeps their identities from being reused
         return found
 
     def lane(self, own: Mapping[str, Var], k: int) -> Mapping[str, Var]:
-        """Give names of their own to the variables of one of several steps."""
+        """Give separate names to the variables of one of several steps."""
         names = {name: Var(f"{name}.{k}", v.type) for name, v in own.items()}
         for name, v in names.items():
             if name in self.changing:
@@ -113,9 +113,9 @@ class Body(Values):
         return i
 
     def read_at(self, s: Load | Row) -> str:
-        """Give the place that a statement reads.
+        """Give the address that a statement reads.
 
-        What its loop has checked is not checked, nor what a reverse pass reads again.
+        Indices that its loop has checked, or that a reverse pass reads again, are not checked.
         """
         checked = s.checked and id(s) not in self.checked
         return self.element(s.array, s.indices, checked and not self.is_reverse, checked, id(s))
@@ -128,7 +128,7 @@ class Body(Values):
         may_be_negative: bool = True,
         reader: int | None = None,
     ) -> str:
-        """Give the place of an element, or of the first one of a row."""
+        """Give the address of an element, or of the first element of a row."""
         assert isinstance(array.type, ArrayOf)
         data, *sizes = self.value(array)
         place = "0"
@@ -147,12 +147,12 @@ class Body(Values):
         return self.at(data, self.product([place, *rest, stride(of)]))
 
     def check_size(self, n: str) -> None:
-        """Stop where an array would have more elements than there is memory."""
+        """Stop if an array would have more elements than fit in memory."""
         if not n.isdigit():
             self.stop_if(self.op(f"icmp ugt i64 {n}, {TOO_MANY}"), NO_MEMORY, now=True)
 
     def total(self, sizes: Sequence[str], size: int) -> str:
-        """Give the bytes of an array; stops where these are too many."""
+        """Give the size of an array in bytes; stop if it is too large."""
         for n in sizes:
             self.check_size(n)
         found = sizes[0]

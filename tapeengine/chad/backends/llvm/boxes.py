@@ -1,4 +1,4 @@
-"""Records of recursive sums: eight bytes for the number of the option, and for each word of a field."""
+"""Records of recursive sums: eight bytes for the number of the option, and eight for each word of a field."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plus(b: Body, s: Plus) -> None:
 
 
 def unpack(b: Body, s: Unpack) -> None:
-    """Read the fields of a record; those of a linear one that is null are zeros."""
+    """Read the fields of a record; those of a null linear record are zeros."""
     types = [w for v in s.outs for w in words(v.type)]
     box = b.one(s.box)
     assert isinstance(s.box.type, BoxOf)

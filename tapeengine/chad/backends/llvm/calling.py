@@ -1,4 +1,4 @@
-"""A program's passes as native code, from Python's values and back."""
+"""A program's passes as native code on Python values."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tapeengine.chad.types import Sum
 __all__ = ["FAULTS", "code", "in_turn", "native", "native_references", "native_tangent", "passes", "text_of"]
 
 
-#: What LLVM and its binding raise, and what writing their text may: a program that they refuse runs without them.
+#: Errors of LLVM, its binding and the writing of its text. A program that they refuse runs without native code.
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
-#: About the nanoseconds of work after which a program is compiled once more, for each statement: twice what that takes.
+#: The nanoseconds of work per statement after which a program is recompiled: about twice the time of compiling.
 EACH_STATEMENT = 4_000_000
 
 
@@ -43,7 +43,7 @@ def native(
     again: Callable[..., Any],
     is_loose: bool = False,
 ) -> Native | None:
-    """Compile a forward and a reverse pass; None for types whose values the core does not take.
+    """Compile a forward and a reverse pass; None for types whose values the core does not accept.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def native(
     classes : mapping of str to type
         The classes that named products stand for.
     again : callable
-        The longer way, for what compiled code refers to Python.
+        The fallback for runs that compiled code refers to Python.
     is_loose : bool
-        Whether sums and products may be taken in any order.
+        Whether sums and products may be reordered.
     """
     forms = forms_of(lowered, definition, classes)
     if forms is None:
@@ -69,9 +69,9 @@ def native(
 
 
 def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Code], Native], is_loose: bool) -> Native:
-    """Compile a program's two passes as fast as can be, and once more by all that LLVM has after as long a run.
+    """Compile a program's two passes quickly, and again with full optimisation after they have run as long.
 
-    Where sums may be taken in any order both would give different bits, and the first is left out.
+    If sums may be reordered, the two would give different bits, so the first is omitted.
     """
 
     def by_level(is_full: bool) -> Native:
@@ -83,7 +83,7 @@ def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Cod
     def full() -> Native | None:
         try:
             return by_level(True)
-        except FAULTS:  # the code that there is runs on
+        except FAULTS:  # the present code stays in use
             return None
 
     if is_loose:
@@ -94,7 +94,7 @@ def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Cod
 
 
 def loosened(text: str) -> str:
-    """Let LLVM take sums and products in any order, and in one rounding."""
+    """Allow LLVM to reorder and contract sums and products."""
     return re.sub(r"= (fadd|fsub|fmul|fdiv) double", r"= \1 reassoc contract nsz arcp double", text)
 
 
@@ -106,7 +106,7 @@ def text_of(lowered: Lowered) -> str:
 def native_tangent(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type], is_loose: bool = False
 ) -> Native | None:
-    """Compile a tangent function: ``vjp(*primals, *tangents)`` gives the pair of value and tangent.
+    """Compile a tangent function: ``vjp(*primals, *tangents)`` returns the pair of value and tangent.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def native_tangent(
 
 
 def passes(lowered: Lowered) -> list[Pass]:
-    """Give what the core calls of a lowered derivative."""
+    """Give the passes of a lowered derivative."""
     forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
     assert forward.kept is not None
     return [
@@ -135,7 +135,7 @@ def passes(lowered: Lowered) -> list[Pass]:
 
 
 def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
-    """Give a result of the reverse pass for each parameter of the forward pass; nobody looks at discrete ones."""
+    """Give a result of the reverse pass for each parameter of the forward pass; discrete ones are never read."""
     gave = iter(reverse.results)
     found = [Const(0, WHOLE) if linear(p.type) is None else next(gave) for p in forward.params]
     if any(linear(p.type) not in (None, x.type) for p, x in zip(forward.params, found, strict=True)):

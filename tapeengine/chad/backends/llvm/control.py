@@ -1,9 +1,9 @@
-"""Loops and branches, and what they keep.
+"""Loops and branches, and their frames.
 
-A loop with a known number of steps keeps a column for each word, behind the number of its steps; a loop that ends by a
-condition keeps a chain of records, the newest first; a branch or a call keeps one record. An innermost loop has no
-other exit than its end, so that it vectorises: it runs in strips, between which interrupts are looked for, but for one
-inside another loop that goes along an array; other loops look in each step.
+A loop with a known number of steps keeps the number of its steps, and then a column for each word. A loop that ends by
+a condition keeps a chain of records, the newest first. A branch or a call keeps one record. An innermost loop has no
+exit except its end, so that it vectorises: it runs in strips, with a check for interrupts after each, except if it is
+inside another loop and runs along an array. Other loops check in each step.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from tapeengine.chad.intermediate.statements import (
 
 __all__ = ["sites"]
 
-#: Steps of an innermost loop between two looks for interrupts.
+#: Steps of an innermost loop between two checks for interrupts.
 STRIP = 1 << 14
 #: Bytes before the first column: the number of steps.
 HEADER = 32
-#: Where `te_native` has the arena of scratch memory and the budget; see `machine.h`.
+#: The offsets of the scratch arena and the budget in `te_native`; see `machine.h`.
 SCRATCH, BUDGET = 24, 48
 
 
 def sites(functions: Sequence[Function]) -> Mapping[str, str]:
-    """Give how each site's frames lie."""
+    """Give the layout of each site's frames."""
     found: dict[str, str] = {}
     for f in functions:
         if f.kept is not None:
@@ -70,7 +70,7 @@ def field_words(kept: Kept) -> list[str]:
 
 
 def give_fields(b: Body, kept: Kept, values: Sequence[str]) -> None:
-    """Give the fields of a record their values."""
+    """Assign the fields of a record."""
     values = list(values)
     for f in kept.fields:
         n = len(words(f.type))
@@ -82,7 +82,7 @@ def give_fields(b: Body, kept: Kept, values: Sequence[str]) -> None:
 
 
 def keep_record(b: Body, kept: Kept, before: str | None = None) -> str:
-    """Write a record, behind the one before in a chain; give its place."""
+    """Write a record, linked to the previous one of a chain; return its address."""
     types = field_words(kept)
     if not types and before is None:
         return "null"
@@ -117,17 +117,17 @@ class Columns:
             before = in_memory(self.types[k])
 
     def at(self, b: Body, k: int, index: str) -> str:
-        """Give the place of a word of one step."""
+        """Give the address of a word of one step."""
         memory = "i8" if self.types[k] == "i1" else self.types[k]
         return b.op(f"getelementptr inbounds {memory}, ptr {self.starts[k]}, i64 {index}")
 
     def keep(self, b: Body, index: str) -> None:
-        """Keep what a step has."""
+        """Store the values of a step."""
         for k, (word, value) in enumerate(zip(self.types, b.values(self.kept.fields), strict=True)):
             b.write(word, value, self.at(b, k, index), FRAME)
 
     def recall(self, b: Body, index: str) -> None:
-        """Give the fields what the step had."""
+        """Restore the values of a step."""
         sizes = [isinstance(f.type, ArrayOf) and k > 0 for f in self.kept.fields for k, _ in enumerate(words(f.type))]
         found = [
             b.read(w, self.at(b, k, index), FRAME, is_size)
@@ -140,7 +140,7 @@ class Columns:
             b.block(self.site.again)
 
     def of_lane(self, b: Body, names: Mapping[str, Var]) -> Columns:
-        """Give the same columns for a step with variables of its own."""
+        """Give the same columns for a step with separate variables."""
         found = copy(self)
         found.kept = renamed(self.kept, names)
         if self.site is not None:
@@ -150,7 +150,7 @@ class Columns:
 
 
 def open_columns(b: Body, kept: Kept, count: str) -> Columns:
-    """Make room for the frames of all steps."""
+    """Allocate the frames of all steps."""
     site = b.program.recomputed.get(kept.frames.name)
     fields = kept if site is None else Kept(kept.frames, site.fields)
     size = sum(size_of(w) for w in field_words(fields))
@@ -174,12 +174,12 @@ def is_innermost(body: Sequence[Statement]) -> bool:
 
 
 def weight(body: Sequence[Statement]) -> int:
-    """Give about how many nanoseconds a step takes."""
+    """Estimate the nanoseconds of a step."""
     return 1 + sum(1 for _ in walk(list(body)))
 
 
 def charge(b: Body, cost: str | int) -> str:
-    """Count the budget down; give what is left."""
+    """Decrease the budget; return the rest."""
     budget = b.state(BUDGET)
     left = b.op(f"sub i64 {b.op(f'load i64, ptr {budget}, !tbaa !17')}, {cost}")
     b.line(f"store i64 {left}, ptr {budget}, !tbaa !17")
@@ -187,7 +187,7 @@ def charge(b: Body, cost: str | int) -> str:
 
 
 def poll(b: Body, cost: str | int) -> None:
-    """Count the budget down; where it is used up look for interrupts."""
+    """Decrease the budget; if it is used up, check for interrupts."""
     left = charge(b, cost)
     look, go = b.label("look"), b.label("go")
     b.jump_if(b.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
@@ -197,7 +197,7 @@ def poll(b: Body, cost: str | int) -> None:
 
 
 class Scratch:
-    """What gives scratch memory back at the end of a step."""
+    """Releases scratch memory at the end of a step."""
 
     def __init__(self, b: Body, loop: For | While) -> None:
         self.copied = b.lifetimes.copied(loop)
@@ -205,13 +205,13 @@ class Scratch:
         self.buffers = {v.name: Buffers(b) for v in self.copied}
 
     def begin(self, b: Body) -> None:
-        """Note how far the memory is used."""
+        """Store the position in the scratch memory."""
         if self.is_used:
             self.top = b.op(f"load ptr, ptr {b.state(SCRATCH)}, !tbaa !17")
             self.block = b.op(f"load ptr, ptr {b.state(SCRATCH + 16)}, !tbaa !17")
 
     def end(self, b: Body) -> None:
-        """Give back what the step has used."""
+        """Release the memory that the step has used."""
         if self.is_used:
             b.line(f"store ptr {self.top}, ptr {b.state(SCRATCH)}, !tbaa !17")
             b.line(f"store ptr {self.block}, ptr {b.state(SCRATCH + 16)}, !tbaa !17")
@@ -220,7 +220,7 @@ class Scratch:
 
 
 class Buffers:
-    """Two buffers in turn for an array that a loop hands on: what it held a step ago may still be read."""
+    """Two alternating buffers for an array that a loop carries, since the previous contents may still be read."""
 
     def __init__(self, b: Body) -> None:
         self.places = [b.place("ptr"), b.place("ptr")]
@@ -229,7 +229,7 @@ class Buffers:
             b.places += [f"  store ptr null, ptr {place}", f"  store i64 -1, ptr {room}"]
 
     def copy(self, b: Body, v: Var, value: Sequence[str]) -> list[str]:
-        """Copy an array into the buffer whose turn it is; give the copy."""
+        """Copy an array to the current buffer; return the copy."""
         data, *sizes = value
         element = v.type.element  # type: ignore[union-attr]
         size = b.product([*sizes, stride(element)])
@@ -251,7 +251,7 @@ class Buffers:
 
 
 def end_of_step(b: Body, s: For | While, scratch: Scratch) -> None:
-    """Hand on what the next step begins with."""
+    """Assign the carried variables for the next step."""
     found = [(v, b.value(x)) for v, x in s.carried]
     for v, value in found:
         buffers = scratch.buffers.get(v.name)
@@ -260,7 +260,7 @@ def end_of_step(b: Body, s: For | While, scratch: Scratch) -> None:
 
 
 class Recalled:
-    """The frames that a loop takes up."""
+    """The frames that a loop recalls."""
 
     def __init__(self, b: Body, s: For) -> None:
         self.chains: list[tuple[Kept, str]] = []
@@ -279,13 +279,13 @@ class Recalled:
         self.count = self.columns[0][2] if self.columns else None
 
     def open(self, b: Body, count: str) -> list[Columns]:
-        """Give the columns of those frames that have some."""
+        """Give the columns of the frames that are stored in columns."""
         if any(k.fields for k, _, _ in self.columns):
             b.sizes.add(count)
         return [Columns(b, k, base, count) for k, base, _ in self.columns]
 
     def peel(self, b: Body) -> None:
-        """Take the newest record of each chain."""
+        """Read the newest record of each chain."""
         for k, place in self.chains:
             record = b.get(place, "ptr")
             b.set(place, "ptr", b.read("ptr", record, FRAME))
@@ -293,7 +293,7 @@ class Recalled:
 
 
 def for_(b: Body, s: For) -> None:
-    """A loop with a number of steps that is known before it begins, or as many as it has frames."""
+    """A loop whose number of steps is known before it begins, or is the number of its frames."""
     recalled = Recalled(b, s)
     if s.kept is not None and s.down:
         raise NotAssembled("a loop that goes down and keeps frames")
@@ -381,7 +381,7 @@ def counted(
 
 @dataclass
 class Steps:
-    """The steps of a counted loop: their number and order, where the number of those done is, and what they keep."""
+    """The steps of a counted loop: their number and order, the counter of completed steps, and their frames."""
 
     count: str
     up: bool
@@ -396,7 +396,7 @@ class Steps:
 
 
 def wide(b: Body, s: For, steps: Steps, plan: Abreast, done: str) -> None:
-    """Write a loop of several steps at once; the steps that are left are for the loop behind it."""
+    """Write a loop of several steps at once; the loop after it runs the remaining steps."""
     head, body, after, rest = (b.label(x) for x in ("wide", "steps", "after", "rest"))
     b.begin(head)
     step = b.get(steps.place, "i64")
@@ -418,7 +418,7 @@ def wide(b: Body, s: For, steps: Steps, plan: Abreast, done: str) -> None:
 
 
 def lanes(b: Body, s: For, steps: Steps, plan: Abreast, at: Sequence[str]) -> None:
-    """Write several steps: their sums side by side, and then what else they do, one after the other."""
+    """Write several steps: their sums concurrently, and then the rest of each step in turn."""
     names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
@@ -446,7 +446,7 @@ def sums(b: Body, loops: Sequence[For]) -> None:
 
 
 def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, Var]:
-    """Give one of several steps variables of its own, its index, and what it takes up."""
+    """Set up one of several steps: its variables, its index, and the values that it recalls."""
     own = b.lane(plan.own, k)
     index = steps.index(b, step)
     b.give(own[s.index.name], [index])
@@ -457,7 +457,7 @@ def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) 
 
 
 def by_chain(b: Body, s: For, recalled: Recalled) -> None:
-    """Write a loop of as many steps as chains have records."""
+    """Write a loop with one step for each record of its chains."""
     scratch = Scratch(b, s)
     head, body, done = b.label("head"), b.label("body"), b.label("done")
     outer, b.sticky = b.sticky, None

@@ -1,8 +1,8 @@
-"""Compiled code on disk, in the directory that TAPEENGINE_CACHE names; without it nothing is written.
+"""Cache compiled code on disk, in the directory named by TAPEENGINE_CACHE; without it nothing is written.
 
-A file is named by what it is made of: the text of the module, the versions of the operations and of LLVM, and the
-processor. It holds a digest of its code. Only files are read that belong to this user and that nobody else may write
-to, in a directory for which the same holds. A file is written under another name and then moved.
+The name of a file is a hash of the module's text, the versions of the operations and of LLVM, and the processor. The
+file contains a digest of its code. A file is read only if this user owns it and nobody else may write to it, and the
+same holds for its directory. A file is written under another name and then moved.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DIGEST = hashlib.sha256().digest_size
 
 
 def directory() -> Path | None:
-    """Give the directory of compiled code, made if need be; None without one, or with one that others may write to."""
+    """Give the directory of compiled code, created if necessary; None if there is none, or others may write to it."""
     named = os.environ.get("TAPEENGINE_CACHE")
     if not named:
         return None
@@ -36,7 +36,7 @@ def directory() -> Path | None:
 
 
 def is_own(path: Path) -> bool:
-    """Tell whether nobody else may have written to a file or a directory; warn where somebody may."""
+    """Tell whether only this user may have written to a file or a directory; warn otherwise."""
     if not hasattr(os, "getuid"):  # Windows, where a user's files are protected by the directory they are in
         return True
     found = path.lstat()
@@ -52,12 +52,12 @@ def is_own(path: Path) -> bool:
 
 
 def ignored(path: Path, reason: str) -> None:
-    """Warn that something in the cache is not used."""
+    """Warn that a file in the cache is not used."""
     warnings.warn(f"TAPEENGINE_CACHE: {path} is ignored: {reason}", RuntimeWarning, stacklevel=2)
 
 
 def place(parts: Iterable[str]) -> Path | None:
-    """Give where code made of these parts lies."""
+    """Give the path of code made from these parts."""
     where = directory()
     if where is None:
         return None
@@ -65,7 +65,7 @@ def place(parts: Iterable[str]) -> Path | None:
 
 
 def read(parts: Iterable[str]) -> bytes | None:
-    """Give the object code that was made of these parts; None where there is none that can be trusted."""
+    """Give the object code made from these parts; None if there is none that can be trusted."""
     path = place(parts)
     if path is None or not path.exists() or not is_own(path):
         return None
@@ -82,7 +82,7 @@ def read(parts: Iterable[str]) -> bytes | None:
 
 
 def write(parts: Iterable[str], code: bytes) -> None:
-    """Keep object code, if there is a directory for it."""
+    """Store object code, if there is a directory for it."""
     path = place(parts)
     if path is None:
         return

@@ -1,4 +1,4 @@
-"""How Python values of any type lie in the leaves of a program whose rows may have sizes of their own."""
+"""Forms of Python values of any type, for programs whose rows may have different sizes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Forms:
     Parameters
     ----------
     types : mapping of str to Sum
-        What named types stand for.
+        The definitions of named types.
     classes : mapping of str to type
-        The classes that named products stand for.
+        The classes of named products.
     """
 
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
@@ -33,7 +33,7 @@ class Forms:
         Raises
         ------
         NotAssembled
-            For types without leaves of their own, such as functions.
+            For types without leaves, such as functions.
         """
         match of:
             case Float() | Int() | Bool():

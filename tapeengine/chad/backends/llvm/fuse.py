@@ -1,4 +1,4 @@
-"""Loops that build an array only to be summed, or added to another one, become loops that add, in the same order."""
+"""Fuse loops that build an array, which is only summed or added to another one, with the sum, in the same order."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def fused(function: Function) -> Function:
 
 
 def occurrences(function: Function) -> Counter[str]:
-    """Give how often each variable is named."""
+    """Count the occurrences of each variable."""
     times = Counter(v.name for s, _ in walk(function.body) for v in named(s))
     times.update(x.name for x in function.results if isinstance(x, Var))
     for kept in (function.kept, function.recalled):
@@ -60,7 +60,7 @@ def occurrences(function: Function) -> Counter[str]:
 
 
 def named(s: Statement) -> Iterator[Var]:
-    """Go through the variables that a statement itself names."""
+    """Iterate over the variables of a statement, without those of statements inside it."""
     for x in (*reads(s), *outs(s)):
         if isinstance(x, Var):
             yield x
@@ -71,7 +71,7 @@ def named(s: Statement) -> Iterator[Var]:
 
 
 def block(statements: Sequence[Statement], times: Counter[str]) -> list[Statement]:
-    """Give statements with what is inside them fused, and then they themselves."""
+    """Fuse the loops inside statements, and then the statements themselves."""
     found = [inside(s, times) for s in statements]
     for s in list(found):
         if isinstance(s, New) and times[s.out.name] == 3 and len(s.sizes) == 1 and s.sizes[0].type != REAL:
@@ -80,7 +80,7 @@ def block(statements: Sequence[Statement], times: Counter[str]) -> list[Statemen
 
 
 def inside(s: Statement, times: Counter[str]) -> Statement:
-    """Give a statement with what is inside it fused."""
+    """Fuse the loops inside a statement."""
     match s:
         case For():
             return replace(s, body=block(s.body, times))
@@ -92,7 +92,7 @@ def inside(s: Statement, times: Counter[str]) -> Statement:
 
 
 def join(statements: list[Statement], made: New) -> None:
-    """Let the loop that fills an array sum, if the one that sums it does nothing else."""
+    """Fuse the loop that fills an array with the one that sums it, if the latter does nothing else."""
     array, count = made.out, made.sizes[0]
     build = next((s for s in statements if isinstance(s, For) and filled_by(s, array, count) is not None), None)
     total = next((s for s in statements if isinstance(s, For) and summed(s, array, count) is not None), None)
@@ -112,18 +112,18 @@ def join(statements: list[Statement], made: New) -> None:
 
 
 def starts_there(statements: Sequence[Statement], into: Var, end: int) -> bool:
-    """Tell whether a variable that sums is named by one assignment alone before its loop."""
+    """Tell whether the variable of a sum occurs only in one assignment before its loop."""
     return sum(v == into for s, _ in walk(list(statements[:end])) for v in named(s)) == 1
 
 
 def filled_by(s: For, array: Var, count: Operand) -> Store | None:
-    """Give the statement with which each step of a loop writes its element."""
+    """Give the statement by which each step of a loop writes its element."""
     stores = [x for x in s.body if isinstance(x, Store) and x.array == array and x.indices == (s.index,)]
     return stores[0] if s.count == count and not s.down and len(stores) == 1 else None
 
 
 def summed(s: For, array: Var, count: Operand) -> Var | None:
-    """Give the variable that a loop adds all elements to, if it does nothing else."""
+    """Give the variable to which a loop adds all elements, if it does nothing else."""
     if s.count != count or s.down or s.carried or s.kept is not None or s.recalled or len(s.body) != 2:
         return None
     load, add = s.body

@@ -1,4 +1,4 @@
-"""What the functions of one program share: functions that exist once for each type of reference, and zeros."""
+"""Code shared by the functions of a program: functions that exist once for each type of reference, and zeros."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, For, Functio
 
 __all__ = ["CHAIN", "COLUMNS", "RECORD", "Helpers", "guard"]
 
-#: How frames lie: a column for each word of a step, a chain of records, or one record.
+#: The layouts of frames: a column for each word of a step, a chain of records, or one record.
 COLUMNS, CHAIN, RECORD = "columns", "chain", "record"
 
-#: Where `te_native` says how far the stack may grow; see `machine.h`.
+#: The offset of the stack's limit in `te_native`; see `machine.h`.
 LIMIT = 64
 
 
 def guard(w: Writer) -> None:
-    """Stop where calls are nested too deeply for the stack."""
+    """Stop if calls are nested too deeply for the stack."""
     here = w.op("call ptr @llvm.frameaddress.p0(i32 0)")
     limit = w.op(f"load ptr, ptr {w.at('%ctx', LIMIT)}, !tbaa !17")
     w.stop_if(w.op(f"icmp ult ptr {here}, {limit}"), 6, now=True)
@@ -33,15 +33,15 @@ def typed(types: Sequence[str], values: Sequence[str]) -> str:
 
 
 class Helpers:
-    """What the functions of a program share.
+    """Code shared by the functions of a program.
 
     Parameters
     ----------
     program : Program
     sites : mapping of str to str
-        How each site's frames lie.
+        The layout of each site's frames.
     recomputed : mapping of str to Site
-        What sites need not keep.
+        The values that sites need not keep.
     is_full : bool
         Whether the code may be longer to be faster.
     """
@@ -59,7 +59,7 @@ class Helpers:
         self.uncounted = {k.frames.name for s in loops if s.count is None for k in s.recalled}
 
     def lane(self, frames: str, like: str, names: Mapping[str, Var]) -> None:
-        """Let frames of one of several steps be laid out as those of each."""
+        """Give the frames of one of several steps the layout of the site."""
         if like in self.sites:
             self.sites[frames] = self.sites[like]
         if like in self.recomputed:
@@ -73,18 +73,18 @@ class Helpers:
         return self.program.functions
 
     def of_arrays(self, function: Function) -> frozenset[str]:
-        """Give the variables that are sizes of arrays, those among them that a reverse pass is handed."""
+        """Give the variables that are sizes of arrays, including those that a reverse pass gets."""
         kept = function.recalled
         pair = [f for f in self.functions.values() if kept is not None and f.kept == kept]
         return frozenset(s.out.name for f in (function, *pair) for s, _ in walk(f.body) if isinstance(s, Size))
 
     def zeros(self, size: int) -> str:
-        """Give a place where so many bytes are zero."""
+        """Give the address of this many zero bytes."""
         self.most_zeros = max(self.most_zeros, size)
         return "@zeros"
 
     def out(self, b: Writer, name: str, args: str, words_out: Sequence[str]) -> list[str]:
-        """Call a function that writes what it gives through its last argument."""
+        """Call a function that writes its results through its last argument."""
         place = b.fresh("out")
         b.places.append(f"  {place} = alloca [{8 * len(words_out)} x i8], align 8")
         b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args}, ptr {place})'))
@@ -171,7 +171,7 @@ class Helpers:
     # ------------------------------------------------------------ accumulation of whole arrays
 
     def add_all(self, b: Writer, of: ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
-        """Add an array into another, deeply."""
+        """Add an array to another, recursively."""
         name = f"addall.{name_of(of)}"
         if name not in self.written:
             self.written[name] = ""
@@ -181,7 +181,7 @@ class Helpers:
         b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args})'))
 
     def add_all_text(self, name: str, of: ArrayOf) -> str:
-        """Write how an array is added into another, which may be null."""
+        """Write the function that adds an array, which may be null, to another."""
         w = Writer()
         types = words(of)
         a, c = ([f"%{x}{k}" for k in range(len(types))] for x in "ab")

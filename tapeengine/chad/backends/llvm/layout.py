@@ -1,8 +1,8 @@
-"""How values of the intermediate form lie in LLVM's registers and in memory.
+"""The layout of values of the intermediate form in LLVM's registers and in memory.
 
-A value is one or more *words*. Arrays are always in C order here: an array is the place of its first element and its
-sizes; what is given with other strides is copied at the entry. A box is the place of its option number and of its
-fields, eight bytes for each word. Elements that are references lie in an array with all their words.
+A value is one or more *words*. An array is the address of its first element and its sizes, always in C order; an
+argument with other strides is copied at the entry. A box is the address of its option number and its fields, with eight
+bytes for each word. An array of references contains all their words.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def words(of: Type) -> tuple[str, ...]:
 
 
 def in_memory(word: str) -> str:
-    """Give the LLVM type that a word has in memory."""
+    """Give the LLVM type of a word in memory."""
     return "i8" if word == "i1" else word
 
 
@@ -83,7 +83,7 @@ def constant(x: Const) -> list[str]:
 
 
 def linear(of: Type) -> Type | None:
-    """Give the type of the cotangent of a leaf; None for what is discrete."""
+    """Give the type of the cotangent of a leaf; None for a discrete one."""
     match of:
         case BoxOf(name):
             return BoxOf(name, linear=True)
@@ -99,7 +99,7 @@ def linear_fields(fields: Sequence[Type]) -> list[Type]:
 
 
 def name_of(of: Type) -> str:
-    """Give a name for a type, for functions that exist once for each.
+    """Give a name for a type, for functions that exist once for each type.
 
     Examples
     --------

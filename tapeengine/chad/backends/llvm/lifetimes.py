@@ -1,9 +1,9 @@
-"""How long arrays live: what may lie in memory that a loop takes back at the end of each step.
+"""Lifetimes of arrays: which arrays may use memory that a loop releases at the end of each step.
 
-Names of arrays that may be the same memory form a class (an unordered analysis, by union-find). A class *escapes* where
-one of its members is kept in a frame or a record, handed to a call, or a result. Arrays of other classes lie in scratch
-memory: each step of the loop around `New` takes it back. Where a loop hands such an array on to its next step, it is
-copied to a buffer of the loop's own.
+Names of arrays that may share memory form a class (a flow-insensitive analysis, by union-find). A class *escapes* if
+one of its members is stored in a frame or a record, passed to a call, or returned. Arrays of other classes use scratch
+memory, which each step of the loop around `New` releases. If a loop carries such an array to its next step, it is
+copied to a buffer of the loop.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tapeengine.chad.intermediate.statements import (
 
 __all__ = ["Lifetimes", "is_filled"]
 
-#: Arrays of at most so many elements, where the number is known, lie on the stack.
+#: Arrays of at most this many elements, if the number is known, are on the stack.
 FEW = 64
 
 
@@ -47,7 +47,7 @@ def is_numbers(x: Operand) -> bool:
 
 
 class Lifetimes:
-    """The classes of a function's arrays, and which of them escape."""
+    """The classes of a function's arrays, and those that escape."""
 
     def __init__(self, function: Function) -> None:
         self.parent: dict[str, str] = {}
@@ -76,27 +76,27 @@ class Lifetimes:
         return root
 
     def join(self, pairs: Iterable[tuple[Operand, Operand]]) -> None:
-        """Note that two names may be the same memory."""
+        """Record that two names may share memory."""
         for a, b in pairs:
             if isinstance(a, Var) and isinstance(b, Var) and not isinstance(a.type, Scalar):
-                if not (is_numbers(a) and is_numbers(b)):  # something refers to it
+                if not (is_numbers(a) and is_numbers(b)):  # it may be referenced
                     self.escape([a, b])
                 first, second = self.find(a.name), self.find(b.name)
                 if first != second:
                     self.parent[first] = second
 
     def add(self, name: str, like: str) -> None:
-        """Note that a name is the same memory as another one."""
+        """Record that a name shares memory with another one."""
         self.parent[name] = self.find(like)
         if like in self.grown:
             self.grown.add(name)
 
     def escape(self, xs: Iterable[Operand]) -> None:
-        """Note that arrays outlive the step that makes them."""
+        """Record that arrays outlive the step that makes them."""
         self.lasting.update(x.name for x in xs if isinstance(x, Var) and not isinstance(x.type, Scalar))
 
     def note(self, s: Statement) -> None:
-        """Note what one statement makes the same."""
+        """Record the names that a statement makes share memory."""
         match s:
             case Assign(outs, values):
                 self.join(zip(outs, values, strict=True))
@@ -123,11 +123,11 @@ class Lifetimes:
     # ------------------------------------------------------------ questions
 
     def is_scratch(self, x: Var) -> bool:
-        """Tell whether an array does not outlive the step that makes it, but for copies."""
+        """Tell whether an array, except for copies, does not outlive the step that makes it."""
         return is_numbers(x) and self.find(x.name) not in self.escaping
 
     def on_stack(self, s: New) -> int:
-        """Give the number of elements of an array that has few and may lie on the stack, or 0."""
+        """Give the number of elements of a small array that may be on the stack, otherwise 0."""
         count = 1
         for n in s.sizes:
             if not isinstance(n, Const) or not isinstance(n.value, int):
@@ -136,18 +136,18 @@ class Lifetimes:
         return count if s.sizes and count <= FEW and self.is_scratch(s.out) else 0
 
     def is_before(self, given: str, made: str) -> bool:
-        """Tell whether a function or each step of a loop is handed one array and makes the other one: other memory."""
+        """Tell whether arrays differ because a function or each step of a loop receives one and makes the other."""
         if given in self.params:
             return made in self.loops
         loops = self.carriers.get(given, [])
         return len(loops) == 1 and any(loop is loops[0] for loop in self.loops.get(made, ()))
 
     def takes_back(self, loop: Flow) -> bool:
-        """Tell whether a loop takes scratch memory back at the end of each step."""
+        """Tell whether a loop releases scratch memory at the end of each step."""
         return any(f and f[-1] is loop for name, f in self.loops.items() if self.find(name) not in self.escaping)
 
     def copied(self, loop: For | While) -> list[Var]:
-        """Give the arrays that a loop has to copy when it hands them on."""
+        """Give the arrays that a loop must copy to carry them to the next step."""
         made = {self.find(name) for name, f in self.loops.items() if any(flow is loop for flow in f)} - self.escaping
         return [v for v, x in loop.carried if is_numbers(v) and v != x and self.find(v.name) in made]
 
@@ -175,7 +175,7 @@ def mentions(s: Statement, name: str) -> bool:
 
 
 def frames(s: Statement) -> list[Var]:
-    """Give what a statement keeps."""
+    """Give the frames that a statement keeps."""
     if isinstance(s, For | While) and s.kept is not None:
         return s.kept.fields
     return [f for k in s.kept for f in k.fields] if isinstance(s, If) and s.kept is not None else []

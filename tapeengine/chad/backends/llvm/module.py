@@ -1,7 +1,7 @@
 """A whole program as one LLVM module: its functions, and an entry for each pass that the core calls.
 
-An entry is ``int entry(te_word *registers, te_native *state)``. The first registers are what the forward pass hands to
-the reverse pass; then come the leaves of the parameters, then those of the results; arrays are ``te_array`` s.
+An entry is ``int entry(te_word *registers, te_native *state)``. The first registers are those that the forward pass
+hands to the reverse pass; then come the leaves of the parameters, then those of the results; arrays are ``te_array`` s.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Op
 
 __all__ = ["RANK", "Entry", "Pass", "module", "symbols"]
 
-#: The most dimensions of an array that is handed in or out, and where a `te_array` has its parts; see `machine.h`.
+#: The largest rank of an array argument or result, and the offsets of the parts of a `te_array`; see `machine.h`.
 RANK = 8
 DATA, CAPACITY, SHAPE = 8, 16, 24
 STRIDES = SHAPE + 8 * RANK
 DIMENSIONS = STRIDES + 8 * RANK
 DESCRIPTOR = DIMENSIONS + 8
-#: The kind of elements that are references.
+#: The kind number of references.
 REFERENCE = 3
 
-#: Functions of the opcode table: what they compute depends on their arguments alone, and a loop may compute it before.
+#: Attributes of the opcode table's functions: their values depend only on their arguments, so loops may hoist them.
 PURE = "memory(none) nounwind willreturn speculatable"
 
 
@@ -46,9 +46,9 @@ class Pass:
     ----------
     function : Function
     results : sequence of Operand
-        Its results, one for each leaf that is wanted.
+        Its results, one for each requested leaf.
     shared : sequence of Var
-        What the forward pass hands over.
+        The variables that the forward pass hands to the reverse pass.
     may_raise : bool
     """
 
@@ -60,13 +60,13 @@ class Pass:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where an entry has its leaves in the registers.
+    """The registers of the leaves of an entry.
 
     Attributes
     ----------
     name : str
     shared, registers : int
-        How many registers are shared, and how many there are.
+        The numbers of shared registers and of all registers.
     params, results : tuple of int
     """
 
@@ -84,14 +84,14 @@ def module(program: Program, passes: Sequence[Pass], is_full: bool = True) -> tu
     ----------
     program : Program
     passes : sequence of Pass
-        What the core calls; other functions are called by these.
+        The passes that the core calls; other functions are called by these.
     is_full : bool
         Whether the code may be longer to be faster.
 
     Raises
     ------
     NotAssembled
-        Where the program does something that this back end cannot do.
+        If the program needs something that this back end lacks.
     """
     program = replace(program, functions={name: fused(f) for name, f in program.functions.items()})
     passes = [replace(p, function=program.functions.get(p.function.name, p.function)) for p in passes]
@@ -118,7 +118,7 @@ def module(program: Program, passes: Sequence[Pass], is_full: bool = True) -> tu
 
 
 def inner(helpers: Helpers, f: Function) -> str:
-    """Write a function that others call."""
+    """Write a function that other functions call."""
     b = Body(helpers, f, may_raise=f.recalled is None, rules=RULES)
     guard(b)
     poll(b, weight(f.body))
@@ -207,14 +207,14 @@ def hand_out(b: Body, x: Operand, register: str) -> None:
 
 
 def leaf_array(of: Type) -> ArrayOf:
-    """Give the type of an array that is handed in or out."""
+    """Give the type of an array argument or result."""
     if not isinstance(of, ArrayOf) or of.rank > RANK:
-        raise NotAssembled("a value that is no number, no array and no box")
+        raise NotAssembled("a value that is neither a number nor an array nor a box")
     return of
 
 
 def entrance(entry: Entry, name: str, params: Sequence[Var], types: Sequence[str]) -> str:
-    """Write what reads the parameters from their registers and calls a pass."""
+    """Write the entry, which reads the parameters from their registers and calls a pass."""
     w = Writer()
     given = []
     for at, p in zip(entry.params, params, strict=True):
@@ -236,7 +236,7 @@ def entrance(entry: Entry, name: str, params: Sequence[Var], types: Sequence[str
 
 
 def array_in(w: Writer, of: ArrayOf, described: str) -> list[str]:
-    """Read an array that was handed in; what is not in C order is copied."""
+    """Read an array argument; copy it unless it is in C order."""
     sizes = [w.op(f"load i64, ptr {w.at(described, SHAPE + 8 * k)}, !range !9") for k in range(of.rank)]
     strides = [w.op(f"load i64, ptr {w.at(described, STRIDES + 8 * k)}") for k in range(of.rank)]
     data = w.op(f"load ptr, ptr {w.at(described, DATA)}")
@@ -278,7 +278,7 @@ def copied(
     w.again(head, done)
 
 
-# ------------------------------------------------------------ what all modules have
+# ------------------------------------------------------------ the same in all modules
 
 TAKE = """
 define internal noalias ptr @take(ptr %arena, i64 %bytes) noinline nounwind {
@@ -352,7 +352,7 @@ INTRINSICS: Mapping[str, str] = {
 
 
 def declarations(text: str) -> str:
-    """Declare what a module calls."""
+    """Declare the functions that a module calls."""
     found = []
     for name, of in INTRINSICS.items():
         if f"@{name}(" in text + ELEMENTS or name == "te_more":
@@ -365,5 +365,5 @@ def declarations(text: str) -> str:
 
 
 def symbols() -> Mapping[str, int]:
-    """Give where what modules call lies."""
+    """Give the addresses of the functions that modules call."""
     return {name if name.startswith("te_") else f"te.{name}": at for name, at in addresses().items()}

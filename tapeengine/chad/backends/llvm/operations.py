@@ -1,7 +1,7 @@
-"""How each scalar operation becomes LLVM instructions, and where it stops as Python raises.
+"""Translate each scalar operation to LLVM instructions, which stop where Python raises an error.
 
-What LLVM has as an instruction that gives the same bits is inline; other functions are those of the opcode table, as
-compiled in the core, so that both back ends give the same bits. There is no contraction and no reassociation.
+An operation for which LLVM has an instruction with the same bits is inline. Others call the opcode table's functions,
+as compiled in the core, so both back ends give the same bits. There is no contraction and no reassociation.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def choice(condition: str, then: str, orelse: str) -> Rule:
 
 
 def chosen(comparison: str) -> Rule:
-    """Give the rule of the larger or smaller of two numbers; the first if it is NaN."""
+    """Give the rule for the larger or smaller of two numbers; the first one if it is NaN."""
 
     def rule(w: Writer, args: Sequence[str]) -> str:
         a, b = args
@@ -64,7 +64,7 @@ def powda(w: Writer, args: Sequence[str]) -> str:
 
 
 def overflowing(name: str) -> Rule:
-    """Give the rule of an operation on whole numbers that refers to Python where a result does not fit."""
+    """Give the rule of an integer operation, which refers to Python if the result does not fit."""
 
     def rule(w: Writer, args: Sequence[str]) -> str:
         both = w.op(f"call {{i64, i1}} @llvm.{name}.with.overflow.i64(i64 {args[0]}, i64 {args[1]})")
@@ -89,12 +89,12 @@ def iabs(w: Writer, args: Sequence[str]) -> str:
 
 
 def divisor(w: Writer, a: str, b: str) -> str:
-    """Give a divisor that the processor takes; where Python raises, or the quotient does not fit, the run stops."""
+    """Give a valid divisor; the run stops if Python raises an error or the quotient does not fit."""
     if b.lstrip("-").isdigit() and b not in ("0", "-1"):
         return b
     no_fit = w.op(f"and i1 {w.op(f'icmp eq i64 {b}, -1')}, {w.op(f'icmp eq i64 {a}, {LEAST}')}")
     bad = w.op(f"or i1 {w.op(f'icmp eq i64 {b}, 0')}, {no_fit}")
-    w.stop_if(bad, REFER, now=True)  # what follows may be an index
+    w.stop_if(bad, REFER, now=True)  # the result may be used as an index
     return b
 
 
@@ -111,7 +111,7 @@ def imod(w: Writer, args: Sequence[str]) -> str:
 
 
 def is_below(w: Writer, r: str, b: str) -> str:
-    """Tell whether a remainder has another sign than the divisor."""
+    """Tell whether the signs of a remainder and its divisor differ."""
     other = w.op(f"icmp slt i64 {w.op(f'xor i64 {r}, {b}')}, 0")
     return w.op(f"and i1 {w.op(f'icmp ne i64 {r}, 0')}, {other}")
 
@@ -125,7 +125,7 @@ def ipow(w: Writer, args: Sequence[str]) -> str:
 
 
 def whole(name: str) -> Rule:
-    """Give the rule of rounding to a whole number."""
+    """Give the rule of rounding to an integer."""
 
     def rule(w: Writer, args: Sequence[str]) -> str:
         size = w.op(f"call double @llvm.fabs.f64(double {args[0]})")
@@ -190,7 +190,7 @@ def called(name: str, args: Sequence[str], w: Writer) -> str:
 
 
 def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: bool) -> str:
-    """Write an operation; give its value."""
+    """Write an operation; return its value."""
     is_real = operation.gives == REAL and all(t == REAL for t in operation.takes)
     if may_raise and operation.name in ("div", "mod"):
         w.stop_if(w.op(f"fcmp oeq double {args[1]}, {ZERO}"), POLE)
@@ -204,7 +204,7 @@ def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: boo
 
 
 def check(w: Writer, found: str, args: Sequence[str]) -> None:
-    """Stop where a value is not finite though the argument is, or NaN though the argument is not."""
+    """Stop if a value of a finite argument is not finite, or a value of a non-NaN argument is NaN."""
     finite_argument = is_finite(w, args)
     nan = w.op(f"fcmp uno double {found}, {found}")
     from_number = w.op(f"fcmp ord double {args[0]}, {args[0]}")
@@ -218,13 +218,13 @@ def infinite(w: Writer, x: str) -> str:
 
 
 def check_pow(w: Writer, found: str, args: Sequence[str]) -> None:
-    """Stop where a power of finite numbers is not finite."""
+    """Stop if a power of finite numbers is not finite."""
     finite = w.op(f"and i1 {is_finite(w, args[:1])}, {is_finite(w, args[1:])}")
     w.stop_if(w.op(f"and i1 {infinite(w, found)}, {finite}"), POLE)
 
 
 def check_fmod(w: Writer, found: str, args: Sequence[str]) -> None:
-    """Stop where a remainder of numbers is NaN."""
+    """Stop if a remainder of non-NaN numbers is NaN."""
     numbers = w.op(f"fcmp ord double {args[0]}, {args[1]}")
     w.stop_if(w.op(f"and i1 {w.op(f'fcmp uno double {found}, {found}')}, {numbers}"), POLE)
 

@@ -1,4 +1,4 @@
-"""Which loops may run in any order: their steps write to places of their own and hand nothing on."""
+"""Find loops whose steps may run in any order: the steps write to different places and carry nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_orderless(loop: For, given: Collection[str] = ()) -> bool:
     ----------
     loop : For
     given : collection of str
-        Names that have values before the loop. What a step assigns to one of them it hands on to the next step.
+        Names that have values before the loop. A value that a step assigns to one of them is carried to the next step.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Which elements are read from memory that is written again later: a reference to the array does not keep these.
+"""Find elements that are read from memory which is overwritten later, so that keeping the array does not keep them.
 
-A write changes what the last run of the array's `New` has made, which is in scope from there to the end of the block.
-So an element is lost only where it is read in that scope, through a name that is bound there, and where the write comes
-later in the text or in a loop inside the scope that is around both. A name that is bound before, such as that of the
-array that a loop hands to each step, is other memory. Where nobody knows which `New` made an array that is written, the
-scope is the whole function, and each name that may be the array counts.
+A write changes the array that the last run of its `New` made, whose scope is the rest of the block. So an element is
+lost only if it is read in that scope, through a name bound there, and the write is later in the text, or in a loop of
+the scope that contains both. A name bound earlier, such as that of an array that a loop passes to each step, is other
+memory. If it is not known which `New` made the written array, the scope is the whole function, and every name that may
+be the array counts.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ __all__ = ["overwritten"]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A statement, its number in the order of the text, and the flow statements around it."""
+    """A statement, its number in the text, and its enclosing flow statements."""
 
     statement: Statement
     at: int
     around: tuple[Flow, ...]
 
     def is_within(self, scope: Place) -> bool:
-        """Tell whether it lies in the scope of what another place makes, or is that place."""
+        """Tell whether it lies in the scope that another place begins, or is that place."""
         n = len(scope.around)
         return self.at >= scope.at and (n == 0 or (len(self.around) >= n and self.around[n - 1] is scope.around[n - 1]))
 
 
 class Names:
-    """Where the names of a function are bound, and which names are the same memory."""
+    """The bindings of the names of a function, and the names that share memory."""
 
     def __init__(self, function: Function, places: Iterable[Place]) -> None:
         self.params = {p.name for p in function.params}
@@ -59,21 +59,21 @@ class Names:
                 self.bound.setdefault(v.name, []).append(p)
 
     def base(self, name: str) -> str:
-        """Give the name of the array that a row is a view of, through all rows between."""
+        """Give the name of the array of which a row is a view, directly or through other rows."""
         match self.bound.get(name):
             case [Place(statement=Row(array=Var(name=array)))]:
                 return self.base(array)
         return name
 
     def scope(self, write: Place, base: str) -> Place | None:
-        """Give the place that makes the memory that is written, if it is known and the only one."""
+        """Give the place that allocates the written memory, if there is exactly one and it is known."""
         match self.bound.get(base):
             case [Place(statement=New() | ZerosLike() as s) as made] if is_numbers(s.out) and write.is_within(made):
                 return made
         return None
 
     def is_lost(self, read: Place, base: str, write: Place, scope: Place | None) -> bool:
-        """Tell whether what is read may be written later."""
+        """Tell whether the read element may be overwritten later."""
         inner = write.around
         if scope is not None:
             inner = inner[len(scope.around) :]
@@ -83,9 +83,9 @@ class Names:
 
 
 def overwritten(function: Function, lifetimes: Lifetimes) -> set[str]:
-    """Give the elements, by the names that they are given, that a function reads and may write afterwards.
+    """Give the elements, by their names, that a function reads and may overwrite afterwards.
 
-    Arrays that were handed in are not written.
+    Array arguments are never written.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def overwritten(function: Function, lifetimes: Lifetimes) -> set[str]:
         if is_write(p.statement):
             name = names.base(p.statement.array.name)  # type: ignore[union-attr]
             block = id(p.around[-1]) if p.around else 0
-            writes.setdefault(lifetimes.find(name), {})[name, block] = p  # the last of a block comes after the others
+            writes.setdefault(lifetimes.find(name), {})[name, block] = p  # the last one of a block is after the others
     scopes = {root: [(p, names.scope(p, name)) for (name, _), p in of.items()] for root, of in writes.items()}
     found: set[str] = set()
     for p in places:
@@ -115,5 +115,5 @@ def overwritten(function: Function, lifetimes: Lifetimes) -> set[str]:
 
 
 def is_write(s: Statement) -> bool:
-    """Tell whether a statement writes numbers; references that change leave the numbers as they are."""
+    """Tell whether a statement writes numbers; changing references does not change numbers."""
     return isinstance(s, AddAll) or (isinstance(s, Store | AddAt | Append) and is_numbers(s.array))

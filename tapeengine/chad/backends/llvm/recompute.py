@@ -1,10 +1,10 @@
-"""What a reverse pass computes again instead of reading it from frames: elements of arguments, sums and products.
+"""Choose values that a reverse pass recomputes instead of reading them from frames: elements, sums and products.
 
-A field of a loop's frames is left out where it is an element of an array that was handed in, at indices that are known
-there, or a cheap operation on such values, on fields that stay, and on fields of the loops around. The same operations
-on the same numbers give the same bits. An element of an array that the program has made is read again, too, where the
-loop is inside another one that reads the same array, and nobody writes the element later: the loop around both keeps
-the array itself, once for all of them.
+A field of a loop's frames is omitted if it is an element of an array argument, at indices that are known there, or a
+cheap operation on such values, on remaining fields, and on fields of enclosing loops. The same operations on the same
+numbers give the same bits. An element of an array that the program has made is also read again, if the loop is inside
+another one that reads the same array, and the element is not overwritten later: the loop around both keeps the array
+itself, once.
 """
 
 from __future__ import annotations
@@ -63,16 +63,16 @@ def renamed(x: Any, names: Mapping[str, Var]) -> Any:
 
 @dataclass
 class Site:
-    """What the frames of one loop hold, and what is computed again.
+    """The contents of the frames of one loop, and the values that are recomputed.
 
     Attributes
     ----------
     index : Var
         The index of the loop that kept them.
     fields : list of Var
-        What is kept.
+        The kept variables.
     again : list of Statement
-        What gives the other fields.
+        The statements that recompute the other fields.
     """
 
     index: Var
@@ -81,7 +81,7 @@ class Site:
 
 
 class Finder:
-    """Finds what need not be kept in a forward pass."""
+    """Finds the values that a forward pass need not keep."""
 
     def __init__(self, forward: Function, is_alone: bool) -> None:
         self.kept = forward.kept if is_alone else None
@@ -128,7 +128,7 @@ class Finder:
             kept += [v for v in arrays.values() if v not in kept]
 
     def site(self, s: For, around: list[For]) -> Site:
-        """Decide what one loop keeps."""
+        """Choose the variables that one loop keeps."""
         assert s.kept is not None
         inner = {v.name for x, _ in walk(s.body) for v in outs(x)}
         given = {f.name for f in s.kept.fields}
@@ -137,7 +137,7 @@ class Finder:
         self.outer |= indices - {s.index.name} | self.top
         found = Site(s.index, list(s.kept.fields))
         done: set[str] = set()
-        for relies in (False, True):  # on no other field first
+        for relies in (False, True):  # first without relying on other fields
             for f in list(found.fields):
                 needed: list[Statement] = []
                 relied: set[str] = set()
@@ -155,7 +155,7 @@ class Finder:
     def gives(
         self, x: Operand, indices: set[str], given: set[str], needed: list[Statement], seen: set[str], relied: set[str]
     ) -> bool:
-        """Tell whether a value can be computed again; note how, and on which fields that stay it relies."""
+        """Tell whether a value can be recomputed; record the statements, and the kept fields that they use."""
         if isinstance(x, Const):
             return True
         if x.name in indices or x.name in self.outer or x.name in seen:
@@ -199,7 +199,7 @@ class Finder:
         return None if kept is None else kept.frames.name
 
     def hold(self, needed: Iterable[Statement]) -> None:
-        """Note the arrays that have to be kept for what is read again."""
+        """Record the arrays that must be kept for elements that are read again."""
         for s in needed:
             frames = self.holder(s.array) if isinstance(s, Load | Row) and isinstance(s.array, Var) else None
             if frames is not None:
@@ -207,7 +207,7 @@ class Finder:
                 self.held.setdefault(frames, {})[s.array.name] = s.array
 
     def is_cheap(self, s: Compute) -> bool:
-        """Tell whether to compute something takes no longer than to read it; a division does if all steps share it."""
+        """Tell whether computing a value costs no more than reading it; a division only if all steps share it."""
         if s.operation.name in ("ifloordiv", "imod"):
             return all(isinstance(a, Const) or a.name in self.outer for a in s.args)
         return s.operation.name in CHEAP
@@ -223,13 +223,13 @@ def at_index(x: Operand, indices: set[str]) -> bool:
 def recomputed(
     forward: Function, is_alone: bool = True
 ) -> tuple[Mapping[str, Site], list[Var], Mapping[str, Sequence[Var]]]:
-    """Give what each site of a forward pass keeps, the arrays that the reverse pass reads again, and who keeps some.
+    """Give the variables that each site of a forward pass keeps, and the arrays that are kept for the reverse pass.
 
     Parameters
     ----------
     forward : Function
     is_alone : bool
-        Whether no other function calls it, so that it may keep arrays itself.
+        Whether no other function calls it, so that it may itself keep arrays.
     """
     finder = Finder(forward, is_alone)
     held = {name: list(arrays.values()) for name, arrays in finder.held.items()}
@@ -240,7 +240,7 @@ def recomputed(
 
 
 def holding(x: Any, held: Mapping[str, Sequence[Var]]) -> Any:
-    """Give a function, or statements, where loops also keep some arrays, and take them up."""
+    """Give a function, or statements, in which loops also keep and recall the given arrays."""
     if isinstance(x, Kept):
         return Kept(x.frames, [*x.fields, *(v for v in held.get(x.frames.name, ()) if v not in x.fields)])
     if isinstance(x, list):

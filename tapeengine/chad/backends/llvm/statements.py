@@ -47,7 +47,7 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["RULES"]
 
 
-#: Sums of indices, which fit where the arrays that they lead into do.
+#: Sums of indices, which fit in 64 bits because the arrays that they index fit in memory.
 FITTING = MappingProxyType({"iadd": "add", "isub": "sub"})
 
 
@@ -85,7 +85,7 @@ def new(b: Body, s: New) -> None:
     assert isinstance(s.out.type, ArrayOf)
     bytes_each, after = stride(s.out.type.element), b.following
     if not s.sizes:
-        b.give(s.out, ["%ctx", "0", "0"])  # any place: there is nothing in it
+        b.give(s.out, ["%ctx", "0", "0"])  # any address, because the array is empty
         return
     sizes = [b.not_negative(b.one(n)) for n in s.sizes]
     few = b.lifetimes.on_stack(s)

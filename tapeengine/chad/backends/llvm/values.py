@@ -1,4 +1,4 @@
-"""The variables of one function: what has a place on the stack, and what is a value."""
+"""The variables of one function: stack slots and SSA values."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from tapeengine.chad.intermediate.statements import Const, For, Function, Operan
 
 __all__ = ["Values"]
 
-#: The words of an array that grows: its elements, its size, and for how many there is room.
+#: The words of a growing array: its elements, its size, and its capacity.
 GROWN = ("ptr", "i64", "i64")
 
 
 class Values(Writer):
     """A function's variables.
 
-    A variable that one statement gives a value is a value of LLVM. Others have places on the stack, which LLVM turns
-    into values again.
+    A variable that is assigned once is an SSA value. Others have slots on the stack, which LLVM promotes to values.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class Values(Writer):
         self.changing |= {name for name, n in times.items() if n > 1}
 
     def is_index(self, x: Operand) -> bool:
-        """Tell whether a whole number is known not to be negative."""
+        """Tell whether an integer is known to be non-negative."""
         if isinstance(x, Const):
             return isinstance(x.value, int) and x.value >= 0
         return x.name in self.indices or (x.name in self.known and self.known[x.name][0] in self.naturals)
@@ -78,7 +77,7 @@ class Values(Writer):
         return self.value(x)[0]
 
     def give(self, v: Var, values: Sequence[str]) -> None:
-        """Give a variable its value."""
+        """Assign a variable."""
         if v.name not in self.changing:
             self.known[v.name] = list(values)
             if v.name in self.of_arrays:

@@ -1,4 +1,4 @@
-"""Text of LLVM functions: fresh names, places of variables, loads and stores, and where a run stops."""
+"""Write the text of LLVM functions: fresh names, stack slots, loads and stores, and stops of a run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tapeengine.chad.intermediate.statements import ArrayOf, Type
 
 __all__ = ["DEEP", "ELEMENT", "FRAME", "NO_MEMORY", "POLE", "REFER", "Writer"]
 
-#: Why a run stops; as in `machine.h`.
+#: The reasons why a run stops; as in `machine.h`.
 POLE, REFER, NO_MEMORY, DEEP = 2, 3, 4, 6
-#: Kinds of memory that are never the same: elements of one type, and what frames and records hold.
+#: Kinds of memory that never overlap: elements of arrays, and contents of frames and records.
 ELEMENT, FRAME = "element", "frame"
 TAGS = {("double", ELEMENT): 1, ("i64", ELEMENT): 2, ("i1", ELEMENT): 3, (POINTER, ELEMENT): 4}
 
@@ -42,7 +42,7 @@ class Writer:
         return f"%{hint}.{self.count}"
 
     def op(self, text: str, hint: str = "t") -> str:
-        """Append an instruction that gives a value; give its name."""
+        """Append an instruction that has a value; return its name."""
         name = self.fresh(hint)
         self.lines.append(f"  {name} = {text}")
         return name
@@ -82,11 +82,11 @@ class Writer:
         self.line(f"store {word} {value}, ptr {place}")
 
     def at(self, pointer: str, offset: str | int) -> str:
-        """Give a pointer so many bytes further on."""
+        """Give a pointer plus an offset in bytes."""
         return pointer if offset == 0 else self.op(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
 
     def tag(self, word: str, kind: str) -> str:
-        """Give what tells LLVM which memory is never the same."""
+        """Give the metadata that tells LLVM which memory does not overlap."""
         return f", !tbaa !{TAGS.get((word, kind), 5) + 10}"
 
     def read(self, word: str, pointer: str, kind: str, is_size: bool = False) -> str:
@@ -109,7 +109,7 @@ class Writer:
         return [self.read(w, self.at(pointer, 8 * k), kind) for k, w in enumerate(types)]
 
     def read_values(self, types: Iterable[Type], pointer: str, kind: str) -> list[str]:
-        """Read the words of values that lie eight bytes apart; those of an array behind the first are its sizes."""
+        """Read the words of values that lie eight bytes apart; an array's words after the first are its sizes."""
         each = [(w, isinstance(t, ArrayOf) and k > 0) for t in types for k, w in enumerate(words(t))]
         return [self.read(w, self.at(pointer, 8 * k), kind, is_size) for k, (w, is_size) in enumerate(each)]
 
@@ -119,7 +119,7 @@ class Writer:
             self.write(word, value, self.at(pointer, 8 * k), kind)
 
     def state(self, offset: int) -> str:
-        """Give the place of a part of the run's state, which is found once."""
+        """Give the address of a part of the run's state, computed once."""
         found = self.parts.get(offset)
         if found is None:
             found = self.parts[offset] = self.fresh("state")
@@ -127,7 +127,7 @@ class Writer:
         return found
 
     def take(self, arena: str, size: str) -> str:
-        """Give room for so many bytes from an arena; there is none where the number is negative."""
+        """Allocate this many bytes from an arena; the run stops if the number is negative."""
         pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {size})")
         self.stop_if(self.op(f"icmp eq ptr {pointer}, null"), NO_MEMORY, now=True)
         return pointer
@@ -144,7 +144,7 @@ class Writer:
         return f"stop{status}"
 
     def stop_if(self, condition: str, status: int, now: bool = False) -> None:
-        """Stop where a condition holds; in an innermost loop at its end, so that the loop vectorises."""
+        """Stop if a condition holds; in an innermost loop only at its end, so that the loop vectorises."""
         if condition == "false":
             return
         if self.sticky is not None and not now:
@@ -158,7 +158,7 @@ class Writer:
         self.start(go)
 
     def check_status(self, status: str, go: str = "") -> None:
-        """Hand on that a call has stopped; otherwise go on, at a block that is there already or at the next line."""
+        """Propagate the stop of a call; otherwise continue at an existing block or on the next line."""
         following = go or self.label("go")
         if not self.handed:
             self.handed = self.place("i32", "status")
@@ -168,11 +168,11 @@ class Writer:
             self.start(following)
 
     def least(self, a: str, b: str) -> str:
-        """Give the smaller of two whole numbers."""
+        """Give the smaller of two integers."""
         return self.op(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
 
     def not_negative(self, n: str) -> str:
-        """Give a number, or zero where it is negative."""
+        """Give a number, or zero if it is negative."""
         if n.isdigit() or n in self.naturals:
             return n
         found = self.op(f"call i64 @llvm.smax.i64(i64 {n}, i64 0)")
@@ -195,7 +195,7 @@ class Writer:
         return found if number == 1 else self.op(f"mul nsw i64 {found}, {number}")
 
     def counted(self, n: str, hint: str = "k") -> tuple[str, str, str]:
-        """Begin a loop from 0 to below n, written by hand; give its index, and what ends it."""
+        """Begin a loop from 0 to below n; return its index and its labels."""
         place = self.place("i64", hint)
         head, body, done = self.label("head"), self.label("body"), self.label("done")
         self.set(place, "i64", "0")

@@ -1,5 +1,5 @@
-"""The intermediate form as Python with numpy: loops of steps that do not depend on one another are done at once.
+"""Write the intermediate form as Python with numpy: loops with independent steps become whole-array operations.
 
-`writer` goes through a function once and knows of each variable along which loops it varies (`values`); `text` is the
-program that it writes.
+`writer` visits a function once, and tracks along which loops each variable varies (`values`); `text` is the written
+program.
 """

@@ -1,4 +1,4 @@
-"""Reading, writing and adding into arrays."""
+"""Reading, writing and adding to arrays."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ __all__ = ["content", "laid_out", "materialise", "plain_array"]
 
 
 def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[Axis, ...]:
-    """Give the dimensions of an array that is in a variable."""
+    """Give the dimensions of an array in a variable."""
     return tuple(Axis(f"{text}.shape[{start + k}]") for k in range(rank))
 
 
 def plain_array(w: Writer, text: str, of: ArrayOf, axes: tuple[Axis, ...] = ()) -> Array | References:
-    """Give an array that is in a variable, behind the dimensions of loops."""
+    """Give an array in a variable, whose dimensions follow those of loops."""
     if isinstance(of.element, BoxOf):
         raise NotWhole("an array of boxes")
     if isinstance(of.element, ArrayOf):
@@ -65,7 +65,7 @@ def plain_array(w: Writer, text: str, of: ArrayOf, axes: tuple[Axis, ...] = ()) 
 
 
 def content(w: Writer, x: Any) -> Array:
-    """Give the elements of an array as they are now."""
+    """Give the present elements of an array."""
     if isinstance(x, Array):
         return x
     if isinstance(x, View):
@@ -82,11 +82,11 @@ def content(w: Writer, x: Any) -> Array:
             if any(a in lanes.at for a in found.axes):
                 found = w.substituted(found, lanes.at)
         return Array(found, x.dims)
-    return w.refuse("an element of what is no array")  # type: ignore[no-any-return]
+    return w.refuse("an element of a value that is not an array")  # type: ignore[no-any-return]
 
 
 def whole_of(w: Writer, x: Local) -> None:
-    """Lay out the zeros behind the first elements of an array."""
+    """Materialise the zeros after the first elements of an array."""
     if not x.part:
         return
     assert x.content is not None
@@ -101,7 +101,7 @@ def whole_of(w: Writer, x: Local) -> None:
 
 
 def laid_out(w: Writer, x: Any, axes: tuple[Axis, ...] = ()) -> Number:
-    """Give an array with all its dimensions behind those of some axes."""
+    """Give an array whose dimensions follow the given axes."""
     array = content(w, x)
     found = w.number(array.content)
     order = (*axes, *array.dims)
@@ -142,12 +142,12 @@ def load(w: Writer, s: Load | Row) -> None:
 
 
 def is_read_often(w: Writer, s: Load | Row) -> bool:
-    """Tell whether a product in an array is wanted more than once."""
+    """Tell whether a product in an array is used more than once."""
     return w.uses[s.out.name] > 1 or (isinstance(s.array, Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
 
 
 def inside(w: Writer, dim: Axis, i: Value) -> None:
-    """Write that an index is in range where no element is read."""
+    """Write a check that an index is in range although no element is read."""
     if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0" and w.equal(i.terms[0].count, dim.count):
         return
     if dim.steps:
@@ -191,7 +191,7 @@ def check(w: Writer, s: Check) -> None:
 
 
 def axis_of(w: Writer, count: Value) -> Axis:
-    """Make a dimension or a loop of so many elements or steps."""
+    """Make a dimension or a loop with a number of elements or steps."""
     if isinstance(count, Affine) and not count.terms:
         return Axis(count.offset)
     n = w.number(count)
@@ -236,7 +236,7 @@ def zeros_like(w: Writer, s: ZerosLike) -> None:
 
 
 def materialise(w: Writer, x: Local) -> Number:
-    """Lay a local array out in memory of its own, with all dimensions."""
+    """Materialise a local array with all dimensions in its own memory."""
     whole_of(w, x)
     order = (*x.around, *x.dims)
     if x.owned and isinstance(x.content, Number):
@@ -261,7 +261,7 @@ def materialise(w: Writer, x: Local) -> Number:
 
 
 def target(w: Writer, x: Operand) -> tuple[Local, tuple[Value, ...]]:
-    """Give the array that something is written to, and indices along its first dimensions."""
+    """Give the array that is written to, and indices along its first dimensions."""
     assert isinstance(x, Var)
     found = w.env[x.name]
     if isinstance(found, Local):
@@ -291,7 +291,7 @@ def store(w: Writer, s: Store) -> None:
         local.content = renamed(value, places(local, indices))  # type: ignore[assignment]
         return
     if masks:
-        w.refuse("an element that is written where a condition holds")
+        w.refuse("an element that is written under a condition")
     buffer = materialise(w, local)
     text, axes = place(w, local, buffer, indices)
     w.change(f"{text} = {w.aligned(w.number(value), axes)}", buffer.text)
@@ -333,7 +333,7 @@ def is_outside(w: Writer, local: Local) -> bool:
 
 
 def is_whole(w: Writer, local: Local, indices: Sequence[Value]) -> bool:
-    """Tell whether indices go over all of an array, in order, each by a loop of its own."""
+    """Tell whether indices cover an array in order, each by a separate loop."""
     terms = [i.terms[0] for i in indices if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0"]
     if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
         return False
@@ -342,7 +342,7 @@ def is_whole(w: Writer, local: Local, indices: Sequence[Value]) -> bool:
 
 
 def places(local: Local, indices: Sequence[Value]) -> dict[Axis, Axis]:
-    """Give the dimension that each loop goes over."""
+    """Give the dimension along which each loop runs."""
     return {i.terms[0]: d for i, d in zip(indices, local.dims, strict=True) if isinstance(i, Affine)}
 
 
@@ -368,7 +368,7 @@ def place(w: Writer, local: Local, buffer: Number, indices: Sequence[Value]) -> 
 
 
 def is_sliced(indices: Sequence[Value]) -> bool:
-    """Tell whether a part of an array is one by slices."""
+    """Tell whether a part of an array can be written by slices."""
     terms = [a for i in indices for a in i.axes]
     plain = all(
         (isinstance(i, Affine) and len(i.terms) == 1 and not i.offset.startswith("-")) or not i.axes for i in indices
@@ -377,7 +377,7 @@ def is_sliced(indices: Sequence[Value]) -> bool:
 
 
 def slices(w: Writer, buffer: Number, indices: Sequence[Value]) -> tuple[list[str], tuple[Axis, ...]]:
-    """Write a part of an array by slices."""
+    """Write a part of an array as slices."""
     parts, axes = [], []
     for d, (i, dim) in enumerate(zip(indices, buffer.axes, strict=True)):
         if not i.axes:
@@ -394,7 +394,7 @@ def slices(w: Writer, buffer: Number, indices: Sequence[Value]) -> tuple[list[st
 
 
 def indexed(w: Writer, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]:
-    """Write a part of an array by arrays of indices."""
+    """Write a part of an array as arrays of indices."""
     axes = union(*(i.axes for i in indices))
     parts = [w.within_masks(w.number(i), axes) if not isinstance(i, Affine) else w.number(i) for i in indices]
     return ", ".join(w.aligned(i, axes) for i in parts), axes
@@ -442,7 +442,7 @@ def add_all(w: Writer, s: AddAll) -> None:
 
 
 def same_sizes(w: Writer, a: Sequence[Axis], b: Sequence[Axis]) -> None:
-    """Make sure that an array is added into one of its shape."""
+    """Require that an array is added to one of the same shape."""
     for x, y in zip(a, b, strict=True):
         if x.steps != y.steps:
             w.refuse("rows of different sizes")
@@ -450,7 +450,7 @@ def same_sizes(w: Writer, a: Sequence[Axis], b: Sequence[Axis]) -> None:
 
 
 def added(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> None:
-    """Add values at indices: the sum over all steps that have the same ones."""
+    """Add values at indices, summed over all steps with the same indices."""
     every = [*around(w, local), *indices]
     index_axes = union(*(i.axes for i in every))
     inner = [a for a in w.axes if a not in local.around and a not in index_axes]
@@ -475,7 +475,7 @@ def added(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> No
 
 
 def begun(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> bool:
-    """Begin an array with sums for its first elements; tell whether that is how it was done."""
+    """Begin an array with sums as its first elements; return whether that was possible."""
     terms = [i.terms[0] for i in indices if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0"]
     if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
         return False
@@ -510,7 +510,7 @@ def add_whole(w: Writer, local: Local, value: Value) -> None:
 
 
 def convolved(w: Writer, local: Local, every: Sequence[Value], value: Value) -> bool:
-    """Add at sums of two indices; tell whether that is how it was done."""
+    """Add at sums of two indices; return whether that was possible."""
     sums = [k for k, i in enumerate(every) if isinstance(i, Affine) and len(i.terms) == 2]
     rest = [i for k, i in enumerate(every) if k not in sums]
     terms = [a for i in every for a in i.axes]
@@ -529,7 +529,7 @@ def convolved(w: Writer, local: Local, every: Sequence[Value], value: Value) -> 
 
 
 def sums_of_windows(w: Writer, value: Value, axes: tuple[Axis, ...], i: Axis, j: Axis) -> str:
-    """Write the sums of a value over all pairs of indices of one sum."""
+    """Write the sums of a value over all pairs of indices with the same sum."""
     if isinstance(value, Product) and not axes:
         first = w.number(Product(tuple(f for f in value.factors if j not in f.axes)))
         second = w.number(Product(tuple(f for f in value.factors if j in f.axes)))

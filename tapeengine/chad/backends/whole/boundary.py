@@ -1,4 +1,4 @@
-"""Python values as the leaves of whole-array programs, and back: numbers and numpy arrays."""
+"""Convert Python values to the leaves of whole-array programs (numbers and numpy arrays), and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
 
 
 class NotDense(UnsupportedError):
-    """A value that does not lie in arrays whose rows have one size."""
+    """A value cannot be stored in arrays with rows of equal size."""
 
 
 class Boundary:
@@ -31,7 +31,7 @@ class Boundary:
     ----------
     types : mapping of str to Sum
     converter : Converter
-        Converts what does not lie in arrays already, element by element.
+        Converts values that are not arrays, element by element.
     """
 
     def __init__(self, types: Mapping[str, Sum], converter: Converter) -> None:
@@ -40,7 +40,7 @@ class Boundary:
         self.values = Values(types, dense=True)
 
     def inward(self, of: Type, x: Any) -> list[Any]:
-        """Take a value apart.
+        """Decompose a value.
 
         Raises
         ------
@@ -60,7 +60,7 @@ class Boundary:
         return [as_array(leaf) for leaf in self.values.flat(of, self.converter.inward(of, x, "an argument"))]
 
     def outward(self, of: Type, leaves: Iterator[Any]) -> Any:
-        """Put a value together."""
+        """Rebuild a value."""
         match of:
             case Float():
                 return float(next(leaves))
@@ -80,12 +80,12 @@ class Boundary:
         return self.values.restored(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves))
 
     def cotangent_in(self, of: Type, d: Any, results: Iterator[Any], name: str = "value") -> list[Any]:
-        """Take the cotangent of a value apart, whose leaves are given.
+        """Decompose the cotangent of a value with the given leaves.
 
         Raises
         ------
         CotangentError
-            Where it does not fit the value.
+            If it does not fit the value.
         """
         match of:
             case Float() if type(d) is float:
@@ -106,7 +106,7 @@ class Boundary:
         return [as_array(leaf) for leaf in self.values.cotangent_like(of, found, inside, leaves)]
 
     def cotangent_out(self, of: Type, leaves: Iterator[Any], like: Any) -> Any:
-        """Put the cotangent of an argument together, or the tangent of a value: discrete parts are None."""
+        """Rebuild the cotangent of an argument, or the tangent of a value; discrete parts are None."""
         if is_discrete(of):
             return None
         match of:
@@ -149,17 +149,17 @@ def number(of: Type, x: Any) -> Any:
         return int(x)
     if isinstance(of, Bool) and (kind is bool or isinstance(x, np.bool_)):
         return bool(x)
-    raise NotDense("a value that is no number")
+    raise NotDense("a value that is not a number")
 
 
 def parts(name: str, fields: tuple[str, ...], items: tuple[Type, ...], x: Any) -> Any:
     """Give the parts of a tuple or a record."""
     if name:
         if type(x).__name__ != name:
-            raise NotDense(f"a value that is no {name}")
+            raise NotDense(f"a value that is not a {name}")
         return [getattr(x, f) for f in fields]
     if not isinstance(x, tuple) or len(x) != len(items):
-        raise NotDense("a value that is no tuple of as many parts")
+        raise NotDense("a value that is not a tuple of the same length")
     return x
 
 
@@ -173,7 +173,7 @@ def array(of: Type, x: Any) -> Any:
     kind, rank = type(element(of)), rank_of(of)
     if not isinstance(x, np.ndarray):
         if not isinstance(x, list | tuple):
-            raise NotDense("a value that is no array")
+            raise NotDense("a value that is not an array")
         try:
             x = np.array(x, dtype=None if len(x) else DTYPES[kind])
         except (ValueError, TypeError):
@@ -181,7 +181,7 @@ def array(of: Type, x: Any) -> Any:
     if x.size == 0 and x.ndim < rank:
         x = x.reshape(x.shape + (0,) * (rank - x.ndim)).astype(DTYPES[kind])
     if x.ndim != rank or x.dtype.kind not in ACCEPTED[kind]:
-        raise NotDense("a value that is no array of these numbers")
+        raise NotDense("a value that is not an array of such numbers")
     return np.asarray(x, dtype=DTYPES[kind])
 
 
@@ -194,7 +194,7 @@ def as_array(x: Any) -> Any:
 
 
 def fitting(d: Any, shape: tuple[int, ...]) -> Any:
-    """Give a cotangent as an array of a shape; None if it is none."""
+    """Give a cotangent as an array of a shape; None if that is not possible."""
     if d is None:
         return np.zeros(shape)
     try:
@@ -205,7 +205,7 @@ def fitting(d: Any, shape: tuple[int, ...]) -> Any:
 
 
 def shaped(x: Any, like: Any) -> Any:
-    """Give an array as lists where its primal has lists."""
+    """Convert an array to lists if its primal is a list."""
     if isinstance(like, list | tuple):
         return type(like)(shaped(row, k) for row, k in zip(x, like, strict=True))
     return x if x.ndim else float(x)

@@ -71,7 +71,7 @@ def compute(w: Writer, s: Compute) -> None:
 
 
 def lazily(w: Writer, s: Compute, args: list[Value]) -> Value | None:
-    """Give a product or a sum of indices that is not laid out yet; None for anything else."""
+    """Give a product or a sum of indices that is not materialised yet; None for anything else."""
     name = s.operation.name
     if name == "iadd":
         found = w.sum_of_indices(*args) if all(isinstance(x, Affine) or not x.axes for x in args) else None
@@ -92,7 +92,7 @@ def lazily(w: Writer, s: Compute, args: list[Value]) -> Value | None:
 
 
 def minus(w: Writer, x: Affine, y: Value) -> Value | None:
-    """Subtract from a sum of indices what is the same for all steps."""
+    """Subtract a loop-invariant number from a sum of indices."""
     offset = y.offset if isinstance(y, Affine) else w.number(y).text
     if offset.lstrip("-").isdigit():
         return Affine(x.terms, w.sum_of_texts(x.offset, str(-int(offset))))
@@ -165,7 +165,7 @@ def is_zero(x: Value) -> bool:
 
 
 def spread_lanes(w: Writer, x: Value, home: Home) -> Value:
-    """Give a value of the lanes of a branch as one of all steps, zero where the branch is not taken."""
+    """Extend a value of the lanes of a branch to all steps, with zeros where the branch is not taken."""
     for lanes in reversed(w.lanes):
         if lanes.axis in home.axes:
             continue
@@ -184,7 +184,7 @@ def spread_lanes(w: Writer, x: Value, home: Home) -> Value:
     return x
 
 
-# ------------------------------------------------------------ loops done at once
+# ------------------------------------------------------------ loops as whole-array operations
 
 
 def for_(w: Writer, s: For) -> None:
@@ -210,7 +210,7 @@ def refuse_changes(w: Writer, s: For | While) -> None:
 
 
 def at_once_for(w: Writer, s: For, body: Any) -> Axis:
-    """Do all steps of a loop at once."""
+    """Write all steps of a loop as whole-array operations."""
     axis = loop_axis(w, s)
     outer_axes, outer_masks = w.axes, list(w.masks)
     w.axes = (*w.axes, axis)
@@ -248,12 +248,12 @@ def loop_axis(w: Writer, s: For) -> Axis:
     return axis
 
 
-#: Under which name a loop keeps its numbers of steps, where these vary.
+#: The name under which a loop keeps its numbers of steps if these vary.
 STEPS = "#steps"
 
 
 def fields(w: Writer, kept: Kept) -> dict[str, object]:
-    """Give what a site keeps."""
+    """Give the values that a site keeps."""
     found: dict[str, object] = {}
     for f in kept.fields:
         x = w.value(f)
@@ -267,12 +267,12 @@ def fields(w: Writer, kept: Kept) -> dict[str, object]:
     return found
 
 
-# ------------------------------------------------------------ loops done step by step
+# ------------------------------------------------------------ sequential loops
 
 
 @contextmanager
 def nest(w: Writer, bodies: Sequence[Sequence[Statement]]) -> Iterator[None]:
-    """Pin what the blocks of a loop or a branch change."""
+    """Pin the variables that the blocks of a loop or a branch change."""
     declared = {v.name for body in bodies for s, _ in walk(list(body)) if not isinstance(s, Add) for v in outs(s)}
     added = {s.out.name for body in bodies for s, _ in walk(list(body)) if isinstance(s, Add)}
     rows = {s.out.name: s.array for body in bodies for s, _ in walk(list(body)) if isinstance(s, Load | Row)}
@@ -302,7 +302,7 @@ def assigns(bodies: Sequence[Sequence[Statement]], name: str) -> bool:
 
 
 def pin(w: Writer, name: str) -> None:
-    """Let a number lie in a variable of its own, which may change."""
+    """Store a number in its own variable, which may change."""
     x = w.number(w.env[name])
     axes = w.homes[name].axes
     variable = w.fresh(name)
@@ -313,7 +313,7 @@ def pin(w: Writer, name: str) -> None:
 
 
 def set_pinned(w: Writer, v: Var, x: Any) -> None:
-    """Give a pinned variable a value."""
+    """Assign a pinned variable."""
     before = w.env[v.name]
     if isinstance(before, Array):
         w.set(before.content.text, laid_out(w, x, axes_of(before)).text)  # type: ignore[union-attr]
@@ -326,7 +326,7 @@ def set_pinned(w: Writer, v: Var, x: Any) -> None:
 
 
 def variable(w: Writer, v: Var, x: Any = None) -> None:
-    """Make a variable that changes: what a loop carries, or a branch gives; ``x`` is its first value."""
+    """Make a mutable variable, for a carried value or the result of a branch; ``x`` is its first value."""
     name = w.fresh(v.name)
     w.changing.add(name)
     if isinstance(v.type, ArrayOf):
@@ -349,7 +349,7 @@ def variable(w: Writer, v: Var, x: Any = None) -> None:
 
 
 def alias(w: Writer, v: Var) -> Any:
-    """Give what a changing variable is now a name that stays."""
+    """Give the present value of a mutable variable a constant name."""
     x = w.env[v.name]
     if isinstance(x, References):
         return References(w.emit(x.name, (), x.kind, v.name).text, x.rank, x.kind)
@@ -363,7 +363,7 @@ def alias(w: Writer, v: Var) -> Any:
 
 
 def step_by_step(w: Writer, s: For) -> None:
-    """Do the steps of a loop one after the other."""
+    """Write a sequential loop."""
     w.steps_one_by_one += 1
     sites = [w.value(k.frames) for k in s.recalled]
     if s.count is not None:
@@ -403,7 +403,7 @@ def step_by_step(w: Writer, s: For) -> None:
 
 
 def settled(w: Writer, x: Any, axes: tuple[Axis, ...]) -> Any:
-    """Lay out what a step hands to the next one, before anything changes."""
+    """Materialise the values that a step passes to the next one, before any of them changes."""
     if isinstance(x, Local | View | Array):
         text = laid_out(w, x, axes)
         dims = text.axes[len(axes) :]
@@ -412,14 +412,14 @@ def settled(w: Writer, x: Any, axes: tuple[Axis, ...]) -> Any:
 
 
 def carried_before(w: Writer, s: For | While) -> None:
-    """Let what a loop carries lie in variables."""
+    """Store the carried values of a loop in variables."""
     found = [(v, w.value(v)) for v, _ in s.carried]
     for v, x in found:
         variable(w, v, x)
 
 
 def recall(w: Writer, k: Kept, site: Site, index: Value) -> list[Frames]:
-    """Give fields their values in one step."""
+    """Restore the fields of one step."""
     if site.frames:
         w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[0].items()}
         return list(site.frames)  # type: ignore[arg-type]
@@ -521,13 +521,13 @@ def one_branch(w: Writer, s: If, condition: Value) -> None:
 
 
 def joined(s: If) -> list[Var]:
-    """Give the variables that both branches give a value."""
+    """Give the variables that both branches assign."""
     sets = [{v.name: v for t in b if isinstance(t, Assign) for v in t.outs} for b in (s.then, s.orelse)]
     return [v for n, v in sets[0].items() if n in sets[1]]
 
 
 def is_cheap(w: Writer, s: If) -> bool:
-    """Tell whether both branches may be done for all steps: nothing in them raises or takes long."""
+    """Tell whether both branches may run for all steps, because they are cheap and raise no errors."""
     for body in (s.then, s.orelse):
         for t, _ in walk(list(body)):
             if isinstance(t, Append | While | Check | Call | Registered):
@@ -549,7 +549,7 @@ def is_plain(w: Writer, i: Operand) -> bool:
 
 
 def masked(w: Writer, s: If, condition: Number) -> None:
-    """Do both branches for all steps, and choose."""
+    """Run both branches for all steps, and select the results."""
     negative = w.once(("not", condition), lambda: w.emit(f"~{condition.text}", condition.axes, TRUTH, atom=False))
     found, kept = [], []
     before = dict(w.env)
@@ -569,7 +569,7 @@ def masked(w: Writer, s: If, condition: Number) -> None:
 
 
 def join(w: Writer, condition: Number, found: list[dict[str, Any]], before: dict[str, Any]) -> None:
-    """Choose between what two branches give."""
+    """Select between the results of two branches."""
     for name in sorted(found[0].keys() | found[1].keys()):
         sides = [f.get(name, before.get(name)) for f in found]
         if any(x is None for x in sides) or name not in found[0] or name not in found[1]:
@@ -584,12 +584,12 @@ def join(w: Writer, condition: Number, found: list[dict[str, Any]], before: dict
 
 
 def lanes(w: Writer, s: If, condition: Number) -> None:
-    """Do each branch for the steps that take it."""
+    """Run each branch for the steps that take it."""
     if w.masks:
         for mask in w.masks:
             if any(a.steps for a in mask.axes):
                 w.refuse("a branch in a loop of numbers of steps that vary")
-        w.refuse("a branch in one that is done for all steps")
+        w.refuse("a branch inside one that runs for all steps")
     own = tuple(sorted(condition.axes, key=lambda a: a.level))
     mask = Number(w.aligned(condition, own), own, TRUTH)
     if not mask.text.isidentifier():
@@ -635,14 +635,14 @@ def taken_lanes(w: Writer, mask: Number, k: int) -> Lanes:
 
 
 def recall_lanes(w: Writer, site: Site, k: int, taken: Lanes) -> None:
-    """Give fields the values that they had in the steps that took a branch."""
+    """Restore the fields of the steps that took a branch."""
     to = {site.lanes[k]: taken.axis} if site.lanes else {}
     for n, x in site.fields[k].items():
         w.env[n] = renamed(x, to)
 
 
 def merge(w: Writer, mask: Number, sides: Sequence[Lanes], found: list[dict[str, Any]]) -> None:
-    """Put together what two branches give in the steps that take them."""
+    """Merge the results of two branches from the steps that take them."""
     for name in sorted(found[0].keys() & found[1].keys()):
         values = [f[name] for f in found]
         if not all(isinstance(x, Value) for x in values):
@@ -685,7 +685,7 @@ def registered(w: Writer, s: Registered) -> None:
 
 
 def one_by_one(w: Writer, s: Registered) -> None:
-    """Call a primitive of numbers on whole arrays, if that gives what it gives one by one."""
+    """Call a primitive of numbers on whole arrays, if it works element by element."""
     kinds = [KIND_TYPES.get(x.type) for x in s.args]
     args = kinds if s.rule == "value" else kinds[1:-1]
     primitive = w.primitives[s.name]

@@ -1,4 +1,4 @@
-"""Loops that carry one number of which the value in each step is known at once: largest elements and running sums."""
+"""Loops that carry one number and have a whole-array form: largest elements and running sums."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Body = Callable[[Writer, For, Callable[[], None]], Axis]
 
 
 def fold(w: Writer, s: For, loop: Body) -> bool:
-    """Write a loop that carries a number as whole-array operations; tell whether it has one of the forms known here.
+    """Write a loop that carries a number as whole-array operations; return whether it has one of the known forms.
 
     Parameters
     ----------
     w : Writer
     s : For
     loop : callable
-        Writes a loop whose steps are done at once.
+        Writes a loop as whole-array operations.
     """
     if len(s.carried) == 2 and all(v.type == REAL for v, _ in s.carried):
         return extreme_with_tangent(w, s, loop)
@@ -51,12 +51,12 @@ def depending(s: For, name: str) -> list[Statement]:
 
 
 def used(s: Statement) -> set[str]:
-    """Give the names that a statement reads, in its blocks too."""
+    """Give the names that a statement reads, including in its blocks."""
     return {x.name for x in reads(s) if isinstance(x, Var)} | {n for b in blocks(s) for t in b for n in used(t)}
 
 
 def given(s: Statement) -> set[str]:
-    """Give the names that a statement gives a value, in its blocks too."""
+    """Give the names that a statement assigns, including in its blocks."""
     return {v.name for v in outs(s)} | {n for b in blocks(s) for t in b for n in given(t)}
 
 
@@ -98,7 +98,7 @@ def extreme(s: For) -> Callable[[Writer, For, Body], None] | None:
 
 
 def extreme_with_tangent(w: Writer, s: For, loop: Body) -> bool:
-    """Write the largest element with its tangent, if that is what a loop carries."""
+    """Write the largest element with its tangent, if a loop carries these."""
     for (acc, following), (along, after_along) in (s.carried, s.carried[::-1]):
         rest = [t for t in s.body if t in depending(s, acc.name) or t in depending(s, along.name)]
         if s.down or s.kept is not None or len(rest) != 2:
@@ -138,12 +138,12 @@ def write_with_tangent(w: Writer, s: For, loop: Body, what: tuple[Compute, If, V
     after(w, along, found[1])
 
 
-#: The numpy function of what a comparison chooses.
+#: The numpy function that selects as a comparison does.
 SIGNS = {"gt": "np.maximum", "lt": "np.minimum"}
 
 
 def assigned(statements: Sequence[Statement]) -> dict[Operand, Operand] | None:
-    """Give what a branch assigns, if it does nothing else."""
+    """Give the assignments of a branch, if it does nothing else."""
     found: dict[Operand, Operand] = {}
     for t in statements:
         if not isinstance(t, Assign):
@@ -153,14 +153,14 @@ def assigned(statements: Sequence[Statement]) -> dict[Operand, Operand] | None:
 
 
 def gives(statements: Sequence[Statement], out: Operand, value: Operand) -> bool:
-    """Tell whether a branch does no more than to give one variable a value."""
+    """Tell whether a branch only assigns one variable."""
     return len(statements) == 1 and isinstance(statements[0], Assign) and (
         statements[0].outs == (out,) and statements[0].values == (value,)
     )  # fmt: skip
 
 
 def reduced(w: Writer, call: str, first: Number, x: Number, axis: Axis) -> Number:
-    """Write what a loop makes of a first value and all elements."""
+    """Write the reduction of a first value and all elements."""
     axes = union(x.axes, first.axes, (axis,))
     rest = tuple(a for a in axes if a is not axis)
     text = f"{call}{w.aligned(first, rest)}, {w.full(x, axes)}, {axes.index(axis)})"
@@ -168,7 +168,7 @@ def reduced(w: Writer, call: str, first: Number, x: Number, axis: Axis) -> Numbe
 
 
 def after(w: Writer, acc: Var, x: Value) -> None:
-    """Give what a loop carried its value after the loop."""
+    """Assign the carried variable's value after the loop."""
     w.env[acc.name] = x
     w.homes[acc.name] = Home(w.axes, len(w.masks), w.block)
 
@@ -221,7 +221,7 @@ def running_sum(s: For) -> Callable[[Writer, For, Body], None] | None:
 
 
 def reset_of(s: For) -> tuple[If, Var, Var] | None:
-    """Find ``d = 0; e = 0; if t: d += carried; else: e += carried``, of which e is carried on."""
+    """Find ``d = 0; e = 0; if t: d += carried; else: e += carried``, and carry e."""
     acc, following = s.carried[0]
     rest = depending(s, acc.name)
     choice = next((t for t in rest if isinstance(t, If)), None)
@@ -234,7 +234,7 @@ def reset_of(s: For) -> tuple[If, Var, Var] | None:
 
 
 def condition_of(w: Writer, s: For, reset: tuple[If, Var, Var]) -> object:
-    """Give what the condition of a branch is."""
+    """Give the value of the condition of a branch."""
     condition = reset[0].condition
     for k in s.recalled:
         site = w.value(k.frames)
@@ -245,7 +245,7 @@ def condition_of(w: Writer, s: For, reset: tuple[If, Var, Var]) -> object:
 
 
 def w_reset(w: Writer, s: For, reset: tuple[If, Var, Var], loop: Body) -> None:
-    """Hand the cotangent of the largest element to that element, or to the first value."""
+    """Pass the cotangent of the largest element to that element, or to the first value."""
     choice, taken, _ = reset
     acc = s.carried[0][0]
     given_ = w.number(w.value(acc))

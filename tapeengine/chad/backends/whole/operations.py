@@ -9,7 +9,7 @@ from tapeengine.chad.intermediate.operations import ATOM, Operation
 
 __all__ = ["SAFE", "scalar_text", "whole_text"]
 
-#: What numpy calls operations.
+#: The numpy names of operations.
 NUMPY: Mapping[str, str] = MappingProxyType(
     {
         **{n: f"np.{n}" for n in ("sqrt", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh", "expm1", "log1p")},
@@ -35,7 +35,7 @@ NUMPY: Mapping[str, str] = MappingProxyType(
     }
 )
 INFIX = frozenset("add sub mul div lt le gt ge eq ne ilt ile igt ige ieq ine iadd isub ifloordiv imod neg ineg".split())
-#: Operations that raise on no element, cost next to nothing, and may be done where no branch asks for them.
+#: Cheap operations that never raise an error, and so may run on elements of branches that are not taken.
 SAFE = frozenset("abs sign copysign maximum minimum choose relu step rint".split())
 
 

@@ -19,7 +19,7 @@ from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
 from tapeengine.chad.backends.whole.control import WRITE, fields
 from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
-from tapeengine.chad.backends.whole.text import Block, finished, inlined, pruned, rendered
+from tapeengine.chad.backends.whole.text import Block, Nest, finished, inlined, listed, pruned, rendered, walk
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
 from tapeengine.chad.backends.whole.writer import Refused, Writer
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
@@ -33,7 +33,7 @@ from tapeengine.primitive import Primitive
 
 __all__ = ["POLES", "Functions", "WholePasses", "WholeTangent", "written"]
 
-#: What stops a run where Python may raise, or may not: the longer way decides.
+#: Errors after which the fallback decides whether Python raises an error.
 POLES = (ArithmeticError, ValueError, IndexError)
 NAMES = frozenset((*keyword.kwlist, *dir(builtins), "np", "ops", "registered", "each", "given", "value"))
 SCALAR_FUNCTIONS: Mapping[str, Any] = MappingProxyType(
@@ -52,9 +52,9 @@ class Functions:
     ----------
     text : str
     stepwise : int
-        How many loops are done step by step.
+        The number of sequential loops.
     matrix_products : int
-        How many sums are products of two matrices.
+        The number of sums that are products of two matrices.
     """
 
     def __init__(self, text: str, writer: Writer, primitives: Mapping[str, Primitive]) -> None:
@@ -73,7 +73,7 @@ class Functions:
 
 
 def attempted(functions: Sequence[Function], primitives: Mapping[str, Primitive]) -> Functions:
-    """Write functions; once more for each loop whose steps turn out to be done one by one."""
+    """Write functions; write them again for each loop that turns out to be sequential."""
     stepwise: set[int] = set()
     while True:
         writer = Writer(stepwise, NAMES | SCALAR_FUNCTIONS.keys())
@@ -127,7 +127,7 @@ def is_real(x: Operand) -> bool:
 
 
 def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -> None:
-    """Note that cotangents have the shapes of the results."""
+    """Record that cotangents have the shapes of the results."""
     for p, x in zip(params, results, strict=True):
         d, value = w.env[p.name], w.results.get(x)
         if isinstance(d, Array) and isinstance(value, Array | Local):
@@ -137,36 +137,29 @@ def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -
 
 
 def unpacked(shared: Sequence[str]) -> list[Any]:
-    """Write what takes up what the forward pass kept."""
+    """Write the unpacking of the values that the forward pass kept."""
     from tapeengine.chad.backends.whole.text import Line
 
     return [Line(listed(shared), "kept")] if shared else []
 
 
 def shared_names(block: Block, gave: Sequence[str]) -> list[str]:
-    """Give what a reverse pass takes from the forward pass."""
+    """Give the names that a reverse pass uses of the forward pass."""
     found = finished(block)
     own = names_of(block)
     return list(dict.fromkeys([*found, *(n for n in gave if n not in own)]))
 
 
 def names_of(block: Block) -> set[str]:
-    """Give all names that have their value in a block itself."""
+    """Give all names assigned directly in a block."""
     from tapeengine.chad.backends.whole.text import defined
 
     return defined(block)
 
 
 def frame_names(block: Block) -> set[str]:
-    """Give all that frames hold."""
-    from tapeengine.chad.backends.whole.text import Nest, walk
-
+    """Give all names in frames."""
     return {n for x in walk(block) if isinstance(x, Nest) for f in x.kept for n in (*f.names, f.name)}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Write a tuple."""
-    return f"({', '.join(names)}{',' * (len(names) == 1)})"
 
 
 def declared(w: Writer, p: Var) -> str:
@@ -183,7 +176,7 @@ def declared(w: Writer, p: Var) -> str:
 
 
 def body(w: Writer, f: Function) -> tuple[Block, list[str]]:
-    """Write the body of a function; give its results."""
+    """Write the body of a function; return its results."""
     w.block = block = Block()
     w.statements(f.body)
     return block, [result(w, x) for x in f.results]
@@ -211,7 +204,7 @@ class WholePasses:
     ----------
     definition : Definition
     lowered : Lowered
-        What `lower_reverse` gives for rows of one size.
+        The result of `lower_reverse` for rows of equal size.
     boundary : Boundary
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
@@ -240,13 +233,13 @@ class WholePasses:
     def vjp(
         self, primals: Sequence[Any], may_be_infinite: bool = False
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...] | None]] | None:
-        """Give value and backpropagator; None where the longer way has to decide. So may the backpropagator.
+        """Return value and backpropagator; None if the fallback must decide, as the backpropagator may return as well.
 
         Parameters
         ----------
         primals : sequence
         may_be_infinite : bool
-            Whether infinities are values like others, as they are on elements of numpy's arrays.
+            Whether infinities are ordinary values, as they are for elements of numpy's arrays.
         """
         plain = None if self.forms is None else plain_leaves(self.forms, tuple(primals))
         is_plain = plain is not None
@@ -279,7 +272,7 @@ class WholePasses:
         return value, back
 
     def of_few(self, leaves: list[Any]) -> Ran | None:
-        """Run few numbers on the register machine; None for many, and where it does not run them."""
+        """Run the program on the register machine if there are few numbers; otherwise, or if it cannot, None."""
         if self.few is None or not is_few(leaves):
             return None
         try:
@@ -297,7 +290,7 @@ class WholePasses:
         return results, (), reverse
 
     def of_many(self, leaves: list[Any], may_be_infinite: bool) -> Ran | None:
-        """Run the forward pass as whole-array operations; None where Python may raise.
+        """Run the forward pass as whole-array operations; None if Python may raise an error.
 
         Raises
         ------
@@ -327,12 +320,12 @@ class WholePasses:
         return results, kept, reverse
 
 
-#: What a forward pass gives: its results, what it keeps, and the reverse pass.
+#: The result of a forward pass: its results, its kept values, and the reverse pass.
 Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
 
 
 def is_few(leaves: Sequence[Any]) -> bool:
-    """Tell whether leaves are few numbers each."""
+    """Tell whether each leaf has few numbers."""
     return all(x.size <= FEW_NUMBERS for x in leaves if type(x) is np.ndarray)
 
 
@@ -343,7 +336,7 @@ class WholeTangent:
     ----------
     definition : Definition
     lowered : Lowered
-        What `lower_value` gives for its tangents, for rows of one size.
+        The result of `lower_value` for its tangents, for rows of equal size.
     boundary : Boundary
     primitives : mapping of str to Primitive
 
@@ -365,7 +358,7 @@ class WholeTangent:
         self.run = self.made["value"]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
-        """Give value and tangent; None where the longer way has to decide."""
+        """Return value and tangent; None if the fallback must decide."""
         leaves = leaves_in(self.boundary, self.definition, primals)
         if leaves is None:
             return None
@@ -398,19 +391,19 @@ def forms(definition: Definition) -> tuple[Form, ...] | None:
     return tuple(Form(kind, rank) for kind, rank in kinds) if fitting and kinds else None
 
 
-#: The dimensions of an array that has a form.
+#: The largest number of dimensions of an array that has a form.
 MOST = 4
 
 
 def leaf_count(boundary: Boundary, of: Any) -> Any:
-    """Give as many things as a type has leaves."""
+    """Give a structure with as many items as a type has leaves."""
     from tapeengine.chad.lowering.patterns import leaf_types
 
     return leaf_types(of, True)
 
 
 def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:
-    """Take arguments apart; None where they do not lie in arrays whose rows have one size."""
+    """Decompose arguments; None if their rows have different sizes."""
     if len(primals) != len(definition.params):
         return None
     try:
@@ -421,14 +414,14 @@ def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]
 
 
 def kept_as(leaf: Any, given: Any) -> Any:
-    """Give an argument as the passes keep it: small arrays are copied, since the caller may change them in place."""
+    """Give the value of an argument for the passes to keep; small arrays are copied, since they may change in place."""
     if type(leaf) is np.ndarray and leaf.nbytes <= COPIED and (leaf is given or leaf.base is not None):
         return leaf.copy()
     return leaf
 
 
 def unshared(results: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
-    """Give results that the caller may change in place: none of them is kept, or a view."""
+    """Give results that the caller may change in place: views and kept arrays are copied."""
     held = {id(x) for x in kept}
     lists = any(type(x) in (list, tuple) for x in kept)
     shared = [type(x) is np.ndarray and (lists or x.base is not None or id(x) in held) for x in results]

@@ -1,4 +1,4 @@
-"""What the text of a whole-array program calls beside numpy."""
+"""Functions, beside numpy's, that the text of a whole-array program calls."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["DifferentSizes", "Linear", "Running"]
 
 
 class Linear(np.ndarray):
-    """Cotangents where partials may be infinite: a product with zero is zero, since a linear map sends zero to zero."""
+    """Cotangents for partials that may be infinite: a product with zero is zero, since a linear map preserves zero."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Compute as numpy does, but for zero times infinity."""
+        """Compute as numpy does, except zero times infinity."""
         plain = [np.asarray(x) for x in inputs]
         out = options.pop("out", None)
         found = np.asarray(getattr(ufunc, method)(*plain, **options))
@@ -33,19 +33,19 @@ class Linear(np.ndarray):
 
 
 class DifferentSizes(IndexError):
-    """Arrays of different sizes side by side: in a zip the shortest counts, elsewhere Python raises."""
+    """Arrays of different sizes: a zip stops at the shortest, elsewhere Python raises an error."""
 
 
 Anything = NDArray[Any]
 Floats = NDArray[np.float64]
-#: A copy of an array with so many times fewer elements than another costs next to nothing beside work on that one.
+#: Copying an array is cheap relative to work on another one with this many times more elements.
 SMALLER = 8
-#: Up to so many times as many lanes as steps may be done where the number of steps varies.
+#: If the number of steps varies, at most this many times more lanes than steps may be computed.
 SPARSEST = 64
 
 
 class Running:
-    """The functions that written programs know as ``ops``; ``ops.<operation>_`` computes one element by element."""
+    """The namespace ``ops`` of written programs; ``ops.<operation>_`` computes an operation element by element."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if not name.endswith("_") or name.startswith("_"):
@@ -67,14 +67,14 @@ class Running:
 
     @staticmethod
     def span(start: int, size: int, limit: int) -> slice:
-        """A slice that is all in range."""
+        """A slice that is completely in range."""
         if size > 0 and (start < 0 or start + size > limit):
             raise IndexError("index out of range")
         return slice(start, start + size) if size > 0 else slice(0, 0)
 
     @staticmethod
     def unwindow(d: Floats, size: int, dim: int) -> Floats:
-        """The array itself, or a longer one with zeros behind it."""
+        """The array itself, or a longer one padded with zeros."""
         if d.shape[dim] == size:
             return d
         if d.shape[dim] > size:
@@ -109,7 +109,7 @@ class Running:
 
     @staticmethod
     def correlate(x: Floats, start: int, w: Floats, size: int) -> Floats:
-        """Sums of products with each window of a vector, of which there are ``size``."""
+        """Sums of products with each of the ``size`` windows of a vector."""
         if size <= 0 or not w.size:
             return np.zeros(max(size, 0))
         if start < 0 or start + size + w.size - 1 > x.size:
@@ -123,7 +123,7 @@ class Running:
 
     @staticmethod
     def unwindows(d: Floats) -> Floats:
-        """The sums of the elements (i, j) of the same i + j, which are the last dimensions."""
+        """The sums of elements with the same i + j, where i and j index the last two dimensions."""
         rows, columns = d.shape[-2:]
         if not rows or not columns:
             return np.zeros((*d.shape[:-2], 0))
@@ -137,7 +137,7 @@ class Running:
 
     @staticmethod
     def longest(steps: Anything) -> int:
-        """The largest number of steps, where not too many lanes would be idle."""
+        """The largest number of steps; an error if too many lanes would be idle."""
         most = int(steps.max(initial=0))
         if most * steps.size > SPARSEST * (int(np.maximum(steps, 0).sum()) + 10**5):
             raise IndexError("numbers of steps that vary too much")
@@ -147,8 +147,8 @@ class Running:
     def products(a: Floats, b: Floats, order: tuple[int, int, int]) -> Floats:
         """Products of matrices one by one, with dimension k of ``a @ b`` at place ``order[k]`` in memory.
 
-        A factor that is much smaller than the other is laid out in order first: for a transposed one matmul takes up
-        to three times as long.
+        A factor that is much smaller than the other is first copied to C order, because matmul of a transposed one
+        takes up to three times as long.
         """
         if SMALLER * b.size < a.size:
             b = np.ascontiguousarray(b)
@@ -164,7 +164,7 @@ class Running:
 
     @staticmethod
     def spread(x: Any, shape: tuple[int, ...], dtype: Any = float) -> Anything:
-        """A new array of this shape that a value is broadcast into."""
+        """A new array of this shape, filled with a broadcast value."""
         result = np.empty([max(n, 0) for n in shape], dtype)
         result[...] = x
         return result
@@ -181,7 +181,7 @@ class Running:
 
     @staticmethod
     def merge(where: Anything, then: Any, orelse: Any, shape: tuple[int, ...], dtype: Any) -> Anything:
-        """An array of the lanes that a condition holds for and of the others."""
+        """An array merged from the lanes for which a condition holds and the others."""
         result = np.empty([max(n, 0) for n in shape], dtype)
         result[where] = then
         result[~where] = orelse
@@ -189,7 +189,7 @@ class Running:
 
     @staticmethod
     def put(lanes: tuple[Anything, ...], values: Any, shape: tuple[int, ...]) -> Floats:
-        """Zeros but for some lanes."""
+        """An array of zeros except for some lanes."""
         result = np.zeros([max(n, 0) for n in shape])
         result[lanes] = values
         return result
@@ -204,7 +204,7 @@ class Running:
 
     @staticmethod
     def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
-        """For each element what ``f`` makes of ``first`` and of all elements before it; behind it if ``down``."""
+        """For each element, ``f`` reduced over ``first`` and all elements before it; all after it if ``down``."""
         x = np.flip(x, dim) if down else x
         start = np.broadcast_to(np.expand_dims(first, dim), (*x.shape[:dim], 1, *x.shape[dim + 1 :]))
         whole = np.concatenate((start, x), dim)
@@ -213,7 +213,7 @@ class Running:
 
     @staticmethod
     def tangent_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
-        """The tangent of `extreme`: that of the first element that it is, or of ``first``."""
+        """The tangent of `extreme`: that of the first element equal to it, or of ``first``."""
         if not x.shape[dim]:
             return d_first
         at = np.expand_dims((x if f is np.maximum else -x).argmax(dim), dim)
@@ -223,7 +223,7 @@ class Running:
 
     @staticmethod
     def peak(x: Anything, won: Any, d: Any, dim: int) -> Floats:
-        """Zeros, but ``d`` at the first largest element along a dimension where ``won``."""
+        """An array of zeros, except ``d`` at the first largest element along a dimension where ``won``."""
         result = np.zeros(x.shape)
         if x.shape[dim]:
             at = np.expand_dims(x.argmax(dim), dim)
@@ -232,7 +232,7 @@ class Running:
 
     @staticmethod
     def choose_(a: Any, b: Any) -> Any:
-        """1 where a is the larger one, a half at a tie."""
+        """1 if a is larger than b, 0.5 at a tie."""
         return 0.5 * np.add(a > b, a >= b, dtype=float)
 
     @staticmethod
@@ -248,7 +248,7 @@ class Running:
 
     @staticmethod
     def real_(a: Anything) -> Floats:
-        """Whole numbers as reals."""
+        """Integers as floating-point numbers."""
         return a.astype(float)
 
     @staticmethod
@@ -273,12 +273,12 @@ class Running:
 
     @staticmethod
     def imul_(a: Any, b: Any) -> Any:
-        """Products of whole numbers that fit 64 bits."""
+        """Products of integers that fit in 64 bits."""
         return fitting(a * b, np.multiply(a, b, dtype=float))
 
     @staticmethod
     def ipow_(a: Any, b: Any) -> Any:
-        """Powers of whole numbers that fit 64 bits."""
+        """Powers of integers that fit in 64 bits."""
         if np.any(np.asarray(b) < 0):
             raise FloatingPointError("a negative power of a whole number")
         return fitting(np.power(a, b), np.power(a, b, dtype=float))
@@ -299,7 +299,7 @@ def fitting(x: Any, size: Floats) -> Any:
 
 
 def elementwise(name: str) -> Callable[..., Any]:
-    """Compute an operation element by element: by the core's loop where it is one of the opcode table's."""
+    """Compute an operation element by element, by the core's loop if it is in the opcode table."""
     if name in OPERATIONS:
         op = opcodes()[name]
 

@@ -1,4 +1,4 @@
-"""Sums over loops: sums of products are contractions, by BLAS where there is a matrix product in them."""
+"""Sums over loops: sums of products become contractions, computed by BLAS if they contain a matrix product."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["summed"]
 
 
 def summed(w: Writer, x: Value, over: Sequence[Axis], masks: Sequence[Number]) -> Value:
-    """Give the sum of a value over axes, of the steps where all masks hold.
+    """Give the sum of a value over axes, for the steps in which all masks hold.
 
     Parameters
     ----------
     w : Writer
     x : value
     over : sequence of Axis
-        A value that does not vary along one of them is added as often as it has steps.
+        A value that does not vary along an axis is multiplied by its number of steps.
     masks : sequence of Number
     """
     parts = list(x.factors) if isinstance(x, Product) else [w.number(x)]
@@ -54,7 +54,7 @@ def product(w: Writer, parts: Sequence[Number], kind: object) -> Value:
 
 
 def with_mask(w: Writer, parts: list[Number], mask: Number) -> list[Number]:
-    """Let a factor be zero where a mask does not hold: the smallest that varies as the mask does."""
+    """Set a factor to zero where a mask does not hold: the smallest factor that varies along the mask's axes."""
     fitting = [f for f in parts if set(mask.axes) <= set(f.axes)]
     if fitting:
         chosen = min(fitting, key=lambda f: len(f.axes))
@@ -84,7 +84,7 @@ def made(w: Writer, parts: list[Number], over: list[Axis], kind: object) -> Numb
 
 
 def alone_summed(w: Writer, parts: list[Number], over: list[Axis]) -> tuple[list[Number], list[Axis]]:
-    """Sum each factor over the axes that no other has."""
+    """Sum each factor over the axes that no other factor has."""
     if len(parts) == 1:
         return parts, over
     found = []
@@ -115,7 +115,7 @@ def total(w: Writer, x: Number, over: Sequence[Axis]) -> Number:
 
 
 def with_two_fewer(w: Writer, parts: list[Number]) -> list[Number]:
-    """Multiply two factors: those whose product is smallest."""
+    """Multiply the two factors whose product is smallest."""
     pairs = [(len(union(f.axes, g.axes)), k, m) for k, f in enumerate(parts) for m, g in enumerate(parts) if k < m]
     _, k, m = min(pairs)
     both = w.number(Product((parts[k], parts[m])))
@@ -164,7 +164,7 @@ def matrix_product(
 
 
 def is_later(w: Writer, a: Axis, b: Axis) -> bool:
-    """Tell whether an axis is wanted behind another one."""
+    """Tell whether an axis should follow another one."""
     if a in w.order and b in w.order:
         return w.order.index(a) > w.order.index(b)
     return a.level > b.level

@@ -1,4 +1,4 @@
-"""The program that is written: lines in blocks, what of it nobody needs, what it hands from pass to pass."""
+"""The written program: lines in blocks, removal of unused lines, and the values passed between passes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = re.compile(r"(?<![\w.'])[A-Za-z_]\w*")
 
 
 def names_in(text: str) -> set[str]:
-    """Give the names in an expression, without those behind a dot.
+    """Give the names in an expression, without attributes.
 
     Examples
     --------
@@ -25,9 +25,9 @@ def names_in(text: str) -> set[str]:
 
 @dataclass(eq=False)
 class Line:
-    """``target = text``; or, where ``changes`` is a name, a statement that changes what that name stands for.
+    """``target = text``; or, if ``changes`` is a name, a statement that changes that variable.
 
-    ``raises`` says that the line is wanted for its errors alone.
+    ``raises`` says that the line is needed for its errors even if its target is not used.
     """
 
     target: str
@@ -46,7 +46,7 @@ class Block:
 
 @dataclass(eq=False)
 class Frames:
-    """What the runs of a block keep: ``name`` is a list of tuples, or one tuple; ``names`` is what lies in each."""
+    """The kept values of a block's runs: ``name`` is a list of tuples, or one tuple; ``names`` are their items."""
 
     name: str
     block: Block
@@ -67,11 +67,11 @@ class Nest:
     kept : list of Frames, optional
         One for each block.
     recalled : list of lists of Frames
-        For each block the frames that it takes up.
+        For each block, the frames that it recalls.
     index : str
         The name of the number of the step.
     sets : set of str
-        The variables that the blocks may set and that are used behind them.
+        The variables that the blocks may set and that are used after them.
     """
 
     heads: list[str]
@@ -84,7 +84,7 @@ class Nest:
 
 
 def walk(block: Block) -> Iterator[Line | Nest]:
-    """Go through all lines and nests."""
+    """Iterate over all lines and nests."""
     for x in block.lines:
         yield x
         if isinstance(x, Nest):
@@ -111,7 +111,7 @@ def defined(block: Block) -> set[str]:
 
 
 def pruned(block: Block, wanted: set[str]) -> None:
-    """Take away the lines whose targets nobody uses."""
+    """Remove the lines whose targets are not used."""
     while True:
         used = set(wanted)
         for x in walk(block):
@@ -126,7 +126,7 @@ def pruned(block: Block, wanted: set[str]) -> None:
 
 
 def swept(block: Block, used: set[str]) -> bool:
-    """Take away lines; tell whether there were any."""
+    """Remove lines; return whether there were any."""
     before, found = len(block.lines), False
     kept: list[Line | Nest] = []
     for x in block.lines:
@@ -146,7 +146,7 @@ def swept(block: Block, used: set[str]) -> bool:
 
 
 def uses(block: Block) -> list[str]:
-    """Give what a block uses of other blocks, in order; settle what the blocks inside it take out of frames."""
+    """Give the outer names that a block uses, in order; determine the fields of frames that inner blocks use."""
     own = defined(block)
     found: dict[str, None] = {}
     for x in block.lines:
@@ -172,7 +172,7 @@ def uses(block: Block) -> list[str]:
 
 
 def finished(reverse: Block) -> list[str]:
-    """Settle all frames of a reverse pass; give what it uses of the forward pass itself."""
+    """Determine the fields of all frames of a reverse pass; give the other names that it uses of the forward pass."""
     return uses(reverse)
 
 
@@ -180,7 +180,7 @@ def finished(reverse: Block) -> list[str]:
 
 
 def inlined(block: Block, kept: set[str]) -> None:
-    """Write values that are used once into their use, where no line between changes an array."""
+    """Inline values that are used once, if no line in between changes an array."""
     counts: Counter[str] = Counter()
     for x in walk(block):
         texts = x.heads if isinstance(x, Nest) else [x.text]
@@ -192,7 +192,7 @@ def inlined(block: Block, kept: set[str]) -> None:
 
 
 def within(block: Block, counts: Counter[str], targets: Counter[str], kept: set[str]) -> None:
-    """Write values of one block into their uses."""
+    """Inline values of one block."""
     held: dict[str, Line] = {}
     found: list[Line | Nest] = []
     for x in block.lines:
@@ -219,7 +219,7 @@ def within(block: Block, counts: Counter[str], targets: Counter[str], kept: set[
 
 
 def release(held: dict[str, Line], found: list[Line | Nest]) -> None:
-    """Write lines that were held back."""
+    """Write delayed lines."""
     found.extend(held.values())
     held.clear()
 

@@ -1,8 +1,8 @@
-"""What a variable of the form is while a program is written: an array along the loops that it varies along.
+"""Symbolic values of variables while a program is written: arrays along the loops along which they vary.
 
-An `Axis` is a loop whose steps are done at once, or a dimension of an array. A value lies in a variable of the written
-program with one dimension for each axis that it varies along; sums of indices, and products that may be summed before
-they are laid out, are kept apart until an array is wanted.
+An `Axis` is a loop whose steps run at once, or a dimension of an array. A value is stored in a variable of the written
+program, with one dimension for each axis along which it varies. Sums of indices, and products that may be summed before
+they are computed, remain symbolic until an array is needed.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _levels = itertools.count()
 
 
 class NotWhole(UnsupportedError):
-    """A function does something that this back end cannot do."""
+    """A function needs something that this back end lacks."""
 
 
 class Axis:
-    """A loop whose steps are done at once, or a dimension of an array.
+    """A loop whose steps run at once, or a dimension of an array.
 
     Parameters
     ----------
     count : str
-        How many steps or elements, as a name or a literal.
+        The number of steps or elements, as a name or a literal.
 
     Attributes
     ----------
     level : int
-        Inner axes have larger ones: dimensions lie in this order unless there is a reason.
+        Inner axes have larger levels; dimensions are in this order by default.
     steps : str
-        The name of the array of the numbers of steps, where they vary along other axes; ``count`` is the largest.
+        The name of the array of the numbers of steps, if they vary along other axes; ``count`` is the largest.
     """
 
     __slots__ = ("count", "level", "steps")
@@ -64,7 +64,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Affine:
-    """A sum of indices of loops and of a whole number that is the same for all of their steps."""
+    """A sum of indices of loops and a loop-invariant integer."""
 
     terms: tuple[Axis, ...]
     offset: str = "0"
@@ -78,7 +78,7 @@ class Affine:
 
 @dataclass(frozen=True)
 class Product:
-    """A product of numbers that is not laid out yet."""
+    """A product of numbers that is not materialised yet."""
 
     factors: tuple[Number, ...]
     kind: Scalar = REAL
@@ -91,7 +91,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Peaks:
-    """For each element along an axis whether it is larger than the first value and than all elements before it.
+    """For each element along an axis, whether it is larger than the first value and all elements before it.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ Value = Number | Affine | Product | Peaks
 class Array:
     """An array that does not change: its elements along the axes of its dimensions, and of loops.
 
-    ``home`` is the list of arrays that it is a row of.
+    ``home`` is the list of arrays of which it is a row.
     """
 
     content: Value
@@ -134,23 +134,23 @@ class Array:
 
 @dataclass(eq=False)
 class Local:
-    """An array that the program makes: zeros at first.
+    """An array that the program makes; its elements are initially zero.
 
     Attributes
     ----------
     name : str
     dims : tuple of Axis
     around : tuple of Axis
-        The loops in which it is made.
+        The loops around its creation.
     masks : int
-        How many masks there were where it was made.
+        The number of masks at its creation.
     kind : Scalar
     content : Value, optional
         None stands for zeros.
     part : dict of Axis to Axis
-        For dimensions of which only the first elements are not zero: the axis of these, in the content.
+        For each dimension of which only the first elements are non-zero, the axis of these in the content.
     owned : bool
-        Whether the content is an array of its own with all dimensions, which may be changed in place.
+        Whether the content is a separate array with all dimensions, which may be changed in place.
     """
 
     name: str
@@ -184,20 +184,20 @@ class References:
 
 @dataclass(eq=False)
 class Site:
-    """What the steps of a loop done at once, or the lanes of a branch, hand to the reverse pass.
+    """The values that the steps of a loop, or the lanes of a branch, pass to the reverse pass.
 
     Attributes
     ----------
     axis : tuple of Axis
-        The loop; of a branch none, or the lanes that take each side.
+        The loop; for a branch none, or the lanes that take each side.
     fields : list of dict of str to value
         One for a loop, two for a branch.
     frames : list
-        Where the steps are done one by one: what is written to keep them.
+        For a sequential loop, the written frames.
     lanes : tuple of Axis
-        Of a branch that only some steps take: those that take each side.
+        For a branch that only some steps take, the steps that take each side.
     at : dict of Axis to value
-        Where the steps are done one by one: the indices at which the fields are wanted.
+        For a sequential loop, the indices at which the fields are needed.
     """
 
     axes: tuple[Axis, ...]
@@ -213,14 +213,14 @@ def union(*parts: tuple[Axis, ...]) -> tuple[Axis, ...]:
 
 
 def axes_of(x: object) -> tuple[Axis, ...]:
-    """Give the axes that a value varies along, without dimensions of its own."""
+    """Give the axes along which a value varies, without its own dimensions."""
     if isinstance(x, Array):
         return tuple(a for a in x.content.axes if a not in x.dims)
     return x.axes if isinstance(x, Number | Affine | Product | Peaks) else ()
 
 
 def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
-    """Give a value along other loops of as many steps."""
+    """Give a value along other loops with the same numbers of steps."""
     match x:
         case Number(text, axes, kind):
             return Number(text, tuple(to.get(a, a) for a in axes), kind) if any(a in to for a in axes) else x
@@ -238,12 +238,12 @@ def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
             now = {to.get(a, a): renamed(i, to) for a, i in at.items()}
             return Site(tuple(to.get(a, a) for a in axes), found, frames, lanes, now)  # type: ignore[arg-type]
         case View() | Local():
-            raise NotWhole("an array that is handed on before it is complete")
+            raise NotWhole("an array that is passed on before it is complete")
     return x
 
 
 def factors(x: Value) -> Iterator[Value]:
-    """Go through the factors of a value."""
+    """Iterate over the factors of a value."""
     if isinstance(x, Product):
         yield from x.factors
     else:

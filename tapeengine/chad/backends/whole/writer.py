@@ -1,4 +1,4 @@
-"""Goes through a function of the form and writes it as whole-array operations."""
+"""Write a function of the intermediate form as whole-array operations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NONE: Mapping[Axis, Axis] = MappingProxyType({})
 
 
 class Refused(NotWhole):
-    """A loop whose steps cannot all be done at once."""
+    """The steps of a loop cannot run at once."""
 
     def __init__(self, loop: For, reason: str) -> None:
         super().__init__(reason)
@@ -66,7 +66,7 @@ class Lanes:
     ----------
     axis : Axis
     at : dict of Axis to Number
-        For each of the loops the numbers of the steps.
+        For each of the loops, the indices of the steps.
     """
 
     axis: Axis
@@ -75,7 +75,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class Home:
-    """Where a number is given its first value."""
+    """The place of the first assignment of a number."""
 
     axes: tuple[Axis, ...]
     masks: int
@@ -88,16 +88,16 @@ class Writer:
     Parameters
     ----------
     stepwise : set of int
-        The identities of loops whose steps are done one by one.
+        The identities of sequential loops.
     names : set of str
         All names of variables.
 
     Attributes
     ----------
     env : dict
-        What each variable is.
+        The symbolic value of each variable.
     axes : tuple of Axis
-        The loops around, of those whose steps are done at once.
+        The enclosing loops whose steps run at once.
     """
 
     def __init__(self, stepwise: set[int], names: Iterable[str]) -> None:
@@ -133,7 +133,7 @@ class Writer:
     # ------------------------------------------------------------ lines
 
     def fresh(self, hint: str) -> str:
-        """Give a name that nothing has."""
+        """Give an unused name."""
         hint = re.sub(r"\W", "_", hint)
         name, k = hint, 0
         while name in self.taken:
@@ -145,7 +145,7 @@ class Writer:
     def emit(
         self, text: str, axes: tuple[Axis, ...], kind: Scalar, hint: str = "t", raises: bool = False, atom: bool = True
     ) -> Number:
-        """Write a line that gives a value a name."""
+        """Write a line that assigns a value to a name."""
         name = self.fresh(hint)
         self.block.lines.append(Line(name, text, raises and self.may_raise, is_atom=atom))
         return Number(name, axes, kind)
@@ -155,15 +155,15 @@ class Writer:
         self.block.lines.append(Line("", text, changes=self.rows.get(what, what)))
 
     def set(self, name: str, text: str) -> None:
-        """Write a line that gives a variable its next value."""
+        """Write a line that assigns a mutable variable."""
         self.block.lines.append(Line(name, text))
 
     def check(self, text: str) -> None:
-        """Write a line that only raises."""
+        """Write a line that is needed only for its errors."""
         self.block.lines.append(Line("", text, raises=self.may_raise))
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Give what has been written for a key where that is in scope; else write it."""
+        """Give the value written earlier for a key if it is in scope; otherwise write it."""
         for memo in reversed(self.memo):
             if key in memo:
                 return memo[key]
@@ -172,7 +172,7 @@ class Writer:
         return made
 
     def same(self, a: str, b: str) -> str:
-        """Write that two sizes have to be the same; give it."""
+        """Write a check that two sizes are equal; return the size."""
         if not self.equal(a, b):
             self.check(f"ops.same({a}, {b})")
             self.memo[-1]["same", self.size(b)] = self.size(a)
@@ -186,7 +186,7 @@ class Writer:
         return text
 
     def is_size(self, x: Affine) -> bool:
-        """Tell whether a whole number is known not to be negative."""
+        """Tell whether an integer is known to be non-negative."""
         return not x.terms and (x.offset.isdigit() or x.offset in self.sizes or x.offset.endswith("]"))
 
     def equal(self, a: str, b: str) -> bool:
@@ -195,7 +195,7 @@ class Writer:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Write into the block of a loop or a branch of the program that is written."""
+        """Write into the block of a loop or a branch of the written program."""
         outer = self.block
         self.block = block
         self.memo.append({})
@@ -215,25 +215,25 @@ class Writer:
                 write(self, s)
 
     def refuse(self, reason: str) -> Any:
-        """Give up: the innermost loop whose steps are done at once is to be done step by step."""
+        """Give up: the innermost loop whose steps run at once must become sequential."""
         if self.loops:
             raise Refused(self.loops[-1], reason)
         raise NotWhole(reason)
 
     def made(self, x: Local) -> Local:
-        """Note where an array is made."""
+        """Record where an array is made."""
         x.block = self.block
         return x
 
     # ------------------------------------------------------------ values
 
     def value(self, x: Operand) -> Any:
-        """Give what an operand is, for the lanes that are of interest."""
+        """Give the symbolic value of an operand, for the current lanes."""
         if isinstance(x, Const):
             return literal(x)
         found = self.env.get(x.name)
         if found is None:
-            self.refuse("a value that not every way gives")
+            self.refuse("a value that not every path assigns")
         if isinstance(found, Number) and x.name in self.pinned:
             found = self.emit(found.text, found.axes, found.kind, x.name)
         for lanes in self.lanes:
@@ -252,7 +252,7 @@ class Writer:
         return self.once(("lanes", x, lanes), lambda: self.substituted(x, lanes.at))
 
     def of_site(self, x: Site, at: Mapping[Axis, Value]) -> Site:
-        """Give what was kept, at indices along loops around."""
+        """Give kept values at indices along enclosing loops."""
         if not any(a in at for f in x.fields for v in f.values() for a in all_axes(v)):
             return x
         if x.frames:
@@ -260,7 +260,7 @@ class Writer:
         return Site(x.axes, [{n: self.of_kept(v, at) for n, v in f.items()} for f in x.fields], [], x.lanes)
 
     def of_kept(self, x: Any, at: Mapping[Axis, Value]) -> Any:
-        """Give a kept value at indices along loops around."""
+        """Give a kept value at indices along enclosing loops."""
         if isinstance(x, Site):
             return self.of_site(x, at)
         if isinstance(x, Array):
@@ -277,10 +277,10 @@ class Writer:
             return self.once(("number", x), lambda: self.indices(x))  # type: ignore[no-any-return]
         if isinstance(x, Product):
             return self.once(("number", x), lambda: self.multiplied(x, hint))  # type: ignore[no-any-return]
-        return self.refuse("a value that is no number")  # type: ignore[no-any-return]
+        return self.refuse("a value that is not a number")  # type: ignore[no-any-return]
 
     def indices(self, x: Affine) -> Number:
-        """Lay out a sum of indices."""
+        """Materialise a sum of indices."""
         axes = union(x.terms)
         parts = []
         for a in sorted(x.terms, key=lambda a: a.level):
@@ -294,12 +294,12 @@ class Writer:
         return self.emit(" + ".join(parts), axes, WHOLE, "at", atom=False)
 
     def steps_of(self, a: Axis) -> Number:
-        """Lay out the numbers of the steps of a loop."""
+        """Materialise the indices of the steps of a loop."""
         made = self.once(("arange", a.count), lambda: self.emit(f"np.arange({a.count})", (a,), WHOLE, "at"))
         return Number(made.text, (a,), WHOLE)
 
     def multiplied(self, x: Product, hint: str = "t") -> Number:
-        """Multiply factors: the small ones first."""
+        """Multiply factors, the small ones first."""
         scale = math.prod(float(f.text) for f in x.factors if is_real_literal(f.text))
         rest = [f for f in x.factors if not is_real_literal(f.text)]
         if scale == -1.0 and len(rest) == 1:
@@ -315,7 +315,7 @@ class Writer:
         return found
 
     def peaks(self, x: Peaks) -> Number:
-        """Lay out which elements are larger than all before."""
+        """Materialise which elements are larger than all before."""
         axes = x.axes
         dim = axes.index(x.axis)
         rest = tuple(a for a in axes if a is not x.axis)
@@ -325,7 +325,7 @@ class Writer:
         return self.emit(f"{self.aligned(x.x, axes)} {sign} {before.text}", axes, TRUTH, atom=False)
 
     def aligned(self, x: Number, axes: Sequence[Axis]) -> str:
-        """Write a value so that its dimensions stand where those of a result do."""
+        """Write a value with its dimensions aligned to those of a result."""
         if not x.axes:
             return x.text
         order = [a for a in axes if a in x.axes]
@@ -368,7 +368,7 @@ class Writer:
         return self.once(("at", x, tuple(at.items())), lambda: self.taken_at(x, at))  # type: ignore[no-any-return]
 
     def substituted_index(self, x: Affine, at: Mapping[Axis, Value]) -> Value:
-        """Give a sum of indices where some of them are others."""
+        """Give a sum of indices with some of them replaced."""
         kept = Affine(tuple(a for a in x.terms if a not in at), x.offset)
         found: Value = kept
         for a in x.terms:
@@ -377,7 +377,7 @@ class Writer:
         return found
 
     def sum_of_indices(self, x: Value, y: Value) -> Value:
-        """Add two whole numbers, as indices if they are."""
+        """Add two integers, as indices if they are indices."""
         if isinstance(y, Number) and not y.axes:
             y = Affine((), y.text)
         if isinstance(x, Number) and not x.axes:
@@ -389,7 +389,7 @@ class Writer:
         return self.emit(f"{self.aligned(a, axes)} + {self.aligned(b, axes)}", axes, WHOLE, "at", atom=False)
 
     def sum_of_texts(self, a: str, b: str) -> str:
-        """Add two whole numbers that are names or literals."""
+        """Add two integers that are names or literals."""
         if a == "0" or b == "0":
             return b if a == "0" else a
         if is_literal(a) and is_literal(b):
@@ -397,7 +397,7 @@ class Writer:
         return self.once(("sum", a, b), lambda: self.emit(f"{a} + {b}", (), WHOLE, "at", atom=False)).text  # type: ignore[no-any-return]
 
     def taken_at(self, x: Number, at: Mapping[Axis, Value]) -> Number:
-        """Read an array: along loops a view, at other indices copies of elements."""
+        """Read an array: a view along loops, copies of elements at other indices."""
         others = {a for a in x.axes if a not in at}
         used: set[Axis] = set()
         gathered: dict[Axis, Number] = {}
@@ -431,7 +431,7 @@ class Writer:
         return self.gather(found, gathered) if gathered else found
 
     def window(self, x: Number, d: int, a: Axis, i: Affine) -> Number:
-        """Read the elements of one dimension that a loop goes over."""
+        """Read the elements of one dimension along which a loop runs."""
         b = i.terms[0]
         if i.offset == "0" and (self.equal(a.count, b.count) or (a.steps and a.steps == b.steps)):
             return x
@@ -442,7 +442,7 @@ class Writer:
         return Number(found.text, x.axes, x.kind)
 
     def gather_ragged(self) -> Number:
-        """Refuse an index into a row whose size varies, but for those of its own loop."""
+        """Refuse an index into a row of varying size, other than the index of its own loop."""
         return self.refuse("an index into a row whose size varies")  # type: ignore[no-any-return]
 
     def windows(self, x: Number, pairs: Sequence[tuple[int, Affine]]) -> Number:
@@ -460,7 +460,7 @@ class Writer:
         return found
 
     def fixed(self, x: Number, at: Mapping[Axis, str]) -> Number:
-        """Read at indices that are the same for all steps."""
+        """Read at loop-invariant indices."""
         rest = tuple(a for a in x.axes if a not in at)
         if not rest:
             return self.emit(f"{x.text}.item({', '.join(at[a] for a in x.axes)})", (), x.kind, "x", raises=True)
@@ -469,7 +469,7 @@ class Writer:
         return self.emit(f"{x.text}[{index}]", rest, x.kind, "x", raises=True)
 
     def gather(self, x: Number, at: Mapping[Axis, Number]) -> Number:
-        """Read elements at indices that are known when the program runs."""
+        """Read elements at indices that are known only at run time."""
         if any(a.steps for a in at):
             self.gather_ragged()
         others = tuple(a for a in x.axes if a not in at)
@@ -484,7 +484,7 @@ class Writer:
         return self.emit(f"{x.text}[{index}]", axes, x.kind, "x", raises=True)
 
     def within_masks(self, i: Number, axes: Sequence[Axis] | None = None) -> Number:
-        """Give indices that are in range also where nobody asks for them; along no other axes than these."""
+        """Give indices that are in range even in lanes that are masked, along these axes only."""
         for mask in self.masks:
             if axes is None or set(mask.axes) <= set(axes):
                 i = self.masked(mask, i, "0")
@@ -499,7 +499,7 @@ class Writer:
     # ------------------------------------------------------------ what stays lazy
 
     def survey(self, functions: Sequence[Function]) -> None:
-        """Find the products that need not be laid out: used once, or only in sums."""
+        """Find the products that need not be materialised: those used once, or only in sums."""
         uses: Counter[str] = Counter()
         others: Counter[str] = Counter()
         for s in (s for f in functions for s, _ in walk(f.body)):
@@ -532,7 +532,7 @@ def keeps(s: Statement) -> Iterator[str]:
 
 
 def all_axes(x: object) -> Iterator[Axis]:
-    """Give all axes of a value, those of frames too."""
+    """Give all axes of a value, including those of frames."""
     if isinstance(x, Site):
         for f in x.fields:
             for v in f.values():
@@ -556,10 +556,10 @@ def literal(x: Const) -> Number | Affine:
 
 
 def is_real_literal(text: str) -> bool:
-    """Tell whether a text is a real number that is finite."""
+    """Tell whether a text is a finite real literal."""
     return text.lstrip("-")[:1].isdigit()
 
 
 def is_literal(text: str) -> bool:
-    """Tell whether a text is a whole number."""
+    """Tell whether a text is an integer literal."""
     return text.lstrip("-").isdigit()

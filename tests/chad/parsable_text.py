@@ -1,7 +1,7 @@
-"""Source programs as Python that parses back to the same terms.
+"""Write source programs as Python that parses back to the same terms.
 
-Lets are assignments where they stand at the head of a function, and `chad.let` elsewhere; the constructors that Python
-has no expression for are calls of the forms in `tapeengine.chad.forms`, with their binders as lambda parameters.
+A let at the head of a function is an assignment, and elsewhere `chad.let`. Constructors for which Python has no
+expression are calls of the forms in `tapeengine.chad.forms`, with their binders as lambda parameters.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def definition_text(definition: Definition) -> str:
 
 
 def name(var: Var) -> str:
-    """Give a variable's name, checked: nothing but an identifier gets into the text."""
+    """Give a variable's name, which must be an identifier."""
     if not var.name.isidentifier() or keyword.iskeyword(var.name):
         raise ValueError(f"{var.name!r} is not a name")
     return var.name
@@ -76,7 +76,7 @@ def type_text(of: Type) -> str:
             return f"chad.Array[{type_text(element)}]"
         case Function(params, result):
             return f"Callable[[{', '.join(map(type_text, params))}], {type_text(result)}]"
-    raise TypeError(f"{of} is no type of a source program")
+    raise TypeError(f"{of} is not a type of source programs")
 
 
 def text(term: Term) -> str:
@@ -117,7 +117,7 @@ def args(terms: tuple[Term, ...]) -> str:
 
 
 def function(params: tuple[Var, ...], body: Term) -> str:
-    """Write binders and what they are bound in as a lambda."""
+    """Write binders and their scope as a lambda."""
     return f"lambda {', '.join(map(name, params))}: {text(body)}" if params else f"lambda: {text(body)}"
 
 
@@ -157,7 +157,7 @@ def form(term: Term) -> str:
         case S.Total(a) | S.Replicate(a, _) | S.Gather(a, _) | S.Scatter(a, _, _) | S.Concatenate(a, _):
             parts = plain(term)
         case _:
-            raise TypeError(f"{type(term).__name__} is no constructor of a source program")
+            raise TypeError(f"{type(term).__name__} is not a constructor of source programs")
     return f"chad.{FORMS[type(term)]}({', '.join(parts)})"
 
 

@@ -1,7 +1,7 @@
 """The typing rules (CHAD Fig. 3 and 5, EC Fig. 1), checked on source and target terms.
 
-Every term knows its type from the day it is built; `check` makes sure that the types of its parts fit together and that
-every variable is bound, once, with the type that it is used at. It is what a transformation is tested with.
+Every term computes its type when it is built. `check` verifies that the types of its parts fit together, and that every
+variable is bound exactly once, with the type of its uses. It is used to test transformations.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def check_module(module: Module) -> None:
     Raises
     ------
     IllTyped
-        Where a term is not well typed.
+        If a term is not well typed.
     """
     checker = Checker(module)
     for definition in module.definitions.values():
@@ -59,7 +59,7 @@ def check(term: Term, context: Mapping[str, Type], module: Module | None = None)
     Raises
     ------
     IllTyped
-        Where the term is not well typed.
+        If the term is not well typed.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Checker:
             rule(self, term)
 
     def same(self, term: Term, found: Type, wanted: Type, what: str) -> None:
-        """Insist that two types are the same."""
+        """Require that two types are the same."""
         if found != wanted:
             raise IllTyped(f"{what} is of type {show(found)} where {show(wanted)} is wanted, in {type(term).__name__}")
 
@@ -103,7 +103,7 @@ class Checker:
         return of.options
 
     def array(self, term: Term) -> Type:
-        """Insist on an array, and give the type of its elements."""
+        """Require an array, and return the type of its elements."""
         if not isinstance(term.type, Array):
             raise IllTyped(f"{show(term.type)} is not an array")
         return term.type.element

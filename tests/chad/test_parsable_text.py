@@ -7,10 +7,10 @@ import chad.examples_language
 import chad.examples_syntax  # noqa: F401  (registers its programs)
 import pytest
 from chad.examples import EXAMPLES
+from chad.parsable_text import pretty
 from chad.terms_of_language import programs
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tapeengine.chad.pretty import pretty
 from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.terms import Definition, Module, Var
 from tapeengine.chad.traverse import canonical
