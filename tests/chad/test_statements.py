@@ -152,6 +152,12 @@ def bound_in_a_result(x: float) -> float:
     return (y := x + 1) * y
 
 
+@on(np.array([3.0, -4.0, 2.0]))
+def place_of_the_smallest(xs: te.Vec) -> float:
+    i = min(range(len(xs)), key=lambda k: xs[k])
+    return xs[i] ** 2 + max(range(1, 4)) * xs[0]
+
+
 @on(2.0, 3)
 @on(2.0, 4)
 def one_of(x: float, k: int) -> float:

@@ -168,7 +168,7 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
             return ordering.best(p, node, "gt" if which == "max" else "lt", key, xs, env)
 
         if len(node.args) == 1:
-            xs = array(p, node, expression(p, node.args[0], env))
+            xs = listed(p, node, env)
             default = keyword(node, "default")
             largest = folded(numeric.maximum, which) if key is None else by_key
             if default is None:
