@@ -71,6 +71,7 @@ def is_plain(function: Any) -> bool:
     >>> import statistics
     >>> def square(x):
     ...     return x * x
+    >>> square.__module__ = "mine"  # not of this package, as a function in these lines is
     >>> is_plain(square), is_plain(statistics.mean), is_plain(len)
     (True, False, False)
     """
