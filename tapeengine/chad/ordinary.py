@@ -19,6 +19,7 @@ import numpy
 
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
+from tapeengine.chad.parse.callees import is_plain
 from tapeengine.primitive import is_traced
 
 __all__ = ["holds_traced", "on_duals"]
@@ -31,13 +32,17 @@ _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
 )
 
 
-def on_duals(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Give a function with tapeengine's modules in place of `math` and `numpy`.
+def on_duals(
+    function: Callable[..., Any], known: dict[FunctionType, Callable[..., Any]] | None = None
+) -> Callable[..., Any] | None:
+    """Give a function with tapeengine's modules in place of `math` and `numpy`, in the functions that it calls too.
 
     Parameters
     ----------
     function : callable
         A Python function.
+    known : dict, optional
+        What stands for functions that are being exchanged.
 
     Returns
     -------
@@ -57,8 +62,12 @@ def on_duals(function: Callable[..., Any]) -> Callable[..., Any] | None:
     used = set(_names(function.__code__))
     if not all(name in given or hasattr(builtins, name) for name in used):
         return None
-    exchanged = {name: _exchanged(given[name]) for name in used if name in given}
-    cells = tuple(_cell(cell, function) for cell in function.__closure__ or ())
+    known = {} if known is None else known
+    made: Any = function
+    known[function] = lambda *args, **named: made(*args, **named)  # where functions call one another
+    outside = {name: given[name] for name in used if name in given}
+    exchanged = {n: v if v is function else _exchanged(v, known) for n, v in outside.items()}
+    cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
     same = all(given[name] is value for name, value in exchanged.items())
     if same and all(_content(new) is _content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
         return function
@@ -99,8 +108,10 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _exchanged(value: Any) -> Any:
-    """Tapeengine's counterpart of a module, or of a function of one; any other value itself."""
+def _exchanged(value: Any, known: dict[FunctionType, Callable[..., Any]]) -> Any:
+    """Tapeengine's counterpart of a module, or of a function of one; a plain function exchanged; all else itself."""
+    if is_plain(value):
+        return known[value] if value in known else on_duals(value, known) or value
     name = getattr(value, "__name__", None)
     for theirs, ours in _MODULES:
         if value is theirs:
@@ -110,10 +121,10 @@ def _exchanged(value: Any) -> Any:
     return value
 
 
-def _cell(cell: CellType, function: FunctionType) -> CellType:
+def _cell(cell: CellType, function: FunctionType, known: dict[FunctionType, Callable[..., Any]]) -> CellType:
     """A captured variable, exchanged, or a copy for the function itself; an empty one stays, to be filled later."""
     value = _content(cell)
-    found = _exchanged(value)
+    found = value if value is function else _exchanged(value, known)
     return cell if found is value and value is not function else CellType(found)
 
 

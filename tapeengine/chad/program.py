@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import itertools
 import math
 import os
 import sys
 from collections.abc import Callable, Mapping
+from threading import get_ident
 from types import MethodType
 from typing import Any, overload
+from weakref import WeakValueDictionary
 
 import numpy
 
@@ -32,6 +35,7 @@ from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
 from tapeengine.chad.parse.state import Parsed
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists
+from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.default import default_engine
@@ -45,6 +49,8 @@ __all__ = ["Program", "program"]
 ERRORS = (ArithmeticError, ValueError, LookupError)
 #: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.
 NOT_TAKEN = math.inf
+#: The programs there are, by name.
+SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
 
 
 def found_by_name(f: Any) -> Any:
@@ -101,11 +107,12 @@ class Program(Enterable):
         self.instances: dict[tuple[str, ...], Program] = {}
         self.function = getattr(function, "__tapeengine_function__", function)
         self._python: Callable[..., Any] | None = None
-        self.symbol = symbol or f"{function.__module__}.{function.__qualname__}"
+        self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         self._parsed: Parsed | None = None
+        self._reader = 0
         functools.update_wrapper(self, function)
         self.inferred = unannotated(self.function) if given is None else ()
-        if not self.inferred:
+        if not self.inferred and symbol is None:
             with contextlib.suppress(Unresolved):
                 self.parsed()
 
@@ -152,8 +159,16 @@ class Program(Enterable):
     def parsed(self) -> Parsed:
         """Give the program's own definitions as typed terms."""
         if self._parsed is None:
-            with deep():
-                self._parsed = parse_function(self.function, self.symbol, self.given)
+            if self._reader == get_ident():
+                raise UnsupportedError(
+                    f"{self.symbol} calls itself by way of other functions: write the type of its result, -> float"
+                )
+            self._reader = get_ident()
+            try:
+                with deep():
+                    self._parsed = parse_function(self.function, self.symbol, self.given, program_of)
+            finally:
+                self._reader = 0
         return self._parsed
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
@@ -482,6 +497,26 @@ class Along(Program):
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
         return Executable(*self.linked, python=self.python, backend=self.backend)
+
+
+@functools.lru_cache(maxsize=4096)
+def program_of(function: Callable[..., Any]) -> Any:
+    """Give the program that a function is which another one calls; a primitive, or one without text, is itself."""
+    try:
+        inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return function
+    if find(function) is not None:
+        return function
+    return Program(function, symbol=f"{function.__module__}.{function.__qualname__}")
+
+
+def own_symbol(symbol: str, program: Program) -> str:
+    """Give a name that no program of another function has: closures of one text are functions of their own."""
+    names = itertools.chain((symbol,), (f"{symbol}_{n}" for n in itertools.count(1)))
+    found = next(n for n in names if n not in SYMBOLS or SYMBOLS[n].function is program.function)
+    SYMBOLS[found] = program
+    return found
 
 
 def listed(value: Any, cotangent: Any) -> Any:

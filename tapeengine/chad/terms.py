@@ -36,7 +36,7 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Named, Prod
 __all__ = [
     "Apply", "Branch", "Build", "Call", "Case", "Concatenate", "Definition", "Elements", "Filter", "Fold",
     "For", "Gather", "If", "Index", "Inject", "Lambda", "Let", "Literal", "Map", "Module", "Op", "Primitive",
-    "Proj", "Replicate", "Scan", "Scatter", "Size", "Term", "Total", "Tuple", "Var", "While", "lit", "unit",
+    "Proj", "Replicate", "Scan", "Scatter", "Size", "Term", "Total", "Tuple", "Var", "While", "counted", "lit", "unit",
 ]  # fmt: skip
 
 
@@ -459,6 +459,11 @@ def lit(value: float | int | bool) -> Literal:
     """
     of = BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
     return Literal(value, of)
+
+
+def counted(truth: Term) -> If:
+    """Give 1 for true and 0 for false."""
+    return If(truth, lit(1), lit(0))
 
 
 def unit() -> Tuple:

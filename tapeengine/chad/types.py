@@ -16,6 +16,7 @@ __all__ = [
     "EVM",
     "FLOAT",
     "INT",
+    "NEVER",
     "UNIT",
     "Array",
     "Bool",
@@ -32,6 +33,7 @@ __all__ = [
     "LUnit",
     "Linear",
     "Named",
+    "Never",
     "Product",
     "Sum",
     "Type",
@@ -117,6 +119,11 @@ class Function(Type):
 
 
 @dataclass(frozen=True)
+class Never(Type):
+    """What has no value: a path that raises. It converts to any type, and no term of a module has it."""
+
+
+@dataclass(frozen=True)
 class Linear(Type):
     """Base class of the linear types: commutative monoids with zero and plus."""
 
@@ -193,6 +200,7 @@ FLOAT = Float()
 INT = Int()
 BOOL = Bool()
 UNIT = Product()
+NEVER = Never()
 
 
 def is_addable(type_: Type) -> bool:
@@ -243,7 +251,7 @@ def show(type_: Type) -> str:
     'Callable[[Array[float], int], tuple[float, bool]]'
     """
     match type_:
-        case Float() | Int() | Bool():
+        case Float() | Int() | Bool() | Never():
             return type(type_).__name__.lower()
         case Product((), ""):
             return "None"

@@ -21,6 +21,23 @@ class Point(NamedTuple):
     y: float
 
 
+HELPERS = """\
+def damped(a, b=0.5):
+    if a > 2.75:
+        raise RuntimeError("too large")
+    return math.sin(a) * b
+
+
+def first_above(xs: te.Vec, least: float) -> float:
+    for x in xs:
+        if x > least:
+            break
+    else:
+        return least
+    return x * least
+
+
+"""
 HEADER = "def program(x: float, y: float, n: int, k: int, xs: te.Vec, ys: te.Vec, p: Point):"
 FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0, -0.75, 1.25, 3.0, 0.125)
 
@@ -100,6 +117,7 @@ class Writer:
             lambda: f"({a} if {self.bool_(s)} else {self.float_(s, depth - 1)})",
             lambda: f"max({a}, {self.float_(s, depth - 1)})",
             lambda: f"abs({a})",
+            lambda: f"damped({a}{self.pick('', ', b=x', ', y')})",
             lambda: f"({a} + {self.int_(s)})",
             lambda: f"p.{self.pick('x', 'y')}",
             lambda: self.partial_float(s, a, depth),
@@ -120,6 +138,8 @@ class Writer:
                 f"{self.vec(s)}[{self.int_(s)}]",
                 f"({self.int_(s)} / {self.int_(s)})",
                 f"max({self.vec(s)})",
+                f"min({self.vec(s)}, key=abs)",
+                f"first_above({self.vec(s)}, {self.float_(s, 0)})",
             )
         )
 
@@ -165,6 +185,7 @@ class Writer:
             f"{self.float_(s, 0)} {self.pick('<', '>', '<=')} {self.float_(s, 0)}",
             f"{self.int_(s, 0)} {self.pick('<', '>=', '==', '!=')} {self.int_(s, 0)}",
             f"{self.float_(s, 1)} > 0.3",
+            f"{self.int_(s, 0)} {self.pick('in', 'not in')} ({self.int_(s, 0)}, 2)",
         )
         if self.chance(0.2):
             other = f"{self.float_(s, 1)} > 0.7"
@@ -187,6 +208,7 @@ class Writer:
                 f"[{v} * {v}b for {v}, {v}b in zip({self.vec(s)}, {self.vec(s)})]",
                 f"[{v} * {v}b for {v}, {v}b in enumerate({self.vec(s)})]",
                 f"list(reversed({self.vec(s)}))",
+                f"sorted({self.vec(s)}{self.pick('', ', key=abs', ', reverse=True')})",
                 f"[{self.float_(s)}] * {self.int_(s)}",
             )
         )
@@ -210,7 +232,18 @@ class Writer:
     def statement(self, s: Scope) -> None:
         self.budget -= 1
         plain = [self.assign, self.assign, self.rebind, self.rebind, self.rebind, self.unused, self.several]
-        nested = [self.if_, self.if_, self.for_, self.for_, self.while_, self.function, self.lambda_, self.array]
+        nested = [
+            self.raising,
+            self.bound_in_test,
+            self.if_,
+            self.if_,
+            self.for_,
+            self.for_,
+            self.while_,
+            self.function,
+            self.lambda_,
+            self.array,
+        ]
         if s.own:
             plain += [self.change] * 3
         self.random.choice(plain if self.depth > 3 or self.budget < 0 else plain + nested)(s)
@@ -253,6 +286,19 @@ class Writer:
             self.write("else:")
             self.branch(s.inner())
 
+    def raising(self, s: Scope) -> None:
+        if self.chance(0.5):
+            return self.write(f"assert {self.bool_(s)}")
+        self.write(f"if {self.bool_(s)}:")
+        self.write(f"    raise {self.pick('ValueError', 'TypeError(k)', 'KeyError(1)')}")
+        return None
+
+    def bound_in_test(self, s: Scope) -> None:
+        name = self.fresh("v")
+        self.write(f"if ({name} := {self.float_(s)}) > {self.float_(s, 0)}:")
+        s.by_type["float"].append(name)
+        self.branch(s.inner())
+
     def branch(self, s: Scope) -> None:
         self.block(s, self.random.randint(1, 2))
         self.depth += 1
@@ -277,6 +323,14 @@ class Writer:
             self.write(f"for {v} in {over}:")
         inner.by_type["float" if kind == 2 else "int"].append(v)
         self.loop_body(inner)
+        self.after_loop(s)
+        if self.chance(0.2):  # the last one, if there is one
+            s.by_type["float" if kind == 2 else "int"].append(v)
+
+    def after_loop(self, s: Scope) -> None:
+        if self.chance(0.2):
+            self.write("else:")
+            self.block(s.inner(), 1)
 
     def loop_body(self, inner: Scope) -> None:
         self.loops += 1
@@ -299,6 +353,7 @@ class Writer:
         inner.by_type["int"].append(counter)
         inner.fixed.append(counter)
         self.loop_body(inner)
+        self.after_loop(s)
         s.by_type["int"].append(counter)
 
     def function(self, s: Scope) -> None:
@@ -358,7 +413,7 @@ class Writer:
         while self.budget > 0:
             self.statement(s)
         self.write(f"return {self.final(s)}")
-        return "\n".join([HEADER, *self.lines]) + "\n"
+        return HELPERS + "\n".join([HEADER, *self.lines]) + "\n"
 
 
 def draw(seed: int) -> Source:

@@ -75,9 +75,12 @@ def compare(source: Source) -> bool:
     """Compare all printed forms of a program with dual numbers; tell whether there was something to compare."""
     function = function_of(source)
     try:
+        value, back = ENGINE.vjp(function, *source.primals)
+    except Exception:  # whatever the program raises
+        return False
+    try:
         program = te.program(function)
         executable = program.executable
-        value, back = ENGINE.vjp(function, *source.primals)
         result, params = executable.definition.result, executable.definition.params
         inside, reached = executable.inward(source.primals), executable.converter.inward(result, value, "value")
     except (ProgramError, UnsupportedError, *POLES):

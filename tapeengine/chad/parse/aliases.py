@@ -35,6 +35,8 @@ def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
         match node:
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
                 yield name, node.lineno
+            case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name)), ctx=ast.Store()):
+                yield name, node.lineno
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
                 yield name, node.lineno
 

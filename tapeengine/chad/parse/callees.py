@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType, MethodType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 from tapeengine._core.arrays.functions import Function, Ufunc
 
-__all__ = ["library_name"]
+__all__ = ["is_plain", "library_name"]
 
 #: Modules whose functions the library knows, and under which name. Those that nobody has imported are left out.
 MODULES: Mapping[str, str] = MappingProxyType(
@@ -56,6 +57,30 @@ def library_name(function: Any) -> str:
         return _names(present).get(function, "")
     except TypeError:  # it cannot be looked up
         return ""
+
+
+#: Where Python's own modules and installed packages lie.
+LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def is_plain(function: Any) -> bool:
+    """Tell whether something is a function of the user's own: a program that calls it reads its text.
+
+    Examples
+    --------
+    >>> import statistics
+    >>> def square(x):
+    ...     return x * x
+    >>> square.__module__ = "mine"  # not of this package, as a function in these lines is
+    >>> is_plain(square), is_plain(statistics.mean), is_plain(len)
+    (True, False, False)
+    """
+    if not isinstance(function, FunctionType) or hasattr(function, "__tapeengine_signature__"):
+        return False
+    package = function.__module__.partition(".")[0] if function.__module__ else ""
+    if package in ("numpy", "scipy", "tapeengine", "tapeengine_primitives", "tapeengine_scipy"):
+        return False
+    return not function.__code__.co_filename.startswith(LIBRARIES) and not library_name(function)
 
 
 @lru_cache(maxsize=8)

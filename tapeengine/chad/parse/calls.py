@@ -12,7 +12,7 @@ from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Lifted, Local
-from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, parameters_of
+from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.parse.types import class_fields
@@ -76,10 +76,13 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if class_fields(found) is not None:
             return construct(p, node, found, env)
     elif isinstance(node.func, ast.Attribute):
+        receiver = expression(p, node.func.value, env)
+        own = method_of(p, receiver, node.func.attr)
+        if own is not MISSING:
+            return call_method(p, node, own, receiver, env)
         method = library.METHODS.get(node.func.attr)
         if method is not None:
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
-            receiver = expression(p, node.func.value, env)
             p.operands.append((node, (receiver,)))
             return of_all(p, node, node.args, lambda args: method(p, with_args(node, args), receiver, env))
     of = parameters_of(p, node.func, env)
@@ -93,6 +96,25 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     else:
         args = [expression(p, a, env) for a in node.args]
     return apply_to(p, node, node.func, args, env)
+
+
+def method_of(p: Parser, receiver: Term, name: str) -> Any:
+    """Give the program that a method of a record is, MISSING where it has none of that name."""
+    if not isinstance(receiver.type, Product) or receiver.type.name not in p.table.classes:
+        return MISSING
+    return p.callee(getattr(p.table.classes[receiver.type.name], name, MISSING))
+
+
+def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env) -> Term:
+    """Call a method of a record with the record as its first argument."""
+    if not hasattr(method, "__tapeengine_signature__"):
+        p.error(node, "this method is not in the language", "write it as a def with self in its class")
+    own = p.fresh("self", receiver.type)
+    self_name = ast.copy_location(ast.Name(f" {own.name}", ast.Load()), node)
+    whole = ast.copy_location(ast.Call(node.func, [self_name, *node.args], node.keywords), node)
+    of = of_program(p, node, method)
+    args = arguments(p, whole, of, {**env, f" {own.name}": own})
+    return Let(own, receiver, apply_object(p, node, method, args))
 
 
 def with_args(node: ast.Call, args: list[ast.expr]) -> ast.Call:

@@ -8,6 +8,9 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.parse import numeric
+from tapeengine.chad.parse.grids import element, rows
+from tapeengine.chad.parse.membership import membership
+from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import MISSING, Env, Parser, Unresolved
 from tapeengine.chad.terms import (
     Branch,
@@ -54,6 +57,11 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return Tuple(tuple(expression(p, e, env, w) for e, w in zip(elts, items, strict=True)))
         case ast.List(elts=elts):
             return list_display(p, node, elts, env, wanted)
+        case ast.Subscript(slice=ast.Constant()) if (value := p.known(node, env)) is not MISSING:
+            return constant(p, node, value)
+        case ast.Subscript() if (cell := indices(node)) is not None and p.is_grid(cell[0]) and cell[0] in env:
+            at = (p.coerce(i, expression(p, i, env), INT) for i in cell[1:])
+            return element(p, env[cell[0]], *at)
         case ast.Subscript(value=value, slice=index):
             return p.grammar.subscript(p, node, expression(p, value, env), index, env)
         case ast.Attribute(value=value, attr=attr):
@@ -64,6 +72,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return p.grammar.comprehension(p, node, env)
         case ast.Call():
             return p.grammar.call(p, node, env, wanted)
+        case ast.NamedExpr(target=ast.Name(id=bound)):
+            p.error(node, f"{bound} is bound in a part that is not always computed", f"assign {bound} before")
     p.error(node, f"{type(node).__name__} is not in the language", "write it with the operations of the language")
 
 
@@ -98,7 +108,7 @@ def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Ter
     if isinstance(value, Term):
         if isinstance(value, Var) and value.name in p.held:
             p.grammar.check_use(p, node, node.id, value, env)
-        return value
+        return rows(p, value) if p.is_grid(node.id) else value
     if value is MISSING and node.id not in p.outer:
         if node.id in p.local_names:
             p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
@@ -132,9 +142,14 @@ COMPARISONS: Mapping[type, str] = MappingProxyType(
 
 def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
     """Comparisons, also chained; ``is None`` on a union."""
+    fixed = decided_before(p, node, env)
+    if fixed is not None:
+        return fixed
     if isinstance(node.ops[0], ast.Is | ast.IsNot) and narrowing(p, node, env) is not None:
         return condition(p, node, env)
     left = expression(p, node.left, env)
+    if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+        return membership(p, node, left, options(p, node.comparators[0], env))
     tests = []
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         if type(op) not in COMPARISONS:
@@ -144,6 +159,34 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         tests.append(numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left = right
     return both(tests)
+
+
+def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
+    """Compare texts, and what is or is not None, among values from outside, which no run changes."""
+    if len(node.ops) != 1:
+        return None
+    (op,), (right,) = node.ops, node.comparators
+    left = p.known(node.left, env)
+    if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
+        return None if left is MISSING else lit((left is None) == isinstance(op, ast.Is))
+    if not isinstance(left, str):
+        return None
+    others = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
+    values = [p.known(other, env) for other in others]
+    if not all(isinstance(value, str) for value in values) or type(op) not in TEXTS:
+        return None
+    return lit((left in values) == TEXTS[type(op)])
+
+
+#: What compares texts, and what it says of equal ones.
+TEXTS: Mapping[type, bool] = MappingProxyType({ast.Eq: True, ast.NotEq: False, ast.In: True, ast.NotIn: False})
+
+
+def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
+    """Read what stands after ``in``: items written out need not have one type."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return [expression(p, item, env) for item in node.elts]
+    return expression(p, node, env)
 
 
 def both(tests: list[Term]) -> Term:

@@ -12,13 +12,15 @@ from collections.abc import Callable, Sequence
 from tapeengine.chad import written
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.grids import place_of
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ownership import changed_in
+from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Env, Parser
-from tapeengine.chad.terms import Concatenate, Elements, Index, Let, Literal, Term, Var
+from tapeengine.chad.terms import Concatenate, Elements, Index, Let, Literal, Proj, Term, Tuple, Var
 from tapeengine.chad.types import FLOAT, INT, Array, Named, Type
 
-__all__ = ["changed", "element", "empty", "instead", "method"]
+__all__ = ["changed", "changed_name", "element", "empty", "instead", "method"]
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -30,6 +32,14 @@ def changed(statements: Sequence[ast.stmt]) -> list[str]:
     ['x', 'ys', 'zs']
     """
     return list(dict.fromkeys([*assigned(statements), *changed_in(statements)]))
+
+
+def changed_name(target: ast.expr) -> str | None:
+    """Give the name of the array whose element, or element of whose row, is assigned to."""
+    match target:
+        case ast.Subscript(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))):
+            return name
+    return None
 
 
 def element(
@@ -46,8 +56,12 @@ def element(
 
     `value` maps the replaced element to the element.
     """
+    if (cell := indices(node)) is not None:
+        return cell_of_grid(p, node, *cell, value, env, then)
     array = env.get(name)
     own_or_refuse(p, node, name, node, *(augmented or ()))
+    if p.is_grid(name):
+        p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
     if not isinstance(array, Var) or not isinstance(array.type, Array):
         p.error(node, f"an element of {name}, which is no array", "give an array")
     if isinstance(index, ast.Slice | ast.Tuple):
@@ -64,7 +78,34 @@ def element(
     return p.grammar.bind(p, name, p.let("at", at, updated), env, then)
 
 
-def replaced(p: Parser, array: Var, at: Term, new: Term) -> Term:
+def cell_of_grid(
+    p: Parser,
+    node: ast.Subscript,
+    name: str,
+    i: ast.expr,
+    j: ast.expr,
+    value: Callable[[Term], Term],
+    env: Env,
+    then: Callable[[Env], Term],
+) -> Term:
+    """``grid[i][j] = v`` and ``grid[i, j] = v``: a grid whose one array has another element."""
+    if not p.is_grid(name) or name not in env:
+        p.error(node, f"{name} is changed in place here, and {p.grids[name]}", instead(node))
+    grid = env[name]
+    cells = Proj(grid, 0)
+
+    def changed(place: Term) -> Term:
+        old = p.fresh("old", grid.type.items[0].element)
+        new = value(old)
+        of = p.unify(node, old.type, new.type)
+        made = p.let("v", p.coerce(node, new, of), lambda v: replaced(p, cells, place, v))
+        return Let(old, Index(cells, place), Tuple((made, Proj(grid, 1), Proj(grid, 2))))
+
+    at = place_of(p, grid, *(p.coerce(k, expression(p, k, env), INT) for k in (i, j)))
+    return p.grammar.bind(p, name, p.let("at", at, changed), env, then)
+
+
+def replaced(p: Parser, array: Term, at: Term, new: Term) -> Term:
     """Give an array with the element at an index in range replaced."""
     j = p.fresh("j", INT)
     old = p.convert(Index(array, j), new.type)

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tapeengine.chad.parse import arrays, composed, forms, numeric, whole
-from tapeengine.chad.parse.expressions import condition, expression, narrowing
+from tapeengine.chad.parse import arrays, composed, forms, numeric, ordering, whole
+from tapeengine.chad.parse.expressions import condition, elements, expression, narrowing
 from tapeengine.chad.parse.parameters import of_all
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array, element, numbers
@@ -33,6 +33,7 @@ from tapeengine.chad.terms import (
     Term,
     Total,
     Var,
+    counted,
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array
@@ -160,15 +161,23 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
     """``max`` and ``min``, of several arguments or of an array, with a default for an empty one."""
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
+        key = keyword(node, "key")
+
+        def by_key(p: Parser, node: ast.Call, xs: Term, axis: int | None) -> Term:
+            assert key is not None
+            return ordering.best(p, node, "gt" if which == "max" else "lt", key, xs, env)
+
         if len(node.args) == 1:
-            xs = array(p, node, expression(p, node.args[0], env))
+            xs = listed(p, node, env)
             default = keyword(node, "default")
-            largest = folded(numeric.maximum, which)
+            largest = folded(numeric.maximum, which) if key is None else by_key
             if default is None:
                 return largest(p, node, xs, None)
             start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
             return p.let("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
         terms = args_of(p, node, env)
+        if key is not None:
+            return by_key(p, node, elements(p, node, terms), None)
         result = terms[0]
         for term in terms[1:]:
             result = numeric.maximum(p, node, which, result, term)
@@ -191,7 +200,7 @@ def truth(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
             p.error(node, f"{which} of something other than conditions", f"write {which}(x > 0 for x in xs)")
         x = p.fresh("x", BOOL)
         test: Term = x if which == "any" else Op("not", (x,), BOOL)
-        found = Op("lt", (lit(0), Total(Map((x,), Op("trunc", (test,), INT), (xs,)))), BOOL)
+        found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
         return found if which == "any" else Op("not", (found,), BOOL)
 
     return handle
@@ -398,6 +407,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "tapeengine.sum": sum_,
         "builtins.max": extreme("max"),
         "builtins.min": extreme("min"),
+        "builtins.sorted": ordering.sorted_,
         "builtins.any": truth("any"),
         "builtins.all": truth("all"),
         **{f"numpy.{name}": reduction(combine) for name, combine in REDUCTIONS.items()},
@@ -430,8 +440,9 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
         **{f"numpy.{name}": ("axis", "keepdims") for name in ("max", "amax", "min", "amin", "mean", "prod")},
-        "builtins.max": ("default",),
-        "builtins.min": ("default",),
+        "builtins.max": ("default", "key"),
+        "builtins.sorted": ("key", "reverse"),
+        "builtins.min": ("default", "key"),
     }
 )
 #: The same for the methods of arrays.

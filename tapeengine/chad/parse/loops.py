@@ -11,6 +11,7 @@ from tapeengine.chad.parse.closures import is_functional
 from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
+from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.statements import Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.terms import (
@@ -35,7 +36,7 @@ from tapeengine.chad.terms import (
     While,
     lit,
 )
-from tapeengine.chad.types import BOOL, INT, UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, show
+from tapeengine.chad.types import BOOL, INT, NEVER, UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, show
 
 __all__ = ["comprehension", "for_statement", "iteration", "while_statement"]
 
@@ -273,7 +274,8 @@ def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Call
 
 #: Names of what a loop carries beside Python's variables. No Python variable has such a name.
 STEP, GOES_ON, RETURNED, RESULT = " step", " goes_on", " returned", " result"
-ONLY_ADVICE = "else on a loop", "put it after the loop, under an if"
+#: Begins the name of what says whether a variable has a value.
+HAS = " has "
 
 
 @dataclass(frozen=True)
@@ -287,13 +289,13 @@ class Carried:
         """Make a variable for all of them: one alone as it is, several as a tuple."""
         if len(self.names) == 1:
             return p.fresh(self.names[0].strip(), self.types[0])
-        return p.fresh("state", Product(tuple(self.types)))
+        return p.fresh("state", packed_type(self.types))
 
     def parts(self, p: Parser, state: Var) -> dict[str, Var]:
         """Make a variable for each of them."""
         if len(self.names) == 1:
             return {self.names[0]: state}
-        return {n: p.fresh(n.strip(), t) for n, t in zip(self.names, self.types, strict=True)}
+        return {n: p.fresh(n.strip().replace(" ", "_"), t) for n, t in zip(self.names, self.types, strict=True)}
 
     def unpacked(self, state: Var, parts: Mapping[str, Term], body: Term) -> Term:
         """Bind the variables to the parts of a state around a term."""
@@ -322,8 +324,6 @@ class Loop:
     """
 
     def __init__(self, p: Parser, node: ast.For | ast.While, env: Env, flow: Flow, counts: bool) -> None:
-        if node.orelse:
-            p.error(node.orelse[0], *ONLY_ADVICE)
         self.p = p
         self.node = node
         self.flow = flow
@@ -335,7 +335,10 @@ class Loop:
         self.found: list[list[Type]] = []
         self.given: list[Type] = []
         target = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
-        names = [n for n in dict.fromkeys((*changed(node.body), *target)) if n in env]
+        every = dict.fromkeys((*changed(node.body), *target))
+        names = [n for n in every if n in env and not unguarded(env[n])]
+        self.late = [n for n in every if n not in names and (n in env or n in p.live_after[node])]
+        self.bound: dict[str, Type] = {}
         extra: dict[str, Term] = {STEP: lit(0)} if (counts and self.leaves) or not names else {}
         if self.leaves:
             extra[GOES_ON] = lit(True)
@@ -345,6 +348,9 @@ class Loop:
             extra[RESULT] = default(p, node, p.results[-1])
         self.names = [*extra, *names]
         self.env = {**env, **{n: value_at(p, node, n, env) for n in names}, **extra}
+        for n in self.late:
+            if n in env:
+                self.carry(n, env[n].type)
 
     def __call__(self, make: Callable[[Carried, Env], Term], after: Callable[[Env], Term]) -> Term:
         """Build the loop and what follows it; `make` gives the loop for what it carries."""
@@ -357,17 +363,43 @@ class Loop:
             if self.jumps.returns and RESULT not in carried.names:
                 for given in self.given:
                     result = given if result is None else self.p.unify(self.node, result, given)
-                if result is None:  # the return is never reached
-                    break
-                self.p.results[-1] = result  # known from here on: the body is not read again for loops inside
-                self.names, wider = [*self.names, RESULT], [*wider, result]
-                self.env = {**self.env, RESULT: default(self.p, self.node, result)}
-            elif wider == carried.types:
+                if result is not None:
+                    self.p.results[-1] = result  # known from here on: the body is not read again for loops inside
+                    self.names.append(RESULT)
+                    self.env = {**self.env, RESULT: default(self.p, self.node, result)}
+            for n, of in self.bound.items():
+                self.carry(n, of)
+            self.bound = {}
+            wider += [self.env[n].type for n in self.names[len(wider) :]]
+            if wider == carried.types:
                 break
             carried = self._typed(wider)
         self._check_functions(carried)
         rest = self._after(after)
         return joined(self.p, carried.names, term, [{} for _ in carried.names], self.env, rest)
+
+    def carry(self, n: str, of: Type) -> None:
+        """Carry a variable that need not have a value before the loop, and whether it has one."""
+        before = unguarded(self.env.get(n)) or (lit(False), default(self.p, self.node, of))
+        self.names += [HAS + n, n]
+        self.env = {**self.env, HAS + n: before[0], n: before[1]}
+
+    def seen(self, env: Env, parts: Mapping[str, Term]) -> Env:
+        """Give the variables that the body sees; one that need not have a value fails where it has none."""
+        found = {**env, **parts}
+        for n in self.late:
+            if n in parts:
+                found[n] = guarded(parts[HAS + n], parts[n])
+        return found
+
+    def value(self, n: str, env: Env) -> Term:
+        """Give what the loop carries to the next step."""
+        late = n.removeprefix(HAS)
+        if late in self.late and (maybe := unguarded(env[late])):
+            return maybe[n == late]
+        if n != late:
+            return lit(True)
+        return env[n] if n.startswith(" ") else value_at(self.p, self.node, n, env)
 
     def _typed(self, types: list[Type]) -> Carried:
         return Carried(list(self.names), types)
@@ -391,7 +423,11 @@ class Loop:
         """Parse the loop's body: it gives the state after a step."""
 
         def end(env: Env) -> Term:
-            values = [env[n] if n.startswith(" ") else value_at(self.p, self.node, n, env) for n in carried.names]
+            for n in self.late:
+                if n in env and n not in carried.names and isinstance(env[n], Term) and not is_functional(env[n].type):
+                    of = env[n].type
+                    self.bound[n] = self.p.unify(self.node, self.bound.get(n, of), of)
+            values = [self.value(n, env) for n in carried.names]
             self.found.append([v.type for v in values])
             each = zip(values, carried.types, strict=True)
             return packed([self.p.convert(v, t) or v for v, t in each])
@@ -412,14 +448,15 @@ class Loop:
             return left({**env, RESULT: term} if RESULT in carried.names else env)
 
         inside = Flow(returned, left if self.leaves else None, next_step)
-        return block(self.p, self.node.body, env, next_step, inside)
+        term = block(self.p, self.node.body, env, next_step, inside)
+        return failing(packed_type(carried.types)) if term.type == NEVER else term
 
     def _after(self, after: Callable[[Env], Term]) -> Callable[[Env], Term]:
         """Say what follows the loop: where it has returned, that is the function's result."""
         own = (STEP, GOES_ON, RETURNED, RESULT)
 
         def rest(env: Env) -> Term:
-            outside = {n: v for n, v in env.items() if n not in own}
+            outside = {n: v for n, v in self.seen(env, {n: env[n] for n in self.names}).items() if n not in own}
             outside.update(self.around)
             if RESULT not in self.names:
                 return after(outside)
@@ -429,6 +466,11 @@ class Loop:
             return If(env[RETURNED], *same_type(self.p, self.node, terms))
 
         return rest
+
+
+def packed_type(types: list[Type]) -> Type:
+    """Give the type of what a loop carries."""
+    return types[0] if len(types) == 1 else Product(tuple(types))
 
 
 def default(p: Parser, node: ast.AST, of: Type) -> Term:
@@ -465,7 +507,7 @@ def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Ter
         state = carried.state(p)
         parts = carried.parts(p, state)
         index = p.fresh(index_name(node.target, over), INT)
-        inner = {**env, **parts}
+        inner = loop.seen(env, parts)
         body = bind_target(p, node.target, over.item(index), inner, lambda env: loop.body(carried, env))
         return For(over.size, index, state, loop.start(carried), carried.unpacked(state, parts, body))
 
@@ -492,8 +534,8 @@ def while_term(
     """Build a while loop: condition and body have variables of their own."""
     state = carried.state(p)
     parts, again = carried.parts(p, state), carried.parts(p, state)
-    test = carried.unpacked(state, parts, goes_on({**env, **parts}))
-    return While(state, loop.start(carried), test, carried.unpacked(state, again, body({**env, **again})))
+    test = carried.unpacked(state, parts, goes_on(loop.seen(env, parts)))
+    return While(state, loop.start(carried), test, carried.unpacked(state, again, body(loop.seen(env, again))))
 
 
 def while_statement(p: Parser, node: ast.While, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Jumps", "assigned", "bound_by", "jumps", "uses"]
+__all__ = ["Jumps", "assigned", "bound_by", "ends", "jumps", "renaming", "uses"]
 
 
 def _walk(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
@@ -58,6 +58,22 @@ class Jumps:
 
     def __bool__(self) -> bool:
         return self.returns or self.breaks or self.continues
+
+
+def ends(statements: Sequence[ast.stmt]) -> bool:
+    r"""Tell whether statements may reach their end, as those do not that raise.
+
+    Examples
+    --------
+    >>> ends(ast.parse("if x:\n    raise ValueError\nelse:\n    assert y").body), ends(ast.parse("raise E").body)
+    (True, False)
+    """
+    match statements:
+        case [*_, ast.Raise()]:
+            return False
+        case [*_, ast.If(body=body, orelse=orelse)]:
+            return ends(body) or ends(orelse)
+    return True
 
 
 def jumps(statements: Sequence[ast.stmt]) -> Jumps:

@@ -7,7 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Concatenate, Elements, If, Index, Let, Literal, Map, Op, Replicate, Term, Var, lit
+from tapeengine.chad.terms import (
+    Concatenate,
+    Elements,
+    If,
+    Index,
+    Let,
+    Literal,
+    Map,
+    Op,
+    Replicate,
+    Term,
+    Var,
+    counted,
+    lit,
+)
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, show
 
 __all__ = [
@@ -128,7 +142,7 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
     for term in (left, right):
         if term.type not in (INT, FLOAT, BOOL):
             p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
-    left, right = (Op("trunc", (t,), INT) if t.type == BOOL else t for t in (left, right))
+    left, right = (counted(t) if t.type == BOOL else t for t in (left, right))
     whole = left.type == INT and right.type == INT
     if isinstance(op, ast.Pow):
         return power(p, node, left, right)

@@ -91,7 +91,7 @@ def _assignment(statement: ast.stmt, target: ast.expr, value: ast.expr | None, r
     if isinstance(target, ast.Name) and value is not None and not _makes(value) and not renaming(statement):
         reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
     if isinstance(target, ast.Tuple | ast.List):
-        for name in _names(target):
+        for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)):
             reasons[name] = f"{ast.unparse(statement)} may be the same array"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tapeengine.chad.parse.expressions import constant, expression
 from tapeengine.chad.parse.functions import Lifted, Local, Parameters
 from tapeengine.chad.parse.scopes import original
-from tapeengine.chad.parse.state import MISSING, Env, Parser
+from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.terms import Let, Term, Var
 from tapeengine.chad.types import Type
 
@@ -19,6 +19,7 @@ __all__ = [
     "bound",
     "no_other_keywords",
     "of_all",
+    "of_program",
     "own_parameters",
     "parameter_names",
     "parameters_of",
@@ -52,11 +53,13 @@ def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
         return found.parameters
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
         return p.own
-    if getattr(found, "inferred", ()):
-        return of_python(p, node, found.__tapeengine_function__, (None,) * found.arity)
-    if found is not MISSING and hasattr(found, "__tapeengine_signature__"):
-        return of_python(p, node, found.__tapeengine_function__, tuple(found.__tapeengine_signature__()[1]))
-    return None
+    return of_program(p, node, found) if hasattr(found, "__tapeengine_signature__") else None
+
+
+def of_program(p: Parser, node: ast.AST, found: Any) -> Parameters:
+    """Give the parameters of another program; their types where all of them are annotated."""
+    types = (None,) * found.arity if found.inferred else tuple(found.__tapeengine_signature__()[1])
+    return of_python(p, node, found.__tapeengine_function__, types)
 
 
 def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]:

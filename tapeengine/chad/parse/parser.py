@@ -55,7 +55,12 @@ class ProgramParser(Parser):
 
 
 @deep()
-def parse_function(function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> Parsed:
+def parse_function(
+    function: Callable[..., Any],
+    symbol: str,
+    given: Mapping[str, Any] | None = None,
+    program_of: Callable[[Any], Any] = lambda function: function,
+) -> Parsed:
     """Parse a Python function into definitions.
 
     Raises
@@ -65,4 +70,4 @@ def parse_function(function: Callable[..., Any], symbol: str, given: Mapping[str
     Unresolved
         Where it uses a name that is not defined yet.
     """
-    return ProgramParser(function, symbol, given).parse()
+    return ProgramParser(function, symbol, given, program_of).parse()

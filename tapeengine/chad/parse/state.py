@@ -12,14 +12,19 @@ from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse.aliases import aliases
+from tapeengine.chad.parse.callees import is_plain
+from tapeengine.chad.parse.desugar import Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
+from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.ownership import shared
+from tapeengine.chad.parse.raising import failing
+from tapeengine.chad.parse.rectangles import grids
 from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.types import TypeTable, UnknownType
 from tapeengine.chad.parse.whole_arrays import Wanted
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Product, Sum, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, show
 
 __all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved"]
 
@@ -120,12 +125,21 @@ class Parser:
         The name of its definition.
     given : mapping of str to object, optional
         Annotations, or types, of parameters that have none.
+    program_of : callable, optional
+        Makes a program of a function that this one calls.
     """
 
     grammar: Grammar
 
-    def __init__(self, function: Callable[..., Any], symbol: str, given: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        symbol: str,
+        given: Mapping[str, Any] | None = None,
+        program_of: Callable[[Any], Any] = lambda function: function,
+    ) -> None:
         self.function = function
+        self.program_of = program_of
         self.given = given or {}
         self.symbol = symbol
         self.names = Names()
@@ -143,9 +157,12 @@ class Parser:
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        self.tree, self.local_names = separated(self._read())
+        tree = self._read()
+        self.tree, self.local_names = separated(Plain(tree).visit(tree))
+        self.live_after = live_after(self.tree)
         self.shared = shared(self.tree)
         self.aliases = aliases(self.tree)
+        self.grids = grids(self.tree)
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
@@ -221,10 +238,26 @@ class Parser:
                     self.error(node, f"{name} has no value on every path to here", advice)
                 if name not in self.outer:
                     raise Unresolved(name)
-                return self.outer[name]
+                return self.callee(self.outer[name])
             case ast.Attribute(value=value, attr=attr):
                 owner = self.static(value, env)
-                return MISSING if owner is MISSING else getattr(owner, attr, MISSING)
+                return MISSING if owner is MISSING else self.callee(getattr(owner, attr, MISSING))
+        return MISSING
+
+    def callee(self, found: Any) -> Any:
+        """Give the program that a function of the user's own is; anything else is itself."""
+        return self.program_of(found) if found is not self.function and is_plain(found) else found
+
+    def known(self, node: ast.expr, env: Env) -> Any:
+        """Give the Python value of an expression that no run changes, MISSING for any other."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name() | ast.Attribute():
+                return self.static(node, env)
+            case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=ast.Constant(key)):
+                owner = self.known(value, env)
+                return owner.get(key, MISSING) if isinstance(owner, dict) else MISSING
         return MISSING
 
     def fresh(self, hint: str, of: Type) -> Var:
@@ -259,6 +292,10 @@ class Parser:
                 return self.axes_of(body)
         return frozenset()
 
+    def is_grid(self, name: str) -> bool:
+        """Tell whether a variable is a rectangle of numbers that the program changes."""
+        return self.grids.get(name, "") is None
+
     def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
         """Make a term one of a given type: integers become floats, members become members of their union."""
         result = self.convert(term, of)
@@ -270,6 +307,8 @@ class Parser:
         """Convert a term to a type, None if that cannot be."""
         if term.type == of:
             return term
+        if term.type == NEVER:
+            return failing(of)
         if self.undecided:
             self.decide(term.type, of)
             self.decide(of, term.type)

@@ -20,12 +20,14 @@ from tapeengine.chad.parse.closures import (
     value_of,
 )
 from tapeengine.chad.parse.expressions import condition, expression, narrowing
-from tapeengine.chad.parse.names import bound_by, jumps, uses
+from tapeengine.chad.parse.grids import made
+from tapeengine.chad.parse.names import bound_by, ends, jumps, uses
 from tapeengine.chad.parse.parameters import bound
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser
-from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var
-from tapeengine.chad.types import UNIT, Array, Product, Type, show
+from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lit
+from tapeengine.chad.types import NEVER, UNIT, Array, Product, Type, show
 
 __all__ = ["block", "body"]
 
@@ -58,9 +60,10 @@ def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Ter
         statements = statements[1:]
     p.results.append(result)
     try:
-        return block(p, statements, env, fell_off, Flow(returned))
+        term = block(p, statements, env, fell_off, Flow(returned))
     finally:
         p.results.pop()
+    return failing(result or UNIT) if term.type == NEVER else term
 
 
 def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow: Flow) -> Term:
@@ -84,6 +87,12 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return flow.continued(env)
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return then(env)
+        case ast.Raise():
+            return failing()
+        case ast.Assert(test=test):
+            raising = ast.copy_location(ast.Raise(), first)
+            otherwise = ast.copy_location(ast.If(test, [ast.copy_location(ast.Pass(), first)], [raising]), first)
+            return if_statement(p, otherwise, env, then, flow)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
             return in_place.method(p, first, name, method, args, env, then)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
@@ -112,8 +121,6 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
 
 
 ADVICE = {
-    ast.Raise: "check arguments outside the program",
-    ast.Assert: "check arguments outside the program",
     ast.Try: "check arguments outside the program",
     ast.With: "do it outside the program",
     ast.Delete: "leave the variable be",
@@ -158,7 +165,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
-            return bind(p, name, term, env, then)
+            return bind(p, name, made(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             if isinstance(term.type, Array):
                 name = ast.unparse(target)
@@ -168,8 +175,8 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
                 return _simultaneous(p, elts, term.items, env, then)
             return taken_apart(p, elts, term, env, then)
-        case ast.Subscript(value=ast.Name(id=name), slice=index):
-            return in_place.element(p, target, name, index, lambda _: term, env, then)
+        case ast.Subscript(slice=index) if (changed := in_place.changed_name(target)) is not None:
+            return in_place.element(p, target, changed, index, lambda _: term, env, then)
         case ast.Subscript() | ast.Attribute():
             p.error(target, "values are not changed in place", in_place.instead(target))
         case ast.Starred():
@@ -205,12 +212,13 @@ def augmented(
     p: Parser, node: ast.AugAssign, target: ast.expr, op: ast.operator, value: ast.expr, env: Env, then: Rest
 ) -> Term:
     """``x += e`` is ``x = x + e``."""
-    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+    name = in_place.changed_name(target)
+    if isinstance(target, ast.Subscript) and name is not None:
 
         def changed(old: Term) -> Term:
             return numeric.binary(p, node, op, old, expression(p, value, env))
 
-        return in_place.element(p, target, target.value.id, target.slice, changed, env, then, (op, value))
+        return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))
     if not isinstance(target, ast.Name):
         p.error(target, "values are not changed in place", in_place.instead(target, op, value))
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
@@ -233,7 +241,7 @@ class Arm:
 
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
-    """Convert terms to a type that suits them all."""
+    """Convert terms to a type that suits them all; those that raise have any type."""
     of = terms[0].type
     for term in terms[1:]:
         of = p.unify(node, of, term.type)
@@ -252,17 +260,19 @@ def branching(
     """Parse a statement that branches: the arms join in the variables that they change, unless one of them jumps."""
     if any(jumps(arm.statements) for arm in arms):
         return combine(same_type(p, node, [block(p, arm.statements, arm.env, then, flow) for arm in arms]))
-    every = [arm.changed for arm in arms]
+    every = [arm.changed for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for changed in every for n in changed))
     names = [n for n in names if n in env or all(n in changed for changed in every)]
     joining = Joining(p, node, names)
     terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+    if not joining.types:
+        return combine(terms)
     types = joining.common()
     if any(found != types for found in joining.types):
         joining = Joining(p, node, names, types)
         terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
     held = [joining.held(env, i) for i in range(len(names))]
-    return joined(p, names, combine(terms), held, env, then)
+    return joined(p, names, combine(same_type(p, node, terms)), held, env, then)
 
 
 class Joining:
@@ -283,7 +293,7 @@ class Joining:
         self.ends.append((env, values))
         if self.wanted is not None:
             values = [self.p.coerce(self.node, v, t) for v, t in zip(values, self.wanted, strict=True)]
-        return packed(values)
+        return packed(values or [lit(True)])
 
     def common(self) -> list[Type]:
         """Give types that suit all arms."""
@@ -317,8 +327,9 @@ def packed(values: list[Term]) -> Term:
 
 def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, then: Rest) -> Term:
     """Bind variables to the parts of what `packed` has made."""
-    whole_var = p.fresh(names[0] if len(names) == 1 else "t", whole.type)
-    parts = [whole_var] if len(names) == 1 else [p.fresh(n, whole.type.items[i]) for i, n in enumerate(names)]  # type: ignore[attr-defined]
+    hints = [n.strip().replace(" ", "_") for n in names]
+    whole_var = p.fresh(hints[0] if len(names) == 1 else "t", whole.type)
+    parts = [whole_var] if len(names) == 1 else [p.fresh(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]
     for part, captured in zip(parts, held, strict=True):
         p.held[part.name] = captured
     term = then({**env, **dict(zip(names, parts, strict=True))})

@@ -23,6 +23,7 @@ from tapeengine.chad.terms import (
     Size,
     Term,
     Tuple,
+    counted,
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, show
@@ -54,7 +55,7 @@ def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
         inner = inner.element
     if inner == BOOL and isinstance(term.type, Array):
         x = p.fresh("x", term.type.element)
-        return Map((x,), Op("trunc", (x,), INT), (term,))
+        return Map((x,), counted(x), (term,))
     if inner not in (FLOAT, INT):
         p.error(node, f"sum of {show(inner)}", "sum numbers")
     return term
@@ -78,6 +79,8 @@ def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         if len(args) != 1:
             p.error(node, "a number of digits or a base is not in the language", "scale: round(x * 10) / 10")
+        if args[0].type == BOOL:
+            return counted(args[0])
         return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
 
     return handle

@@ -1,0 +1,169 @@
+"""Statements that are written with others: ``else`` on a loop, and names that are bound inside an expression."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from tapeengine.chad.parse.names import jumps
+from tapeengine.chad.traverse import Names
+
+__all__ = ["Plain"]
+
+Statements = list[ast.stmt]
+#: What computes only some of its parts, or some of them many times.
+SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+
+
+class Plain(ast.NodeTransformer):
+    r"""Writes a function without these statements. What it leaves is refused where it is read.
+
+    Parameters
+    ----------
+    tree : ast.FunctionDef
+
+    Examples
+    --------
+    >>> text = "def f(xs):\n    for x in xs:\n        if x: break\n    else:\n        return 1\n    return (y := 2) + y"
+    >>> tree = ast.parse(text).body[0]
+    >>> print(ast.unparse(Plain(tree).visit(tree)))
+    def f(xs):
+        is_left = False
+        for x in xs:
+            if x:
+                is_left = True
+                break
+        if not is_left:
+            return 1
+        y = 2
+        return y + y
+    """
+
+    def __init__(self, tree: ast.FunctionDef) -> None:
+        self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Write what follows a loop that is not left after it."""
+        bound, node.iter = hoisted(node.iter)
+        self.generic_visit(node)
+        return [*bound, *self.without_else(node)]
+
+    def visit_While(self, node: ast.While) -> Any:
+        """Write a test that binds names as a step that leaves the loop."""
+        bound, test = hoisted(node.test)
+        if bound and not node.orelse:
+            leave = ast.copy_location(ast.If(opposite(test), [ast.copy_location(ast.Break(), test)], []), test)
+            node.body = [*bound, leave, *node.body]
+            node.test = ast.copy_location(ast.Constant(True), test)
+        self.generic_visit(node)
+        return self.without_else(node)
+
+    def without_else(self, node: ast.For | ast.While) -> Statements:
+        """Write what follows a loop that is not left after it, under an ``if`` where it may be left."""
+        orelse, node.orelse = node.orelse, []
+        if not orelse or not jumps(node.body).breaks:
+            return [node, *orelse]
+        name = self.names("is_left")
+        node.body = Left(name).block(node.body)
+        test = ast.copy_location(ast.Name(name, ast.Load()), orelse[0])
+        return [assignment(name, False, node), node, ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])]
+
+    def visit_If(self, node: ast.If) -> Any:
+        """Bind the names of a test before it."""
+        bound, node.test = hoisted(node.test)
+        self.generic_visit(node)
+        return [*bound, node]
+
+    def of_value(self, node: Any) -> Any:
+        """Bind the names of a statement's expression before it."""
+        if node.value is None:
+            return node
+        bound, node.value = hoisted(node.value)
+        return [*bound, node]
+
+    visit_Return = visit_Assign = visit_AnnAssign = visit_Expr = of_value
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        """Leave expressions as they are."""
+        return node
+
+
+def assignment(name: str, value: bool, at: ast.AST) -> ast.stmt:
+    """Write ``name = value``."""
+    target = ast.copy_location(ast.Name(name, ast.Store()), at)
+    return ast.copy_location(ast.Assign([target], ast.copy_location(ast.Constant(value), at)), at)
+
+
+def opposite(test: ast.expr) -> ast.expr:
+    """Write ``not test``."""
+    return ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+
+
+class Left(ast.NodeTransformer):
+    """Notes in a variable that a loop is left: at its own breaks, not at those of loops inside it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def block(self, statements: Sequence[ast.stmt]) -> Statements:
+        """Write statements."""
+        found: Statements = []
+        for s in statements:
+            made = self.visit(s)
+            found += made if isinstance(made, list) else [made]
+        return found
+
+    def visit_Break(self, node: ast.Break) -> Statements:
+        """Note it before."""
+        return [assignment(self.name, True, node), node]
+
+    def inner(self, node: ast.AST) -> ast.AST:
+        """Leave loops and functions as they are."""
+        return node
+
+    visit_For = visit_While = visit_FunctionDef = visit_Lambda = inner
+
+
+def hoisted(node: ast.expr) -> tuple[Statements, ast.expr]:
+    """Give the names that an expression always binds as assignments before it, and the expression that reads them.
+
+    A name that the expression also reads before it binds it stays where it is.
+    """
+    taker = Taker(node)
+    return taker.bound, taker.visit(node)
+
+
+class Taker(ast.NodeTransformer):
+    """Takes names out of an expression in the order in which it binds them."""
+
+    def __init__(self, node: ast.expr) -> None:
+        self.bound: Statements = []
+        self.seen: set[str] = set()
+        self.is_stopped = not any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        """Take a name out, unless something before it stays and it was read there."""
+        node.value = self.visit(node.value)
+        if self.is_stopped or node.target.id in self.seen:
+            self.is_stopped = True
+            return node
+        self.bound.append(ast.copy_location(ast.Assign([node.target], node.value), node))
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Note what is read."""
+        self.seen.add(node.id)
+        return node
+
+    def visit(self, node: ast.AST) -> Any:
+        """Go through parts that are always computed."""
+        if isinstance(node, ast.BoolOp) and not self.is_stopped:
+            node.values[0] = self.visit(node.values[0])
+        elif isinstance(node, ast.IfExp) and not self.is_stopped:
+            node.test = self.visit(node.test)
+        if isinstance(node, SOMETIMES):
+            self.is_stopped = self.is_stopped or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+            self.seen.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+            return node
+        return super().visit(node)

@@ -1,0 +1,92 @@
+"""Which variables are read after a loop, before anything else is assigned to them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from tapeengine.chad.parse.names import assigned, uses
+
+__all__ = ["live_after"]
+
+Live = frozenset[str]
+NONE: Live = frozenset()
+
+
+def live_after(function: ast.FunctionDef) -> Mapping[ast.stmt, Live]:
+    r"""Give for each loop of a function the names that are read after it.
+
+    Examples
+    --------
+    >>> tree = ast.parse("def f(xs):\n    for x in xs:\n        y = x\n        z = x\n    z = y\n    return z").body[0]
+    >>> sorted(live_after(tree)[tree.body[0]])
+    ['y']
+    """
+    walk = Walk()
+    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+        inner = [n for n in ast.walk(scope) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not scope]
+        walk.captured = frozenset(uses(inner))
+        walk.block(scope.body, NONE)
+    return walk.found
+
+
+class Walk:
+    """Goes through statements from the last to the first with the names that are read after each.
+
+    Attributes
+    ----------
+    found : dict of ast.stmt to frozenset of str
+        The names that are read after each loop.
+    captured : frozenset of str
+        The names that local functions read, which may be called anywhere.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[ast.stmt, Live] = {}
+        self.captured = NONE
+        self.broken: list[Live] = []
+        self.continued: list[Live] = []
+
+    def block(self, statements: Sequence[ast.stmt], after: Live) -> Live:
+        """Give the names that are read from the first of several statements on."""
+        for s in reversed(statements):
+            after = self.statement(s, after)
+        return after
+
+    def statement(self, s: ast.stmt, after: Live) -> Live:
+        """Give the names that are read from a statement on."""
+        match s:
+            case ast.For(target=target, iter=over, body=body):
+                names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+                return self.loop(s, body, names, after) | frozenset(uses([over]))
+            case ast.While(test=test, body=body):
+                return self.loop(s, body, set(), after | frozenset(uses([test])))
+            case ast.If(test=test, body=body, orelse=orelse):
+                return self.block(body, after) | self.block(orelse, after) | frozenset(uses([test]))
+            case ast.Match(subject=subject, cases=cases):
+                return frozenset(uses([subject])).union(*(self.block(c.body, after) for c in cases), after)
+            case ast.Break() if self.broken:
+                return self.broken[-1]
+            case ast.Continue() if self.continued:
+                return self.continued[-1]
+            case ast.Return() | ast.Raise():
+                return frozenset(uses([s]))
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return after | frozenset((name, *uses([s])))
+        plain = isinstance(s, ast.Assign | ast.AnnAssign)
+        return (after - frozenset(assigned([s]) if plain else ())) | frozenset(uses([s]))
+
+    def loop(self, s: ast.stmt, body: Sequence[ast.stmt], names: set[str], after: Live) -> Live:
+        """Give the names that are read from a loop on, whose body runs any number of times."""
+        self.found[s] = after | self.captured
+        self.broken.append(after)
+        head = after
+        while True:
+            self.continued.append(head)
+            again = head | (self.block(body, head) - names)
+            self.continued.pop()
+            if again == head:
+                break
+            head = again
+        self.broken.pop()
+        return head

@@ -1,0 +1,35 @@
+"""``raise``, ``assert`` and variables that may have no value: a run that comes there fails.
+
+Where a derivative fails, the plain function runs, and what it raises is what the derivative raises. So a path that
+raises needs no value of its own: it reads an element that is not there.
+"""
+
+from __future__ import annotations
+
+from tapeengine.chad.terms import Elements, If, Index, Term, lit
+from tapeengine.chad.types import NEVER, Type
+
+__all__ = ["failing", "guarded", "unguarded"]
+
+
+def failing(of: Type = NEVER) -> Term:
+    """Give a term of any type that fails where it is evaluated."""
+    return Index(Elements((), of), lit(0))
+
+
+def guarded(has: Term, value: Term) -> If:
+    """Give the value of a variable, where it has one."""
+    return If(has, value, failing(value.type))
+
+
+def unguarded(term: object) -> tuple[Term, Term] | None:
+    """Read what `guarded` gives: whether there is a value, and which; None for any other term.
+
+    Examples
+    --------
+    >>> unguarded(guarded(lit(True), lit(2.0)))[1].value
+    2.0
+    """
+    if isinstance(term, If) and term.orelse == failing(term.type):
+        return term.condition, term.then
+    return None

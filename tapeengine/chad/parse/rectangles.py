@@ -1,0 +1,122 @@
+"""Which variables are grids: rectangles of numbers, elements of whose rows the program changes.
+
+A variable is one if each assignment to it makes a rectangle with rows of its own, and if nothing holds the grid or one
+of its rows while it may still change.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+__all__ = ["grids", "indices"]
+
+#: Functions that give numbers, or arrays of their own.
+READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split())
+#: Functions that make a rectangle.
+MAKING = frozenset("zeros ones full zeros_like ones_like full_like array outer".split())
+
+
+def grids(function: ast.FunctionDef) -> Mapping[str, str | None]:
+    r"""Give the variables of whose rows elements are changed, and why one is no grid; None where it is one.
+
+    Examples
+    --------
+    >>> text = "def f(n):\n    a = [[0.0] * n for _ in range(n)]\n    a[0][0] = 1.0\n    r = a[0]\n    a[0][1] = 2.0"
+    >>> grids(ast.parse(text).body[0])
+    {'a': 'r = a[0] keeps a row, and it changes afterwards'}
+    """
+    nodes = list(ast.walk(function))
+    names = dict.fromkeys(f[0] for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store) and (f := indices(n)))
+    return {name: reason(function, name) for name in names}
+
+
+def reason(function: ast.FunctionDef, name: str) -> str | None:
+    """Say why a variable is no grid."""
+    makers = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and name in bound(s)]
+    if not makers:
+        return "the program has not made it"
+    for s in makers:
+        if not isinstance(s, ast.Assign) or len(s.targets) != 1 or not is_rectangle(s.value):
+            return f"{ast.unparse(s).splitlines()[0]} may have no rows of its own"
+    for inner in (n for n in ast.walk(function) if isinstance(n, ast.FunctionDef)):
+        within = [n for n in ast.walk(inner) if isinstance(n, ast.Subscript) and writes(n, name)]
+        if within and not any(name in bound(s) for s in ast.walk(inner) if isinstance(s, ast.stmt)):
+            return "a local function changes it"
+    last = max(n.lineno for n in ast.walk(function) if isinstance(n, ast.Subscript) and writes(n, name))
+    return next(kept(function.body, name, last), None)
+
+
+def bound(s: ast.stmt) -> list[str]:
+    """Give the names that a statement itself binds."""
+    if isinstance(s, ast.FunctionDef):
+        return [s.name]
+    targets = s.targets if isinstance(s, ast.Assign) else [getattr(s, "target", None)]
+    names = [n for t in targets if t is not None for n in ast.walk(t) if isinstance(n, ast.Name)]
+    return [n.id for n in names if isinstance(n.ctx, ast.Store)]
+
+
+def writes(node: ast.Subscript, name: str) -> bool:
+    """Tell whether an expression is an element of a row of a variable that is changed."""
+    found = indices(node)
+    return found is not None and found[0] == name and isinstance(node.ctx, ast.Store)
+
+
+def is_rectangle(value: ast.expr) -> bool:
+    """Tell whether an expression makes rows that nobody else has."""
+    match value:
+        case ast.ListComp(elt=elt, generators=[ast.comprehension(ifs=[])]):
+            return is_fresh_row(elt)
+        case ast.List(elts=elts):
+            return bool(elts) and all(map(is_fresh_row, elts))
+        case ast.Call(func=ast.Attribute(attr=called)):
+            return called in MAKING
+    return False
+
+
+def is_fresh_row(elt: ast.expr) -> bool:
+    """Tell whether an expression makes a row."""
+    match elt:
+        case ast.BinOp(left=ast.List()) | ast.BinOp(right=ast.List()) | ast.List() | ast.ListComp():
+            return True
+        case ast.Call(func=ast.Name(id="list")) | ast.Call(func=ast.Attribute(attr="copy")):
+            return True
+    return False
+
+
+def kept(statements: list[ast.stmt], name: str, last: int) -> Iterator[str]:
+    """Go through the statements that hold a grid or a row of it where it may still change."""
+    for s in statements:
+        blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
+        blocks += [case.body for case in getattr(s, "cases", [])]
+        changes = any(isinstance(n, ast.Subscript) and writes(n, name) for n in ast.walk(s))
+        loops = isinstance(s, ast.For | ast.While) and changes
+        own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
+        if (s.lineno <= last or loops) and any(holds(n, name) for n in own):
+            yield f"{ast.unparse(s).splitlines()[0]} keeps a row, and it changes afterwards"
+        for block in blocks:
+            yield from kept(block, name, (s.end_lineno or last) if loops else last)
+
+
+def holds(node: ast.AST, name: str) -> bool:
+    """Tell whether an expression's value may have a grid or a row of it inside."""
+    match node:
+        case ast.Name(id=found):
+            return found == name and isinstance(node.ctx, ast.Load)
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in READING:
+            return False
+        case ast.Subscript() if (cell := indices(node)) and cell[0] == name:
+            return holds(cell[1], name) or holds(cell[2], name)
+    return any(holds(child, name) for child in ast.iter_child_nodes(node))
+
+
+def indices(node: ast.AST) -> tuple[str, ast.expr, ast.expr] | None:
+    """Read ``name[i][j]`` and ``name[i, j]``; None for any other expression."""
+    match node:
+        case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name), slice=i), slice=j):
+            pass
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[i, j])):
+            pass
+        case _:
+            return None
+    return None if isinstance(i, ast.Slice | ast.Tuple) or isinstance(j, ast.Slice | ast.Tuple) else (name, i, j)
