@@ -387,9 +387,9 @@ class Engine(Parallel):
         Returns
         -------
         callable
-            Takes the arguments of `f`, and returns a `scipy.sparse.csr_array` with a row for each number of the result and
-            a column for each number of the arguments, and a `SparseBlocks` where either is a structure; None where
-            either is an integer or an array of integers. Its dtype is that of the dense Jacobian.
+            Takes the arguments of `f`, and returns a `scipy.sparse.csr_array` with a row for each number of the result
+            and a column for each number of the arguments. It returns a `SparseBlocks` if either is a structure, None
+            if either is an integer or an array of integers. The dtype is that of the dense Jacobian.
 
         Raises
         ------

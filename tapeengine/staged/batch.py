@@ -432,7 +432,7 @@ class Workers:
             self._tell(lanes)
 
     def make(self, calls: Sequence[Callable[[], int]]) -> list[int]:
-        """Make calls, on this thread as well, and wait for all; each returns how many lanes it has run to their ends."""
+        """Make calls, on this thread as well, and wait for all; each returns the number of lanes that it has run."""
         left = deque(enumerate(calls))
         found = [0] * len(calls)
 

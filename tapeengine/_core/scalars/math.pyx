@@ -66,14 +66,14 @@ cdef inline object unary(object x, const int op, object fallback):
     return fallback(x)
 
 
-cdef inline object unary_of_table(object x, const int op, object fallback):
+cdef object unary_of_table(object x, const int op, object fallback):
     """A function of one real that `math` lacks and that never raises."""
     if type(x) is Dual:
         return unary_of(<Dual> x, op, op_value(op, (<Dual> x).v, 0.0), PYTHON_FLOATS)
     return unary(x, op, fallback)
 
 
-cdef inline object unary_of_python(object x, const int op, object function):
+cdef object unary_of_python(object x, const int op, object function):
     """A function of one real for which CPython has its own algorithm."""
     if type(x) is Dual:
         # A replay uses C's function, which differs from Python's for these arguments and where Python's raises.
@@ -83,7 +83,7 @@ cdef inline object unary_of_python(object x, const int op, object function):
     return function(x)
 
 
-cdef inline object binary_of_python(object x, object y, const int op, object function):
+cdef object binary_of_python(object x, object y, const int op, object function):
     """A function of two reals; duals among them are recorded."""
     cdef bint left = type(x) is Dual, right = type(y) is Dual
     if not (left or right):
