@@ -217,7 +217,7 @@ def test_the_random_programs_use_the_whole_language():
         return {type(term)} | {k for c, _ in children(term) for k in kinds(c)}
 
     wanted = {getattr(S, n) for n in S.__all__} - {
-        S.Call, S.Definition, S.Module, S.Primitive, S.Term, S.lit, S.unit,
+        S.Call, S.Definition, S.Module, S.Primitive, S.Term, S.counted, S.lit, S.unit,
     }  # fmt: skip
     found = set()
 
