@@ -96,10 +96,10 @@ def continued(run, primal):
     back(1.0)
 
 
-def complex_power(row):
+def complex_power(expected, found):
     """A real power that is complex for Python's floats is refused, since a dual number is real."""
-    name, other, result = row
-    return "pow" in (name, other) and result == "UnsupportedError"
+    is_complex = isinstance(expected[2], list) and expected[2][0][0] == "complex"
+    return is_complex and found == (*expected[:2], "UnsupportedError")
 
 
 @pytest.mark.parametrize("transform", [te.vjp, nested, continued], ids=["vjp", "nested", "checkpoint"])
@@ -109,7 +109,7 @@ def test_operators_follow_the_kind_of_number(kind, value, transform):
     program, primal_of = PROGRAMS[kind]
     expected = seen_by(program, primal_of(value), plain)
     found = seen_by(program, primal_of(value), transform)[: len(expected)]
-    differ = [(e, f) for e, f in zip(expected, found, strict=True) if e != f and not complex_power(f)]
+    differ = [(e, f) for e, f in zip(expected, found, strict=True) if e != f and not complex_power(e, f)]
     assert not differ
 
 

@@ -12,7 +12,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.tape.nested cimport copied_id
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
     CALLED, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep, new_array,
     note, note_outcome, numbers_of, operand, plain, snapshot,
@@ -480,5 +480,5 @@ cpdef tuple widened(tuple args):
             has_floats = has_floats or kind == NPY_FLOAT or kind == NPY_CFLOAT
     if not has_scalars or not has_floats:
         return args
-    return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_double((<Dual> x).tag, (<Dual> x).id) else x
+    return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_numpy(x) else x
                   for x in args])

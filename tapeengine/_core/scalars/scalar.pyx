@@ -12,7 +12,7 @@ from importlib import import_module
 import numpy
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
-from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check, PyLong_CheckExact
 from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject_RichCompare
 from libc.math cimport floor, isfinite, pow
 from libc.stdint cimport uint32_t
@@ -33,7 +33,7 @@ from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedErr
 cdef extern from "Python.h":
     double PyLong_AsDouble(object) except? -1.0
 
-cdef object numpy_true = numpy.True_, numpy_false = numpy.False_
+cdef object generic = numpy.generic, numpy_true = numpy.True_, numpy_false = numpy.False_
 cdef object numpy_number = (numpy.floating, numpy.integer, numpy.bool_)
 cdef object Rational = numbers.Rational
 cdef object Fraction = fractions.Fraction
@@ -62,11 +62,15 @@ cdef Head *head_of_dual(Dual x) except NULL:
     return h
 
 
+cdef inline bint is_numpy_scalar(object x) except -1:
+    return not (PyFloat_CheckExact(x) or PyLong_CheckExact(x)) and isinstance(x, generic)
+
+
 cdef bint is_numpy(object x) except -1:
     """Whether an operand follows numpy.float64, which divides by zero with a warning, and not Python's float."""
     cdef Head *h
     if type(x) is not Dual:
-        return isinstance(x, numpy.generic)
+        return is_numpy_scalar(x)
     h = head_of((<Dual> x).tag)
     if h == NULL or not h.kinds & NUMPY_DOUBLES:
         return False
@@ -260,7 +264,7 @@ cdef inline object arithmetic(object x, object y, const int op):
 
 cdef object with_number(Dual result, object constant):
     """The result of an operation with a number: a numpy.float64 if that is a numpy scalar."""
-    return of_kind(result, NUMPY_DOUBLES) if isinstance(constant, numpy.generic) else result
+    return of_kind(result, NUMPY_DOUBLES) if type(constant) is not Dual and is_numpy_scalar(constant) else result
 
 
 cdef inline bint operands(object x, object y, double *a, double *b) except -1:
@@ -547,7 +551,7 @@ cdef class Dual:
             holds = a != b
         if traces.recordings:
             look_compared(<Dual> x, y, b, kind, holds)
-        if is_numpy(x) or (type(y) is not float and is_numpy(y)):
+        if is_numpy(x) or is_numpy(y):
             return numpy_true if holds else numpy_false
         return holds
 
