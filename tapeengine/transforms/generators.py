@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import _random
 import sys
-from ctypes import string_at
+from ctypes import c_char
 from typing import Any
 
 import numpy as np
@@ -28,18 +28,82 @@ class Reader:
     """Reads the states, and caches the last result."""
 
     def __init__(self) -> None:
+        self._memory: Memory | None = None
         self._known: tuple[Any, States] = (None, (None, None))
 
     def states(self) -> States:
         """The states of the global generators of `random` and `numpy.random`; None for a module not yet imported."""
-        memory = _memory()
+        memory = self._bytes()
         known = self._known
         if memory is not None and known[0] == memory:
             return known[1]
         states = _states()
-        if memory is not None and _memory() == memory:  # no other thread has drawn meanwhile
+        if memory is not None and self._bytes() == memory:  # no other thread has drawn meanwhile
             self._known = memory, states
         return states
+
+    def _bytes(self) -> tuple[Any, ...] | None:
+        memory = self._memory
+        if memory is None or not memory.is_current():
+            memory = self._memory = Memory.found()
+        return memory.bytes() if memory is not None else None
+
+
+class Memory:
+    """Where the global generators have their states; found once, because finding takes longer than reading.
+
+    Parameters
+    ----------
+    python, numpy : module or None
+        The modules `random` and `numpy.random`, if they have been imported.
+    """
+
+    def __init__(self, python: Any, numpy: Any) -> None:
+        self._modules = python, numpy
+        self._own: Any = None
+        self._views: list[Any] = []
+        if python is not None:
+            self._own = python._inst
+            self._views.append(_view(id(self._own) + _HEAD, _PYTHON_BYTES))
+        if numpy is not None:
+            self._state = numpy.mtrand._rand
+            self._bits = self._state._bit_generator
+            self._views.append(_view(id(self._state) + _HEAD, numpy.RandomState.__basicsize__ - _HEAD))
+            self._views.append(_view(self._bits.ctypes.state_address, _TWISTER_BYTES))
+
+    @classmethod
+    def found(cls) -> Memory | None:
+        """Find the generators; return None if one is not a Mersenne Twister."""
+        python: Any = sys.modules.get("random")
+        numpy: Any = sys.modules.get("numpy.random")
+        if python is not None and _owner(python) is not python._inst:
+            return None
+        if numpy is not None and type(numpy.mtrand._rand._bit_generator) is not numpy.MT19937:
+            return None
+        return cls(python, numpy)
+
+    def is_current(self) -> bool:
+        """Whether the modules still use these generators."""
+        python, numpy = self._modules
+        if sys.modules.get("random") is not python or sys.modules.get("numpy.random") is not numpy:
+            return False
+        if python is not None and (python._inst is not self._own or _owner(python) is not self._own):
+            return False
+        return numpy is None or (numpy.mtrand._rand is self._state and self._state._bit_generator is self._bits)
+
+    def bytes(self) -> tuple[Any, ...]:
+        """All that determines the states."""
+        gauss = self._own.gauss_next if self._own is not None else None
+        return (gauss, *[view.raw for view in self._views])
+
+
+def _owner(python: Any) -> Any:
+    """The generator whose method is `random.getstate`; None where a program has replaced that function."""
+    return getattr(python.getstate, "__self__", None)
+
+
+def _view(address: int, size: int) -> Any:
+    return (c_char * size).from_address(address)
 
 
 def _states() -> States:
@@ -48,26 +112,6 @@ def _states() -> States:
         python.getstate() if python is not None else None,
         numpy.get_state(legacy=False) if numpy is not None else None,
     )
-
-
-def _memory() -> tuple[Any, ...] | None:
-    """All bytes that determine a state; None if a generator is not a Mersenne Twister."""
-    python: Any = sys.modules.get("random")
-    numpy: Any = sys.modules.get("numpy.random")
-    found: list[Any] = []
-    if python is not None:
-        own: Any = python._inst
-        if getattr(python.getstate, "__self__", None) is not python._inst:
-            return None
-        found += [string_at(id(own) + _HEAD, _PYTHON_BYTES), own.gauss_next]
-    if numpy is not None:
-        state = numpy.mtrand._rand
-        bits = state._bit_generator
-        if type(bits) is not numpy.MT19937:
-            return None
-        fields = numpy.RandomState.__basicsize__ - _HEAD
-        found += [string_at(id(state) + _HEAD, fields), string_at(bits.ctypes.state_address, _TWISTER_BYTES)]
-    return tuple(found)
 
 
 generator_states = Reader().states

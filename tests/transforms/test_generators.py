@@ -66,3 +66,16 @@ def test_another_bit_generator_is_read_anew() -> None:
         assert not same_states(before, generator_states())
     finally:
         np.random.set_bit_generator(kept)
+
+
+def test_a_generator_that_a_program_puts_in_place_of_the_usual_one_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator_states()
+    own = random.Random(7)
+    monkeypatch.setattr(random, "getstate", own.getstate)
+    before = generator_states()
+    own.random()
+    assert not same_states(before, generator_states())
+    monkeypatch.setattr(random, "getstate", lambda: own.getstate())
+    before = generator_states()
+    own.random()
+    assert not same_states(before, generator_states())
