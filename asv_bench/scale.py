@@ -33,11 +33,14 @@ ALL = ["threads", "processes", "loky", "dask"]
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
 Table = dict[str, list[str]]
 RNG = np.random.default_rng(0)
-TURNS = 3
+TURNS = 5
 ROWS, COLUMNS = 1_000_000, 10
 #: So that temporary arrays are not mapped anew, page by page, in each task. By itself the C library gives the memory of
 #: arrays back in threads other than the first, where dask runs its tasks, and dask asks for it everywhere.
 KEEPING = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": str(2**30), "MALLOC_MMAP_THRESHOLD_": str(2**30)}
+
+#: dask otherwise looks at the task of a worker every 10 ms, at its own loop every 20 ms, and holds the GIL meanwhile.
+UNWATCHED = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "500ms"}
 
 
 @contextmanager
@@ -47,7 +50,8 @@ def started(name: str) -> Iterator[Any]:
         import dask
         from distributed import Client, LocalCluster
 
-        dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPING.items()})
+        kept = {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in KEEPING.items()}
+        dask.config.set(UNWATCHED | kept)
         with (
             LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
             Client(cluster) as client,

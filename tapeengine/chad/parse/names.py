@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 __all__ = ["Jumps", "assigned", "bound_by", "ends", "jumps", "renaming", "uses"]
 
 
-def _walk(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Go through statements and what is inside them, but not into functions."""
+def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:
+    """Go through statements and the blocks inside them, where `is_block` allows it; no expression is visited."""
     for statement in statements:
         yield statement
-        if not isinstance(statement, ast.FunctionDef | ast.Lambda):
-            yield from _walk(list(ast.iter_child_nodes(statement)))
+        if is_block(statement):
+            for inner in _blocks(statement):
+                yield from _walk(inner, is_block)
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a statement: of a branch, a loop, a context, a case or a handler."""
+    for one in (statement, *getattr(statement, "cases", ()), *getattr(statement, "handlers", ())):
+        for field in ("body", "orelse", "finalbody"):
+            yield getattr(one, field, [])
+
+
+def _is_here(statement: ast.stmt) -> bool:
+    """Tell whether what is inside a statement belongs to the function around it."""
+    return not isinstance(statement, ast.FunctionDef)
+
+
+def _is_outside_loops(statement: ast.stmt) -> bool:
+    return not isinstance(statement, ast.FunctionDef | ast.For | ast.While)
 
 
 def assigned(statements: Sequence[ast.stmt]) -> list[str]:
@@ -25,22 +42,25 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
     >>> assigned(ast.parse("x = 1\ny, z = f(x)\nfor i in y: x += 1").body)
     ['x', 'y', 'z', 'i']
     """
-    found = []
-    for node in _walk(statements):
-        if isinstance(node, ast.comprehension):
-            continue
-        if isinstance(node, ast.FunctionDef):
-            found.append(node.name)
-        if isinstance(node, ast.MatchAs) and node.name is not None:
-            found.append(node.name)
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.For):
-            targets = [node.target]
-        names = (n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name))
-        found += [n.id for n in names if isinstance(n.ctx, ast.Store)]
+    found: list[str] = []
+    for node in _walk(statements, _is_here):
+        match node:
+            case ast.FunctionDef(name=name):
+                found.append(name)
+            case ast.Assign(targets=targets):
+                found += [name for target in targets for name in _stored(target)]
+            case ast.AnnAssign(target=target) | ast.AugAssign(target=target) | ast.For(target=target):
+                found += _stored(target)
+            case ast.Match(cases=cases):
+                found += [name for one in cases for name in bound_by(one.pattern)]
     return list(dict.fromkeys(found))
+
+
+def _stored(target: ast.expr) -> list[str]:
+    """Give the names that a target binds."""
+    if isinstance(target, ast.Name):
+        return [target.id]
+    return [n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def bound_by(pattern: ast.pattern) -> list[str]:
@@ -84,16 +104,9 @@ def jumps(statements: Sequence[ast.stmt]) -> Jumps:
     >>> jumps(ast.parse("for x in xs:\n    if x: break\n    else: return 1").body)
     Jumps(returns=True, breaks=False, continues=False)
     """
-    returned = any(isinstance(node, ast.Return) for node in _walk(statements))
-    kinds = {type(node) for node in _outside_loops(statements)}
+    returned = any(isinstance(node, ast.Return) for node in _walk(statements, _is_here))
+    kinds = {type(node) for node in _walk(statements, _is_outside_loops)}
     return Jumps(returned, ast.Break in kinds, ast.Continue in kinds)
-
-
-def _outside_loops(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    for statement in statements:
-        yield statement
-        if not isinstance(statement, ast.FunctionDef | ast.Lambda | ast.For | ast.While):
-            yield from _outside_loops(list(ast.iter_child_nodes(statement)))
 
 
 def uses(statements: Sequence[ast.AST]) -> list[str]:
