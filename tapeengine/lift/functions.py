@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import functools
 import importlib
+import operator
 import sys
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -22,7 +23,7 @@ from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.rewrite import changed_code
 from tapeengine.lift.worlds import World
 
-__all__ = ["Relinked"]
+__all__ = ["Relinked", "remade"]
 
 _LRU = type(functools.lru_cache(lambda: None))
 _SLOTS = ("__dict__", "__weakref__")
@@ -128,6 +129,8 @@ class Relinked:
             return made
         if isinstance(value, MethodType):
             return MethodType(self.twin(value.__func__), self.twin(value.__self__))
+        if (made := remade(value, self.twin)) is not None:
+            return made
         if isinstance(value, _LRU):
             return memoised(self.twin(value.__wrapped__), **value.cache_parameters())
         return replaced_object(value) if isinstance(value, BuiltinFunctionType) or callable(value) else value
@@ -229,6 +232,17 @@ class Relinked:
             items = {key: self.seen_as(item, classes) for key, item in value.items()}
             return value if all(items[key] is value[key] for key in value) else items
         return value
+
+
+def remade(value: Any, twin: Callable[[Any], Any]) -> Any:
+    """What a transform such as `tapeengine.grad` makes of the twin of its function; None for other objects."""
+    if not type(value).__module__.startswith("tapeengine.") or not hasattr(value, "__wrapped__"):
+        return None
+    transform, engine = value.__reduce_ex__(4)[:2]
+    if type(transform) is not operator.methodcaller:
+        return None
+    call: Any = transform.__reduce__()
+    return call[0](*map(twin, call[1]))(*engine)
 
 
 #: Where a twin says what class it is the twin of.

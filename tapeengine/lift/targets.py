@@ -13,9 +13,9 @@ from typing import Any
 
 from tapeengine.dropped import TWINS
 from tapeengine.errors import UnsupportedError
-from tapeengine.lift.functions import Relinked, viewed
+from tapeengine.lift.functions import Relinked, remade, viewed
 from tapeengine.lift.modules import replaced_object, stand_in_module
-from tapeengine.lift.worlds import World, world_of
+from tapeengine.lift.worlds import NEVER, World, world_of
 
 __all__ = ["lift_again", "twin_of"]
 
@@ -72,6 +72,9 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
         return bound(target, also)
     if isinstance(target, functools.partial):
         return functools.partial(twin_of(target.func, also), *target.args, **target.keywords)
+    made = remade(target, lambda value: twin_of(value, also) if callable(value) else value)
+    if made is not None:
+        return made
     module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", None)
     module = "__main__" if module is None and isinstance(target, FunctionType) else module
     if module is None or name is None:
@@ -81,7 +84,7 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
         if found is not None:
             return found
     function = target
-    while not isinstance(function, (FunctionType, type)):
+    while not isinstance(function, (FunctionType, type)) or is_of_the_engine(function):
         function = getattr(function, "__wrapped__", None)
         if function is None:
             raise UnsupportedError(f"{target!r} is C code, which cannot be lifted; a plugin can provide a rule for it")
@@ -90,6 +93,12 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
     if isinstance(target, FunctionType):
         return linked.entry(target, also)
     return linked.twin(target)
+
+
+def is_of_the_engine(function: Any) -> bool:
+    """Whether a function is one that the engine has put around the program's function."""
+    names = getattr(function, "__globals__", {})
+    return hasattr(function, "__wrapped__") and names.get("__name__", "").partition(".")[0] in NEVER
 
 
 def bound(method: MethodType, also: tuple[str, ...]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -72,6 +73,10 @@ class Batched:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        given, options = (self.in_axes, self.out_axes), {"threads": self.threads, "progress": self.progress}
+        return operator.methodcaller("vmap", self.program, *given, **options), (self.engine,)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Return the values of all lanes."""

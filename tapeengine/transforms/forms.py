@@ -11,9 +11,10 @@ from typing import Any, cast
 import numpy as np
 
 from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.creation import from_values
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import CotangentError
+from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.structure import Structures
 
@@ -66,10 +67,12 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
     """
     opened = _opened(structures, value)
     if opened is None:
-        return [value], [None]
-    if NUMBERS.issuperset(map(type, opened[0])):
-        return list(opened[0]), [None] * len(opened[0]) + [opened[1]]
-    leaves: list[Any] = []
+        return [_numbers_of(value)], [None]
+    kinds = set(map(type, opened[0]))
+    if kinds <= NUMBERS:
+        leaves = list(map(_numbers_of, opened[0])) if np.ndarray in kinds else list(opened[0])
+        return leaves, [None] * len(leaves) + [opened[1]]
+    leaves = []
     steps: list[Step] = []
     pending: list[tuple[Any, Step, bool]] = [(value, None, False)]
     while pending:
@@ -79,12 +82,26 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
             continue
         opened = _opened(structures, item)
         if opened is None:
-            leaves.append(item)
+            leaves.append(_numbers_of(item))
             steps.append(None)
         else:
             pending.append((None, opened[1], True))
             pending.extend((child, None, False) for child in reversed(opened[0]))
     return leaves, steps
+
+
+def _numbers_of(value: Any) -> Any:
+    """A leaf: for an array of objects that are numbers, the array of numbers that it is in the plain program.
+
+    numpy makes an array of objects from traced numbers, and from what replaces them when a function runs again.
+    """
+    if type(value) is not np.ndarray or value.dtype != object:
+        return value
+    try:
+        found = from_values(value.tolist())
+    except (ValueError, UnsupportedError):  # rows of different lengths, or objects of other kinds
+        return value
+    return value if found.dtype == object else found
 
 
 def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.tape.tape import outside
 from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Snapshot
@@ -83,7 +84,7 @@ class Steps:
         traced, result = call_with_rule(self.engine, args, self.called, "iterate")
         if traced:
             return result, Reversal(self, args, None)
-        chain = self.first(*args)
+        chain = outside(self.first, *args)  # lifted steps make their constants on a trace of this thread
         return chain.final, Reversal(self, args, chain)
 
     def first(self, values: list[Any], start: Any) -> Chain:

@@ -193,6 +193,10 @@ cdef class Inputs(Walk):
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)
             return value
+        if cls is array_class and value.dtype == object:
+            found = of_numbers(value)
+            if found is not None:
+                return self.leaf(found)
         raise StructureError(
             f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Pass numbers, "
             "arrays and containers of them; make it a dataclass, register the class, "
