@@ -18,18 +18,10 @@ from typing import Any
 from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.types import FLOAT, Function, Named, Product, Type
 
-__all__ = ["COTANGENT", "Fresh", "Interface", "LinearLambda", "Partial", "Static", "Tagged", "linear", "unpack"]
+__all__ = ["COTANGENT", "Fresh", "Interface", "LinearLambda", "Partial", "Static", "linear", "unpack"]
 
 #: The monoid c, the codomain of backpropagators.
 COTANGENT = Named("c")
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """A value of a sum type: the number of the option, and its payload."""
-
-    index: int
-    payload: Any
 
 
 @dataclass(frozen=True)
