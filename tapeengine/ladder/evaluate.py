@@ -32,7 +32,7 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.values import Tagged
 from tapeengine.ladder.operations import DISCRETE, partial, value
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
-from tapeengine.ladder.target import Interface, Partial, Static
+from tapeengine.ladder.target import Interface, Partial
 
 __all__ = ["Evaluator", "run"]
 
@@ -98,7 +98,7 @@ class Evaluator:
         match term:
             case Var(name):
                 return scope[name]
-            case Literal(known) | Static(known):
+            case Literal(known):
                 return known
             case Tuple(items):
                 return tuple(values(items))
