@@ -29,8 +29,9 @@ $(VENV)/pyvenv.cfg:
 GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/math.pyi)
 BUILT_OF = $(filter-out $(GENERATED),$(SOURCES))
 
+# Modules are compiled to bytecode when they are imported: the demo imports a small part of SciPy and scikit-learn.
 $(DEMO): $(VENV)/pyvenv.cfg $(BUILT_OF)
-	$(BIN)/python -m pip install --quiet --editable '.[demo]'
+	PIP_NO_COMPILE=1 $(BIN)/python -m pip install --quiet --editable '.[demo]'
 	touch $@
 
 $(INSTALLED): $(VENV)/pyvenv.cfg $(BUILT_OF)

@@ -14,7 +14,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
-ROOMS = sorted(str(path) for path in CORE.iterdir() if path.is_dir())
+ROOMS = sorted(str(path.parent) for path in CORE.glob("*/__init__.py"))
 COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True, "auto_pickle": False}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}

@@ -149,6 +149,14 @@ def test_what_is_a_container_for_an_engine_is_one_for_spaces() -> None:
     assert children(object()) is None
 
 
+@pytest.mark.parametrize("other", [(1.0,), (1.0, 2.0, 3.0)])
+def test_parts_are_combined_with_as_many_parts(other: Any) -> None:
+    pair = space_of((1.0, 2.0))
+    for combine in (pair.add, pair.translate, pair.inner):
+        with pytest.raises(ValueError, match="argument 3 is"):
+            combine((1.0, 2.0), other)
+
+
 def test_a_structure_of_another_class_does_not_fit() -> None:
     space = space_of((1.0, 2.0))
     assert space.mismatch((3.0, 4.0)) is None

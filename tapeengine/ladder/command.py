@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from textwrap import indent
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -68,13 +69,22 @@ class Row(NamedTuple):
     gradient: tuple[float, ...]
 
 
-def derivatives(steps: Mapping[str, Callable[..., Derivative]], module: Module, primals: list[float]) -> Iterator[Row]:
+def derivatives(
+    steps: Mapping[str, Callable[..., Derivative]],
+    write: Callable[[Module], str],
+    module: Module,
+    primals: list[float],
+) -> Iterator[Row]:
     """Run the steps of DN, or those of CHAD and EC."""
     for name, step in steps.items():
         derivative = step(module, *primals)
         gradient = derivative.backpropagator(1.0)
-        text = show(derivative.program.definitions[module.main].body, "    ")
-        yield Row(name, text, vars(derivative.counts), gradient)
+        yield Row(name, indent(write(derivative.program), "    "), vars(derivative.counts), gradient)
+
+
+def body(module: Module) -> str:
+    """The body of a program's main definition."""
+    return show(module.definitions[module.main].body)
 
 
 def noted(module: Module, primals: list[float]) -> Iterator[Row]:
@@ -88,8 +98,8 @@ def noted(module: Module, primals: list[float]) -> Iterator[Row]:
 #: The steps of each paper.
 PAPERS: Mapping[str, Callable[[Module, list[float]], Iterator[Row]]] = MappingProxyType(
     {
-        "Parallel Dual-Numbers Reverse AD": partial(derivatives, dn.STEPS),
-        "CHAD and Efficient CHAD": partial(derivatives, chad.STEPS),
+        "Parallel Dual-Numbers Reverse AD": partial(derivatives, dn.STEPS, body),
+        "CHAD and Efficient CHAD": partial(derivatives, chad.STEPS, chad.written),
         "Working notes on Automatic differentiation": noted,
     }
 )

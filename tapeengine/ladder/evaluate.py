@@ -29,9 +29,10 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
+from tapeengine.chad.values import Tagged
 from tapeengine.ladder.operations import DISCRETE, partial, value
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
-from tapeengine.ladder.target import Interface, Partial, Static, Tagged
+from tapeengine.ladder.target import Interface, Partial
 
 __all__ = ["Evaluator", "run"]
 
@@ -72,7 +73,7 @@ class Evaluator:
                     term = then if self.term(condition, scope) else orelse
                 case Case(subject, branches):
                     tagged = self.term(subject, scope)
-                    branch = branches[tagged.index]
+                    branch = branches[tagged.option]
                     scope[branch.var.name] = tagged.payload
                     term = branch.body
                 case LetTuple(names, bound, body):
@@ -97,7 +98,7 @@ class Evaluator:
         match term:
             case Var(name):
                 return scope[name]
-            case Literal(known) | Static(known):
+            case Literal(known):
                 return known
             case Tuple(items):
                 return tuple(values(items))

@@ -24,7 +24,7 @@ from tapeengine.chad.terms import (
     Var,
 )
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
-from tapeengine.ladder.target import Interface, Partial, Static
+from tapeengine.ladder.target import Interface, Partial
 
 __all__ = ["show"]
 
@@ -94,13 +94,8 @@ def last(term: Term) -> Iterator[str]:
 
 
 def listed(terms: tuple[Term, ...]) -> str:
-    """Terms separated by commas; types are not shown."""
-    return ", ".join(map(inline, shown(terms)))
-
-
-def shown(terms: tuple[Term, ...]) -> list[Term]:
-    """The terms that are printed."""
-    return [term for term in terms if not isinstance(term, Static) or term.name]
+    """Terms separated by commas."""
+    return ", ".join(map(inline, terms))
 
 
 def operand(term: Term) -> str:
@@ -121,8 +116,6 @@ def inline(term: Term) -> str:
             return f"({listed(items)}{',' * (len(items) == 1)})"
         case Proj(whole, index):
             return f"{operand(whole)}.{index}"
-        case Static(_, name):
-            return name
         case Op(op, (left, right)) | Interface(op, (left, right)) if op in dict(INFIX):
             return f"{operand(left)} {dict(INFIX)[op]} {operand(right)}"
         case Op(name, args) | Call(name, args):
@@ -136,12 +129,8 @@ def inline(term: Term) -> str:
         case Partial(op, which, operands, cotangent):
             return f"d{which} {op}({listed(operands)})({inline(cotangent)})"
         case Interface("+", args):
-            return " + ".join(map(inline, shown(args)))
-        case Interface(";", (first, second)):
-            return f"{inline(first)}; {inline(second)}"
-        case Interface("do", (effect, Lambda((x,), body))):
-            return f"do {x.name} <- {inline(effect)}; {inline(body)}"
-        case Interface(name, args) if not shown(args):
+            return " + ".join(map(inline, args))
+        case Interface(name, ()):
             return name
         case Interface("Contrib" | "Record", args):
             return f"[{listed(args)}]"

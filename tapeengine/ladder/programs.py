@@ -12,7 +12,6 @@ from tapeengine.chad.terms import (
     Case,
     Definition,
     If,
-    Inject,
     Lambda,
     Let,
     Module,
@@ -186,8 +185,3 @@ def looped(n: int, again: bool) -> Module:
     step = Definition("step", (i, s) if again else (s,), FLOAT, Op("sin", (s,)))
     main = single((x,), Ccl("step", lit(n), x) if again else NTimes("step", lit(n), x))
     return Module("f", {**main.definitions, "step": step})
-
-
-def cons(head: Term, tail: Term) -> Term:
-    """A list with one more element."""
-    return Inject(1, Tuple((head, tail)), LIST)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from tapeengine.chad.types import Array, Float, Named, Product, Sum, Type
-from tapeengine.ladder.target import Tagged
+from tapeengine.chad.values import Tagged
 
 __all__ = ["Path", "fill", "homomorphic", "leaves", "paths", "read", "update"]
 
@@ -49,7 +49,7 @@ def paths(of: Type, whole: Any, types: Types, prefix: Path = ()) -> list[Path]:
             parts = [paths(t, part, types, (*prefix, k)) for k, (t, part) in enumerate(zip(items, whole, strict=True))]
             return [path for part in parts for path in part]
         case Sum(options):
-            return paths(options[whole.index], whole.payload, types, (*prefix, 0))
+            return paths(options[whole.option], whole.payload, types, (*prefix, 0))
         case Named(name):
             return paths(types[name], whole, types, prefix)
     return []
@@ -73,7 +73,7 @@ def update(whole: Any, path: Path, change: Callable[[Any], Any], visit: Callable
         return change(whole)
     if isinstance(whole, Tagged):
         visit(1)
-        return Tagged(whole.index, update(whole.payload, path[1:], change, visit))
+        return Tagged(whole.option, update(whole.payload, path[1:], change, visit))
     visit(len(whole))
     part = update(whole[path[0]], path[1:], change, visit)
     return (*whole[: path[0]], part, *whole[path[0] + 1 :])
@@ -87,7 +87,7 @@ def fill(of: Type, whole: Any, types: Types, leaf: Callable[[Any], Any], discret
         case Product(items):
             return tuple(fill(t, part, types, leaf, discrete) for t, part in zip(items, whole, strict=True))
         case Sum(options):
-            return Tagged(whole.index, fill(options[whole.index], whole.payload, types, leaf, discrete))
+            return Tagged(whole.option, fill(options[whole.option], whole.payload, types, leaf, discrete))
         case Named(name):
             return fill(types[name], whole, types, leaf, discrete)
     return discrete(whole)

@@ -13,23 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
-from tapeengine.chad.types import FLOAT, Function, Named, Product, Type
+from tapeengine.chad.types import FLOAT, Function, Named, Type
 
-__all__ = ["COTANGENT", "Fresh", "Interface", "LinearLambda", "Partial", "Static", "Tagged", "linear", "unpack"]
+__all__ = ["COTANGENT", "Fresh", "Interface", "LinearLambda", "Partial", "linear", "unpack"]
 
 #: The monoid c, the codomain of backpropagators.
 COTANGENT = Named("c")
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """A value of a sum type: the number of the option, and its payload."""
-
-    index: int
-    payload: Any
 
 
 @dataclass(frozen=True)
@@ -60,17 +51,6 @@ class Interface(Term):
 
     def _type(self) -> Type:
         return self.of
-
-
-@dataclass(frozen=True)
-class Static(Term):
-    """A static argument of an interface operation: a type or a place. It is printed by its name."""
-
-    value: Any
-    name: str = ""
-
-    def _type(self) -> Type:
-        return Product()
 
 
 class Fresh:

@@ -17,7 +17,8 @@ from tapeengine.transforms.forms import flatten, is_continuous
 __all__ = ["c_source"]
 
 CONSTANT, FIRST_GUARD, TRUNC, EXACT = 0xC0, 0xC1, 0xC7, 0xCB
-RIGHT, LEFT, CODE = 0x40, 0x80, 0x3F
+#: The opcode and the form of each byte that is an operation.
+FORMS = tuple(generate_ops.forms(OPS))
 #: Operations that raise no exception in Python when their value is infinite or NaN.
 TOTAL = frozenset("add sub mul neg abs sign rint copysign maximum minimum choose relu step".split())
 CHECKS = {
@@ -128,7 +129,7 @@ def _along(plan: Plan, path: Path, start: int, otherwise: str) -> Iterator[str]:
             known = _number(constants[b]) if TRUNC <= op <= EXACT else ""
             yield f"    if (!({CHECKS[GUARDS[op - FIRST_GUARD]].format(a=a, b=b, k=known)})) goto {label};"
         else:
-            row = OPS[op & CODE]
+            row = OPS[FORMS[op][0]]
             yield f"    v[{i}] = op_{row.name}(v[{a}]{f', v[{b}]' if row.arity == 2 else ''});"
             if row.name not in TOTAL:
                 yield f"    if (!isfinite(v[{i}])) goto {label};"
@@ -143,10 +144,11 @@ def _backward(path: Path) -> Iterator[str]:
     for i, op, a, b in reversed(list(path.instructions())):
         if op >= CONSTANT:
             continue
-        row, form = OPS[op & CODE], op & 0xC0
+        code, form = FORMS[op]
+        row = OPS[code]
         values = f"v[{a}], {f'v[{b}]' if row.arity == 2 else '0.0'}, v[{i}]"
-        gives = [] if form == LEFT else [_gives(row, 0, a, values)]
-        gives += [_gives(row, 1, b, values)] if row.arity == 2 and form != RIGHT else []
+        gives = [] if form == "TE_LEFT" else [_gives(row, 0, a, values)]
+        gives += [_gives(row, 1, b, values)] if row.arity == 2 and form != "TE_RIGHT" else []
         yield f"        if ((c = ct[{i}]) != 0.0) {{ {' '.join(gives)} }}"
 
 

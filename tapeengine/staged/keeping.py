@@ -13,7 +13,8 @@ which is one value. A value is a letter and its contents; lengths and counts are
 | L, U | a list, a tuple: count, values |
 | M | a dict: count, alternating keys and values |
 
-The value is a dict of the name and the plans; `tapeengine._core.programs.replay.plan_data` describes a plan.
+The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine._core.programs.replay.plan_data`
+describes a plan.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from hashlib import blake2b
 from typing import Any
 
 from tapeengine._core.programs.replay import DataError, NotReplayable, Plan, plan_data, plan_of_data
+from tapeengine._core.tape.table import OPS
 from tapeengine.errors import StagingError
 from tapeengine.structure import Structures
 
@@ -31,6 +33,8 @@ __all__ = ["missing", "read", "save"]
 
 MAGIC = b"tapeengine staged program "
 VERSION = 1
+#: The names of the opcodes, whose places in the table are the numbers in a file.
+OPCODES = " ".join(op.name for op in OPS)
 DIGEST = 32
 DEEPEST = 100
 
@@ -38,7 +42,7 @@ DEEPEST = 100
 def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
     """Write plans to a file."""
     try:
-        data = {"name": name, "paths": paths, "plans": [plan_data(plan) for plan in plans]}
+        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": [plan_data(plan) for plan in plans]}
         rest = b"".join(_written(data))
     except (NotReplayable, UnsupportedLeafError) as error:
         raise StagingError(f"{name} cannot be saved: {error}") from error
@@ -64,6 +68,8 @@ def read(path: Any, structures: Structures) -> tuple[str, int, list[Plan]]:
         data, at = _read(rest, 0, 0)
         if at != len(rest):
             raise DataError("there is more than one value")
+        if data["opcodes"] != OPCODES:
+            raise DataError("its instructions are those of another version of tapeengine")
         plans = [plan_of_data(plan, structures, max(int(data["paths"]), 2)) for plan in data["plans"]]
         return str(data["name"]), int(data["paths"]), plans
     except (DataError, KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:

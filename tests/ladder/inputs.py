@@ -2,7 +2,7 @@
 
 import itertools
 
-from tapeengine.ladder.target import Tagged
+from tapeengine.chad.values import Tagged
 
 
 def tree(depth):

@@ -9,11 +9,11 @@ from ladder.random_terms import LoopGenerator, python
 
 import tapeengine as te
 from tapeengine.chad.terms import Branch, Build, Call, Case, Definition, If, Let, Module, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.traverse import children
 from tapeengine.chad.types import BOOL, FLOAT, INT, Product
 from tapeengine.ladder import programs
 from tapeengine.ladder.evaluate import Evaluator, run
 from tapeengine.ladder.pretty import show
-from tapeengine.ladder.scope import subterms
 from tapeengine.ladder.source import Ccl, LetTuple, NTimes
 from tapeengine.ladder.wn.bags import Functions, bog, passes
 from tapeengine.ladder.wn.bog import Bog
@@ -54,7 +54,7 @@ def uses(term):
             inner = [closed(uses(body), x) for x, body in ((b.var, b.body) for b in branches)]
             assert all(found == inner[0] for found in inner)
             return joined(uses(whole), inner[0])
-    return joined(*map(uses, subterms(term)))
+    return joined(*(uses(part) for part, _ in children(term)))
 
 
 def joined(*counts):

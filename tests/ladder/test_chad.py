@@ -9,15 +9,15 @@ from ladder.inputs import list_of
 from ladder.random_terms import Generator, VectorGenerator, python
 
 import tapeengine as te
-from tapeengine.chad.terms import Apply, Fold, If, Inject, Lambda, Let, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.close import close
+from tapeengine.chad.terms import Apply, If, Inject, Lambda, Let, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.traverse import children
 from tapeengine.chad.types import BOOL, FLOAT, INT, Function, Product, Sum
+from tapeengine.chad.values import Tagged
 from tapeengine.ladder import programs
 from tapeengine.ladder.chad import STEPS
-from tapeengine.ladder.chad.close import close
 from tapeengine.ladder.evaluate import run
 from tapeengine.ladder.growth import FAMILIES, counts
-from tapeengine.ladder.scope import subterms
-from tapeengine.ladder.target import Tagged
 
 EXAMPLES = 1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 25
 CLOSED = [name for name in STEPS if name != "copower"]
@@ -34,7 +34,7 @@ def vectorial(seed):
 
 def terms(term):
     yield term
-    for part in subterms(term):
+    for part, _ in children(term):
         yield from terms(part)
 
 
@@ -116,9 +116,8 @@ def test_a_sum_that_is_not_used_has_a_cotangent_of_its_option(name):
 
 
 def test_what_is_not_in_the_language_is_refused():
-    x, y, v = Var("x", FLOAT), Var("y", FLOAT), Var("v", FLOAT)
-    with pytest.raises(ValueError, match="Fold is not in the source language"):
-        STEPS["mutable"](programs.single((v,), Fold(x, y, Op("add", (x, y)), v)), 1.0)
+    with pytest.raises(ValueError, match="FoldLeft is not in the source language"):
+        STEPS["mutable"](programs.folded_product(3), 1.0)
 
 
 def growth(name, step, *sizes):

@@ -22,8 +22,8 @@ def test_the_running_example_of_the_paper(capsys):
     assert main(["ladder", "z = x + y; x * z", "x=12", "y=13"]) == 0
     printed = capsys.readouterr().out
     assert "\\z'12. d'10(d0 mul(x'8, x'9)(z'12)) + d'11(d1 mul(x'8, x'9)(z'12))" in printed
-    assert "do dz'9 <- scope(z, b'7(d'8)); b'5(dz'9)" in printed
-    assert "(x'6, \\d'8. let (e'9, dz'10) = split(b'7(d'8)); e'9 + b'5(dz'10))" in printed
+    assert "        d_z_1 = 0.0\n            p[1](d_6)\n            z[1](d_z_1)\n" in printed
+    assert "e = split('z', p[1](d_6))\n            return e[0] + z[1](e[1])" in printed
     assert "L((P[0], P[1]); F(add), (P[0], P[2]); F(mul))" in printed
     assert "    bt4' = (x9', t3)\n    x8' = Call rr$mul bt4'\n" in printed
     assert "let (d'30,) = rr$dup((x'3*, x'4*), b'29)" in printed

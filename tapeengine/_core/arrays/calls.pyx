@@ -18,7 +18,7 @@ from tapeengine._core.arrays.storing cimport (
     note, note_outcome, numbers_of, operand, plain, snapshot,
 )
 from tapeengine._core.tape.tape cimport (
-    ARRAY, FORM_MASK, INPUT, NUMPY_DOUBLES, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
+    ARRAY, CONSTANT_RIGHT, INPUT, NUMPY_DOUBLES, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
 )
 
 from bisect import bisect_left
@@ -451,9 +451,9 @@ cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i, char *known) except -
             if type(place) is not int or is_double_on(h, tape, place):
                 return True
         return False
-    if op & FORM_MASK == SPECIAL:
+    if op >= SPECIAL:
         return True
-    if r.p2 == i and op & FORM_MASK == 0 and r.d2 != 0.0:   # a function of one scalar
+    if r.p2 == i and op < CONSTANT_RIGHT and r.d2 != 0.0:   # a function of one scalar
         return r.d2 == <double> NUMPY_DOUBLES
     return of_parent(h, tape, r.p1, first, known) or (r.p2 != i and of_parent(h, tape, r.p2, first, known))
 

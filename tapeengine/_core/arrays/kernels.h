@@ -179,19 +179,19 @@ TE_PLAIN static int te_accumulate_short(int op, int which, int axes, ptrdiff_t r
     ptrdiff_t i;
     te_offsets o = {{0}, 0, 0, 0};
     if (!v) v = ct;
-    switch (which ? op | OP_COUNT : op) {
-    case OP_ADD: case OP_SUB: case OP_ADD | OP_COUNT:
+    switch (which ? op + OP_COUNT : op) {
+    case OP_ADD: case OP_SUB: case OP_ADD + OP_COUNT:
         if (sums) { TE_SHORT_SUM(+=); }
         TE_SHORT_LOOP(1.0);
-    case OP_NEG: case OP_SUB | OP_COUNT:
+    case OP_NEG: case OP_SUB + OP_COUNT:
         if (sums) { TE_SHORT_SUM(-=); }
         TE_SHORT_LOOP(-1.0);
     case OP_MUL: TE_SHORT_LOOP(TE_AT(pb, sb, i));
-    case OP_MUL | OP_COUNT: TE_SHORT_LOOP(TE_AT(pa, sa, i));
+    case OP_MUL + OP_COUNT: TE_SHORT_LOOP(TE_AT(pa, sa, i));
     case OP_DIV:
         if (!b->data) return 0;
         TE_SHORT_LOOP(1.0 / TE_AT(pb, sb, i));
-    case OP_DIV | OP_COUNT: TE_SHORT_LOOP(-(v[i] / TE_AT(pb, sb, i)));
+    case OP_DIV + OP_COUNT: TE_SHORT_LOOP(-(v[i] / TE_AT(pb, sb, i)));
     }
     return 0;
 }

@@ -128,10 +128,10 @@ cdef Path path_of_data(dict data, uint32_t first):
     memcpy(path.constants, <char *> constants, len(constants))
     for i in range(first, path.end):
         kind, x = path.op[i], path.operands[i]
-        code = kind & OP_MASK
+        code = op_codes[kind]
         if kind == TE_CONSTANT:
             fits = x.a < path.constant_count
-        elif kind > TE_NAN or (kind < TE_CONSTANT and code >= OP_COUNT):
+        elif kind > TE_NAN or OPERATIONS <= kind < TE_CONSTANT:
             raise DataError(f"an instruction is {kind}, which is none")
         elif TE_TRUNC <= kind <= TE_EXACT:
             fits = 0 < x.a < i and x.b < path.constant_count

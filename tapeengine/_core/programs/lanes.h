@@ -24,9 +24,9 @@ typedef double te_row[TE_LANES];
 #endif
 
 #define TE_EACH for (int l = 0; l < TE_LANES; l++)
-#define TE_ROW(NAME, value) TE_FORMS(NAME) { const double *a = v[x.a], *b = v[x.b]; (void)b; TE_EACH w[l] = value; break; }
+#define TE_ROW(NAME, value) case OP_##NAME: { const double *a = v[x.a], *b = v[x.b]; (void)b; TE_EACH w[l] = value; break; }
 /* An operation of which Python might raise. */
-#define TE_ROW_CHECKED(NAME, value) TE_FORMS(NAME) { const double *a = v[x.a], *b = v[x.b]; (void)b; TE_EACH w[l] = value; goto check; }
+#define TE_ROW_CHECKED(NAME, value) case OP_##NAME: { const double *a = v[x.a], *b = v[x.b]; (void)b; TE_EACH w[l] = value; goto check; }
 /* What does not hold in a lane stops it here, if nothing did before. The numbers of instructions are kept as doubles, so
    that all rows have elements of one width. */
 #define TE_HOLDS(holds) { const double here = i; TE_EACH { const double s = out[l] < here ? out[l] : here; out[l] = (holds) ? out[l] : s; } }
@@ -42,7 +42,8 @@ TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, con
     for (; i < end; i++) {
         const te_operands x = operands[i];
         double *TE_RESTRICT w = v[i];
-        switch (op[i]) {
+        const int code = op[i] < TE_CONSTANT ? op_codes[op[i]] : op[i];
+        switch (code) {
         TE_ROW(ADD, a[l] + b[l])
         TE_ROW(SUB, a[l] - b[l])
         TE_ROW(MUL, a[l] * b[l])
@@ -69,7 +70,7 @@ TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, con
         TE_ROW_GUARD(TE_INFINITE, isinf(a[l]))
         TE_ROW_GUARD(TE_NAN, isnan(a[l]))
         default: {
-            const int code = op[i] & 0x3F, two = op_arities[code] == 2;
+            const int two = op_arities[code] == 2;
             const double *a = v[x.a], *b = two ? v[x.b] : a;
             TE_EACH w[l] = te_value_once(code, a[l], two ? b[l] : 0.0);
             if (te_total(code)) break;
@@ -85,8 +86,8 @@ TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, con
 #define TE_GIVE(to, part) { double *TE_RESTRICT t = ct[to]; TE_EACH t[l] = c[l] == 0.0 ? t[l] : t[l] + (part); }
 #define TE_ROW_BACK(NAME, da, db)                                                                              \
     case OP_##NAME: { const double *a = v[x.a], *b = v[x.b]; (void)a; (void)b; TE_GIVE(x.a, da) TE_GIVE(x.b, db) break; }        \
-    case OP_##NAME | TE_RIGHT: { const double *b = v[x.b]; (void)b; TE_GIVE(x.a, da) break; }                           \
-    case OP_##NAME | TE_LEFT: { const double *a = v[x.a]; (void)a; TE_GIVE(x.b, db) break; }
+    case OP_##NAME + TE_RIGHT: { const double *b = v[x.b]; (void)b; TE_GIVE(x.a, da) break; }                           \
+    case OP_##NAME + TE_LEFT: { const double *a = v[x.a]; (void)a; TE_GIVE(x.b, db) break; }
 
 /* Cotangents of the instructions from `last` down to `first`, in the order of te_replay_back. */
 TE_WIDE static void te_lanes_back(const uint8_t *op, const te_operands *operands, const te_row *v, te_row *ct, uint32_t last,
@@ -108,7 +109,7 @@ TE_WIDE static void te_lanes_back(const uint8_t *op, const te_operands *operands
         case OP_EXP: { TE_GIVE(x.a, c[l] * w[l]) break; }
         case OP_LOG: { const double *a = v[x.a]; TE_GIVE(x.a, c[l] * (1.0 / a[l])) break; }
         default: {
-            const int code = op[i] & 0x3F, form = op[i] & 0xC0, two = op_arities[code] == 2;
+            const int code = op_codes[op[i]], form = op_forms[op[i]], two = op_arities[code] == 2;
             for (int l = 0; l < TE_LANES; l++) {
                 const double a = v[x.a][l], b = two ? v[x.b][l] : 0.0;
                 if (c[l] == 0.0) continue;

@@ -68,9 +68,9 @@ cdef class Numbering:
         return self.constant_at[number]
 
     cdef int operation(self, uint32_t i, int op, Record *r) except -1:
-        cdef int form = op & FORM_MASK
+        cdef int form = op_forms[op]
         cdef uint32_t a = self.registers[r.p1], b
-        if form == SPECIAL:
+        if op >= SPECIAL:
             return self.special(i, op, r)
         if form == CONSTANT_RIGHT:
             b = self.register_of(r.d2)
@@ -127,7 +127,7 @@ cdef class Numbering:
         else:
             form = 0
         self.registers[i] = self.path.end
-        self.emit(op | form, a, b)
+        self.emit(op + form, a, b)
 
     cdef void guard(self, Guard *g) noexcept:
         cdef uint32_t a, b
@@ -442,7 +442,7 @@ cdef tuple written(Path path, double *v, list duals):
 
 cdef uint32_t write(Head *h, int op, te_operands x, uint32_t *ids, double *v, double value) except 0:
     """Record one instruction of a path."""
-    cdef int form = op & FORM_MASK, code = op & OP_MASK
+    cdef int form = op_forms[op], code = op_codes[op]
     if op_selects[code]:
         return record_selection(h, code, 0 if form == CONSTANT_LEFT else ids[x.a],
                                 0 if form == CONSTANT_RIGHT else ids[x.b], v[x.a], v[x.b], value)

@@ -14,9 +14,6 @@
 #include "ops_table.h"
 #include "selects.h"
 
-#define TE_RIGHT 0x40 /* the right operand is a constant */
-#define TE_LEFT 0x80  /* the left operand is one */
-
 /* The module around these loops is compiled for size. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define TE_HOT __attribute__((optimize("O2")))
@@ -58,17 +55,15 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
      (op) == OP_MAXIMUM || (op) == OP_MINIMUM || (op) == OP_SQRT || (op) == OP_EXP || (op) == OP_LOG || (op) == OP_SIN || \
      (op) == OP_COS || (op) == OP_RELU)
 
-#define TE_FORMS(NAME) case OP_##NAME: case OP_##NAME | TE_RIGHT: case OP_##NAME | TE_LEFT:
-
 /* Each instruction jumps directly to the next if the compiler supports it. The processor then predicts the jumps
    better, a factor of two in the reverse loop. `TE_LABEL` is an opcode's label, `TE_GO` jumps to that of instruction i. */
 #if defined(__GNUC__)
 #define TE_LABEL(code, label) case code: at_##label:
 #define TE_TO(label) (int)((char *)&&at_##label - (char *)&&at_ADD)
 #define TE_GO goto *(void *)((char *)&&at_ADD + places[op[i]])
-#define TE_PLACE_ONE(NAME, f) [OP_##NAME] = TE_TO(NAME), [OP_##NAME | TE_RIGHT] = TE_TO(NONE), [OP_##NAME | TE_LEFT] = TE_TO(NONE),
+#define TE_PLACE_ONE(NAME, f) [OP_##NAME] = TE_TO(NAME),
 #define TE_PLACE_TWO(NAME, f) \
-    [OP_##NAME] = TE_TO(NAME), [OP_##NAME | TE_RIGHT] = TE_TO(NAME##_RIGHT), [OP_##NAME | TE_LEFT] = TE_TO(NAME##_LEFT),
+    [OP_##NAME] = TE_TO(NAME), [OP_##NAME + TE_RIGHT] = TE_TO(NAME##_RIGHT), [OP_##NAME + TE_LEFT] = TE_TO(NAME##_LEFT),
 #else
 #define TE_LABEL(code, label) case code:
 #define TE_GO goto again
@@ -81,7 +76,7 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
 #define TE_UNLESS_OFTEN(NAME) if (!TE_OFTEN(OP_##NAME)) goto at_SELDOM;
 #define TE_VALUE_ONE(NAME, f) TE_LABEL(OP_##NAME, NAME) TE_UNLESS_OFTEN(NAME) TE_CHECKED(NAME, f(v[x.a]))
 #define TE_VALUE_TWO(NAME, f)                                                                                             \
-    TE_LABEL(OP_##NAME, NAME) TE_LABEL(OP_##NAME | TE_RIGHT, NAME##_RIGHT) TE_LABEL(OP_##NAME | TE_LEFT, NAME##_LEFT)              \
+    TE_LABEL(OP_##NAME, NAME) TE_LABEL(OP_##NAME + TE_RIGHT, NAME##_RIGHT) TE_LABEL(OP_##NAME + TE_LEFT, NAME##_LEFT)              \
     TE_UNLESS_OFTEN(NAME) TE_CHECKED(NAME, f(v[x.a], v[x.b]))
 #define TE_GUARDS(GUARD)                                                                                                  \
     GUARD(TE_LT_TRUE, v[x.a] < v[x.b])                                                                                    \
@@ -121,7 +116,7 @@ again:
     }
     return i;
 at_SELDOM: {
-        const int code = op[i] & 0x3F;
+        const int code = op_codes[op[i]];
         const double w = te_value_once(code, v[x.a], op_arities[code] == 2 ? v[x.b] : 0.0);
         v[i] = w;
         if (!te_total(code) && !isfinite(w)) return i;
@@ -156,8 +151,8 @@ static inline double te_share(int selects, double c, double partial) { return se
 #define TE_BACK_ONE(NAME, f) TE_BACK(NAME, OP_##NAME, NAME, 0.0, TE_GIVE_A(NAME))
 #define TE_BACK_TWO(NAME, f)                                                    \
     TE_BACK(NAME, OP_##NAME, NAME, v[x.b], TE_GIVE_A(NAME) TE_GIVE_B(NAME))           \
-    TE_BACK(NAME, OP_##NAME | TE_RIGHT, NAME##_RIGHT, v[x.b], TE_GIVE_A(NAME))        \
-    TE_BACK(NAME, OP_##NAME | TE_LEFT, NAME##_LEFT, v[x.b], TE_GIVE_B(NAME))
+    TE_BACK(NAME, OP_##NAME + TE_RIGHT, NAME##_RIGHT, v[x.b], TE_GIVE_A(NAME))        \
+    TE_BACK(NAME, OP_##NAME + TE_LEFT, NAME##_LEFT, v[x.b], TE_GIVE_B(NAME))
 
 /* Propagate cotangents from instruction `last` down to `first`, in the order in which the tape is resolved. */
 TE_HOT static void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
@@ -182,7 +177,7 @@ again:
         TE_BEFORE
     }
 at_SELDOM: {
-        const int code = op[i] & 0x3F, form = op[i] & 0xC0, two = op_arities[code] == 2;
+        const int code = op_codes[op[i]], form = op_forms[op[i]], two = op_arities[code] == 2;
         const double a = v[x.a], b = two ? v[x.b] : 0.0, w = v[i];
         if (form != TE_LEFT) ct[x.a] += te_part_once(code, 0, c, a, b, w);
         if (two && form != TE_RIGHT) ct[x.b] += te_part_once(code, 1, c, a, b, w);

@@ -44,10 +44,10 @@ from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
-    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, OP_MASK, SPECIAL, OP_COUNT, READ, TE_ACCESS, TE_CONSTANT,
+    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, OPERATIONS, SPECIAL, READ, TE_ACCESS, TE_CONSTANT,
     TE_EXACT, TE_NAN, TE_STEP, WRITE, Place,
     TE_SELECTION, TE_TRUNC,
-    Guard, Head, Record, Tape, op_arities, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
+    Guard, Head, Record, Tape, op_arities, op_codes, op_forms, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
     record_selection, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
@@ -425,7 +425,7 @@ cdef class Plan:
 
 def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
     """The text of an instruction."""
-    cdef int code = op & OP_MASK
+    cdef int code = op_codes[op]
     if op == TE_CONSTANT:
         return f"%{register} = {path.constants[a]!r}"
     if TE_CONSTANT < op < TE_ACCESS:

@@ -95,7 +95,7 @@ cdef class ScalarFunction:
 
     cdef inline object recorded1(self, Head *h, Dual parent, double value, double partial):
         """Record an operation with one parent. Sweeps of such a tape need only the partial, as for a product."""
-        return new_dual(value, record1(h, OP_MUL | CONSTANT_RIGHT, parent.id, partial, partial, value), parent.tag)
+        return new_dual(value, record1(h, OP_MUL + CONSTANT_RIGHT, parent.id, partial, partial, value), parent.tag)
 
 
 def scalar_function(primitive):

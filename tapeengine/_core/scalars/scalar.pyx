@@ -159,7 +159,7 @@ cdef inline Dual with_right(Dual x, double c, const int op, double value):
     cdef Head *h = traces.current
     if h.tag != x.tag:
         h = head_of_dual(x)
-    return new_dual(value, record1(h, op | CONSTANT_RIGHT, x.id, op_da(op, x.v, c, value), c, value), x.tag)
+    return new_dual(value, record1(h, op + CONSTANT_RIGHT, x.id, op_da(op, x.v, c, value), c, value), x.tag)
 
 
 cdef inline Dual with_left(double c, Dual y, const int op, double value):
@@ -167,7 +167,7 @@ cdef inline Dual with_left(double c, Dual y, const int op, double value):
     cdef Head *h = traces.current
     if h.tag != y.tag:
         h = head_of_dual(y)
-    return new_dual(value, record1(h, op | CONSTANT_LEFT, y.id, op_db(op, c, y.v, value), c, value), y.tag)
+    return new_dual(value, record1(h, op + CONSTANT_LEFT, y.id, op_db(op, c, y.v, value), c, value), y.tag)
 
 
 cdef Dual unary_of(Dual x, int op, double value, int kind):
@@ -323,7 +323,7 @@ def with_value(d, double value):
     if type(d) is not Dual:
         return value
     cdef Head *h = head_of_dual(<Dual> d)
-    cdef uint32_t id = record1(h, OP_ADD | CONSTANT_RIGHT, (<Dual> d).id, 1.0, value - (<Dual> d).v, value)
+    cdef uint32_t id = record1(h, OP_ADD + CONSTANT_RIGHT, (<Dual> d).id, 1.0, value - (<Dual> d).v, value)
     return new_dual(value, id, (<Dual> d).tag)
 
 

@@ -8,7 +8,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memset
 from numpy cimport PyArray_DATA, ndarray
 
-from tapeengine._core.tape.tape cimport FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at
+from tapeengine._core.tape.tape cimport SPECIAL, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.linear cimport scalar_ids
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport free_zeros, zeros
@@ -30,7 +30,7 @@ cdef void resolve_block(Head *h, double *cotangent, uint32_t top) noexcept nogil
     cdef double *c
     for i in range(top, h.inputs, -1):
         c = cotangent + <size_t> i * TE_BLOCK
-        if op_at(h, i) & FORM_MASK == SPECIAL or te_block_zero(c):
+        if op_at(h, i) >= SPECIAL or te_block_zero(c):
             continue
         r = record_at(h, i)
         te_block_add(cotangent + <size_t> r.p1 * TE_BLOCK, c, r.d1)
@@ -45,7 +45,7 @@ cdef void push_block(Head *h, double *tangent, uint32_t top) noexcept nogil:
     cdef double *t
     for i in range(h.inputs + 1, top + 1):
         t = tangent + <size_t> i * TE_BLOCK
-        if op_at(h, i) & FORM_MASK == SPECIAL:
+        if op_at(h, i) >= SPECIAL:
             memset(t, 0, TE_BLOCK * sizeof(double))
             continue
         r = record_at(h, i)

@@ -14,7 +14,7 @@ from tapeengine._core.sweeps.inspection cimport PartialSweep
 from tapeengine._core.sweeps.linear cimport staged
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.tape cimport ARRAY, FORM_MASK, SPECIAL, Head, Record, Tape, op_at, record_at, value_at
+from tapeengine._core.tape.tape cimport ARRAY, SPECIAL, Head, Record, Tape, op_at, record_at, value_at
 from tapeengine._core.sweeps.trace cimport Backpropagator, Seeds
 
 import numpy
@@ -59,7 +59,7 @@ def first_not_finite(Tape tape, uint32_t first, uint32_t last):
         kind = op_at(h, i)
         if tape.keeps_values and kind != ARRAY and not isfinite(value_at(h, i)):
             return i, "value"
-        if kind & FORM_MASK == SPECIAL:
+        if kind >= SPECIAL:
             continue
         r = record_at(h, i)
         if not isfinite(r.d1) or (r.p2 != i and not isfinite(r.d2)):
@@ -91,7 +91,7 @@ def cotangent_fault(Backpropagator back, cotangent):
         if not finite(owner):
             return Fault(0, None, owner, [])
     for i in range(h.count - 1, h.inputs, -1):
-        fault = special_cotangent(sweep, i) if op_at(h, i) & FORM_MASK == SPECIAL else scalar_cotangent(sweep, i)
+        fault = special_cotangent(sweep, i) if op_at(h, i) >= SPECIAL else scalar_cotangent(sweep, i)
         if fault is not None:
             return fault
     return None
@@ -146,7 +146,7 @@ def tangent_fault(Backpropagator back, tuple tangents):
             if not finite(owner):
                 return Fault(0, None, owner, [])
         for i in range(h.inputs + 1, end):
-            fault = special_tangent(tape, r, i) if op_at(h, i) & FORM_MASK == SPECIAL else scalar_tangent(h, array, i)
+            fault = special_tangent(tape, r, i) if op_at(h, i) >= SPECIAL else scalar_tangent(h, array, i)
             if fault is not None:
                 return fault
         return None

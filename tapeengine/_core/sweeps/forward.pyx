@@ -14,7 +14,7 @@ from tapeengine._core.sweeps.recorded cimport RecordedReverse
 from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
-    ARRAY, CHUNK_LAST, CHUNK_SHIFT, FORM_MASK, READ, SPECIAL, WRITE, Chunk, Head, Record, Tape, op_at, record_at,
+    ARRAY, CHUNK_LAST, CHUNK_SHIFT, READ, SPECIAL, WRITE, Chunk, Head, Record, Tape, op_at, record_at,
 )
 
 cdef enum:
@@ -121,7 +121,7 @@ cdef int push_recorded(Tape tape, Copies copies, RecordedReverse r) except -1:
     for i in range(h.inputs + 1, h.count):
         if i & 0xFFFFF == 0:
             PyErr_CheckSignals()
-        if op_at(h, i) & FORM_MASK == SPECIAL:
+        if op_at(h, i) >= SPECIAL:
             push_special(tape, r, i)
             r.check_open()
         else:

@@ -15,7 +15,7 @@ from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.arrays.storing cimport new_array, view_by
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.tape.tape cimport (
-    ARRAY, FORM_MASK, READ, SPECIAL, WRITE, Head, Place, Record, Tape, op_at, record_at, tape_of,
+    ARRAY, READ, SPECIAL, WRITE, Head, Place, Record, Tape, op_at, record_at, tape_of,
 )
 
 import numpy
@@ -149,7 +149,7 @@ cdef int resolve_recorded(Tape tape, Copies copies, RecordedReverse r, uint32_t 
         if i & 0xFFFFF == 0:
             PyErr_CheckSignals()
         kind = op_at(h, i)
-        if kind & FORM_MASK != SPECIAL:
+        if kind < SPECIAL:
             if r.scalars[i].value != 0.0 or r.scalars[i].id != 0:
                 pass_on(h, copies, r.outer, r.scalars, i)
             continue

@@ -9,7 +9,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
 from tapeengine._core.tape.tape cimport (
-    CONSTANT_LEFT, FORM_MASK, OP_ADD, OP_MASK, OP_MUL, OP_NEG, OP_SUB, Head, Record, Tape, op_at, record_at, value_at,
+    CONSTANT_LEFT, OP_ADD, OP_MUL, OP_NEG, OP_SUB, SPECIAL, Head, Record, Tape, op_at, op_codes, op_forms, record_at,
+    value_at,
 )
 
 cdef extern from "ops_second.h" nogil:
@@ -26,7 +27,7 @@ cdef inline te_scalar seen(Head *h, double *tangent, uint32_t i) noexcept nogil:
 
 cdef inline double dotted_partial(Head *h, Record *r, double *tangent, uint32_t i, bint second) noexcept nogil:
     """The derivative of one partial of a record along the direction."""
-    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef int form = op_forms[op_at(h, i)], op = op_codes[op_at(h, i)]
     cdef te_scalar a, b, v
     if op == OP_ADD or op == OP_SUB or op == OP_NEG:
         return 0.0
@@ -62,7 +63,7 @@ cdef int resolve_second(Tape tape, double *tangent, double *cotangent, double *d
     cdef uint32_t i
     with nogil:
         for i in range(top, h.inputs, -1):
-            if op_at(h, i) & FORM_MASK != FORM_MASK and (cotangent[i] != 0.0 or dotted[i] != 0.0):
+            if op_at(h, i) < SPECIAL and (cotangent[i] != 0.0 or dotted[i] != 0.0):
                 pass_on(h, tangent, cotangent, dotted, i)
             if i & 0xFFFFF == 0:
                 with gil:

@@ -20,8 +20,8 @@ GENERATED = (
     "scalars/elementary.pxi",
     "scalars/math.pyi",
 )
-#: The largest number of opcodes: six bits of a record's byte, of which two are the form (`Form` in ``tape.pxd``).
-MOST = 64
+#: The first byte of a record that is no scalar operation: `SPECIAL` in ``tape.pxd``, `TE_CONSTANT` in ``guards.h``.
+SPECIAL = 0xC0
 OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 RECORDED: dict[type, str] = {ast.Add: "ADD", ast.Sub: "SUB", ast.Mult: "MUL", ast.Div: "DIV"}
 
@@ -95,16 +95,20 @@ def partials(ops: Any, which: str, write: Callable[[ast.expr], str]) -> list[tup
 
 def constants(ops: Any) -> list[str]:
     """The opcodes, their names, and the tables that the core looks up by opcode."""
-    if len(ops) > MOST:
-        raise ValueError(f"the table has {len(ops)} opcodes, but the byte of a record holds {MOST} and their form")
+    codes, two = forms(ops), sum(op.arity == 2 for op in ops)
+    if len(codes) > SPECIAL:
+        raise ValueError(f"the table has {len(codes)} opcodes with their forms, but a record's byte holds {SPECIAL}")
     names = ", ".join(f'"{op.name}"' for op in ops)
     quoted = [f'"{op.ufuncs}"' for op in ops]
     discrete = [op.da == "0" and op.db in ("", "0") for op in ops]
     return [
         "enum {",
         *(f"    OP_{op.name.upper()} = {i}," for i, op in enumerate(ops)),
-        f"    OP_COUNT = {len(ops)}",
+        f"    OP_COUNT = {len(ops)},",
+        f"    TE_BOTH = 0, TE_RIGHT = {len(ops)}, TE_LEFT = {len(ops) + two}, TE_OPERATIONS = {len(codes)}",
         "};",
+        f"static const unsigned char op_codes[256] = {{{', '.join(str(code) for code, _ in codes)}}};",
+        f"static const unsigned char op_forms[256] = {{{', '.join(form for _, form in codes)}}};",
         f"static const char *const op_names[] = {{{names}}};",
         f"static const unsigned char op_arities[] = {{{', '.join(str(op.arity) for op in ops)}}};",
         f"static const unsigned char op_discrete[] = {{{', '.join(str(int(d)) for d in discrete)}}};",
@@ -112,6 +116,17 @@ def constants(ops: Any) -> list[str]:
         f"static const char *const op_ufuncs[] = {{{', '.join(quoted)}}};",
         "",
     ]
+
+
+def forms(ops: Any) -> list[tuple[int, str]]:
+    """The opcode and the form of each byte of a record: which operands of an operation of two are constants.
+
+    The rows of two parents come first. So the byte is the opcode for the form ``TE_BOTH``, and the sum of opcode and
+    form for the others.
+    """
+    two = sum(op.arity == 2 for op in ops)
+    counts = {"TE_BOTH": len(ops), "TE_RIGHT": two, "TE_LEFT": two}
+    return [(code, form) for form, count in counts.items() for code in range(count)]
 
 
 def bits(flags: tuple[bool, ...]) -> int:

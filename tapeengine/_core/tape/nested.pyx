@@ -12,8 +12,8 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
 from tapeengine._core.tape.tape cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, FORM_MASK, INPUT, OP_MASK, SPECIAL, Head, Record, Tape, first_id, head_of, op_at,
-    op_da, op_db, op_discrete, op_value, record1, record2, record_at, record_special, tape_of, value_at,
+    CONSTANT_LEFT, CONSTANT_RIGHT, INPUT, SPECIAL, Head, Record, Tape, first_id, head_of, op_at,
+    op_codes, op_da, op_db, op_discrete, op_forms, op_value, record1, record2, record_at, record_special, tape_of, value_at,
     OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG,
 )
 
@@ -52,9 +52,9 @@ cdef te_scalar te_binary "te_binary"(void *h, int op, te_scalar a, te_scalar b) 
         if b.id == 0 and b.value == 0.0:
             return a
     if b.id == 0:
-        return te_scalar(v, record1(head, op | CONSTANT_RIGHT, a.id, op_da(op, a.value, b.value, v), b.value, v))
+        return te_scalar(v, record1(head, op + CONSTANT_RIGHT, a.id, op_da(op, a.value, b.value, v), b.value, v))
     if a.id == 0:
-        return te_scalar(v, record1(head, op | CONSTANT_LEFT, b.id, op_db(op, a.value, b.value, v), a.value, v))
+        return te_scalar(v, record1(head, op + CONSTANT_LEFT, b.id, op_db(op, a.value, b.value, v), a.value, v))
     return te_scalar(v, record2(
         head, op, a.id, b.id, op_da(op, a.value, b.value, v), op_db(op, a.value, b.value, v), v))
 
@@ -130,7 +130,7 @@ cdef Copies copy_out(Tape tape):
         links += 1
         copies.links = links    # set last: a thread that interrupts here copies the same link once more
     for i in range(max(copies.count, h.inputs + 1, first), h.count):
-        if op_at(h, i) & FORM_MASK != SPECIAL:
+        if op_at(h, i) < SPECIAL:
             copies.ids[i - first] = copy_record(tape, copies, outer, i)
     copies.count = h.count
     return copies
@@ -168,9 +168,9 @@ cdef uint32_t copy_record(Tape tape, Copies copies, Head *outer, uint32_t i) exc
     if a and r.p2 == i:
         return record1(outer, op, a, r.d1, r.d2, value_at(h, i))
     if a:
-        return record1(outer, op | CONSTANT_RIGHT, a, r.d1, number_of(tape, r.p2), value_at(h, i))
+        return record1(outer, op + CONSTANT_RIGHT, a, r.d1, number_of(tape, r.p2), value_at(h, i))
     if b:
-        return record1(outer, op | CONSTANT_LEFT, b, r.d2, number_of(tape, r.p1), value_at(h, i))
+        return record1(outer, op + CONSTANT_LEFT, b, r.d2, number_of(tape, r.p1), value_at(h, i))
     return 0
 
 
@@ -229,7 +229,7 @@ cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar p
 cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint32_t i) except -1:
     """Call the backpropagator of one record, and record its steps."""
     cdef Record *r = record_at(h, i)
-    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef int form = op_forms[op_at(h, i)], op = op_codes[op_at(h, i)]
     cdef te_scalar a, b, v
     if not copies.ids[i]:    # the partials are constants
         contribute(outer, &cotangent[r.p1], cotangent[i], constant(r.d1))
@@ -253,7 +253,7 @@ cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint
 cdef int gather(Head *h, Copies copies, Head *outer, te_scalar *tangent, uint32_t i) except -1:
     """Compute the tangent of one record from those of its parents, and record the steps."""
     cdef Record *r = record_at(h, i)
-    cdef int form = op_at(h, i) & FORM_MASK, op = op_at(h, i) & OP_MASK
+    cdef int form = op_forms[op_at(h, i)], op = op_codes[op_at(h, i)]
     cdef bint first = tangent[r.p1].id or tangent[r.p1].value != 0.0
     cdef bint second = r.p2 != i and (tangent[r.p2].id or tangent[r.p2].value != 0.0)
     cdef te_scalar a, b, v, da = constant(r.d1), db = constant(r.d2)

@@ -97,7 +97,7 @@ class Op(NamedTuple):
         return name or self.name, tuple(params.split(", ")) if params else ("x", "y")[: self.arity]
 
 
-OPS: tuple[Op, ...] = (
+ROWS: tuple[Op, ...] = (
     # arithmetic
     Op("add", "a + b", "1", "1", ufuncs="add"),
     Op("sub", "a - b", "1", "-1", ufuncs="subtract"),
@@ -253,7 +253,10 @@ OPS: tuple[Op, ...] = (
 )
 
 #: The rows that define functions of ``tapeengine.math``.
-FUNCTIONS: tuple[Op, ...] = tuple(op for op in OPS if op.doc)
+FUNCTIONS: tuple[Op, ...] = tuple(op for op in ROWS if op.doc)
+
+#: The rows by opcode. Operations of two parents come first: their opcodes have forms (`generate_ops.forms`).
+OPS: tuple[Op, ...] = tuple(sorted(ROWS, key=lambda op: -op.arity))
 
 #: Base functions beside those of ``math.h``, which ``functions.h`` and ``tapeengine.reference.functions`` both define.
 BASE: tuple[str, ...] = tuple(sorted({name for op in OPS for name in re.findall(r"\bbase_\w+", op.value)}))

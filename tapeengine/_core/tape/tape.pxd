@@ -20,18 +20,20 @@ cdef extern from "guards.h" nogil:
         TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, TE_EXACT, TE_FINITE, TE_INFINITE, TE_NAN, TE_ACCESS, TE_STEP
         TE_SELECTION
 
-# The two high bits of an opcode byte: which operands of a binary operation are on the tape. A constant operand of a
-# one-parent record is kept in d2, which its sweep does not need.
-cdef enum Form:
-    BOTH = 0x00            # unary, or binary with both parents on the tape
-    CONSTANT_RIGHT = 0x40  # p1 is the left operand, d2 the value of the right one
-    CONSTANT_LEFT = 0x80   # p1 is the right operand, d2 the value of the left one
-    SPECIAL = 0xC0         # not a scalar operation: one of Special
-    FORM_MASK = 0xC0
-    OP_MASK = 0x3F
+# The byte of a record is the sum of an opcode and its form: which operands of a binary operation are on the tape. A
+# constant operand of a one-parent record is kept in d2, which its sweep does not need.
+cdef extern from "ops_table.h" nogil:
+    enum:
+        BOTH "TE_BOTH"              # unary, or binary with both parents on the tape
+        CONSTANT_RIGHT "TE_RIGHT"   # p1 is the left operand, d2 the value of the right one
+        CONSTANT_LEFT "TE_LEFT"     # p1 is the right operand, d2 the value of the left one
+        OPERATIONS "TE_OPERATIONS"  # the number of bytes that are scalar operations
+    const unsigned char op_codes[]
+    const unsigned char op_forms[]
 
 # Sweeps recognise a special record by p1 == its own id.
 cdef enum Special:
+    SPECIAL = 0xC0  # from here on not a scalar operation
     INPUT = 0xC0    # an input of the trace, or a link to a dual of an outer trace
     READ = 0xC1     # element read: p2 is the storage, d2 the offset
     WRITE = 0xC2    # element write: p2 is the storage, d2 the offset, d1 the id of the assigned scalar (0: a constant)

@@ -165,9 +165,9 @@ cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double
     if da != 0.0 and db != 0.0:
         return record2(h, op, p1, p2, da, db, value)
     if da != 0.0:
-        return record1(h, op | CONSTANT_RIGHT if op_arities[op] == 2 else op, p1, da, b, value)
+        return record1(h, op + CONSTANT_RIGHT if op_arities[op] == 2 else op, p1, da, b, value)
     if db != 0.0:
-        return record1(h, op | CONSTANT_LEFT, p2, db, a, value)
+        return record1(h, op + CONSTANT_LEFT, p2, db, a, value)
     return record_special(h, INPUT, 0, 0.0, 0.0, value)
 
 
@@ -496,9 +496,9 @@ cdef class Tape:
         """One record as (id, opcode name, ids of the parents, partials)."""
         cdef Record *r = record_at(&self.head, i)
         cdef int op = op_at(&self.head, i)
-        if op & FORM_MASK == SPECIAL:
+        if op >= SPECIAL:
             return i, ("input", "read", "write", "array")[op - INPUT], (), ()
-        name = op_names[op & OP_MASK].decode()
+        name = op_names[op_codes[op]].decode()
         if r.p2 == i:
             return i, name, (r.p1,), (r.d1,)
         return i, name, (r.p1, r.p2), (r.d1, r.d2)

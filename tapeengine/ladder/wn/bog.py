@@ -35,8 +35,8 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
+from tapeengine.chad.traverse import free_variables
 from tapeengine.chad.types import INT, Named, Product
-from tapeengine.ladder.scope import free_variables
 from tapeengine.ladder.source import LetTuple
 from tapeengine.ladder.target import Interface
 from tapeengine.ladder.wn.bog_forward import BAG, Forward, function

@@ -21,7 +21,7 @@ from typing import Any
 
 from tapeengine.chad.terms import Build as BuildTerm
 from tapeengine.chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
-from tapeengine.ladder.scope import free, subterms
+from tapeengine.chad.traverse import children, free_variables
 
 __all__ = [
     "Build",
@@ -114,7 +114,7 @@ class Build(Categorical):
 
 def convert(term: Term, context: Context, prune: bool = True) -> Categorical:
     """``C[term] context``."""
-    needed = tuple(x for x in context if x in free(term))
+    needed = tuple(x for x in context if x in free_variables(term))
     if prune and needed != context and not isinstance(term, (Var, Literal)):
         return Sequence(Prune(tuple(map(context.index, needed))), convert(term, needed))
 
@@ -137,5 +137,5 @@ def convert(term: Term, context: Context, prune: bool = True) -> Categorical:
         case BuildTerm(size, i, body):
             return Build(c(size), convert(body, (*context, i.name), prune))
         case Op(name, _):
-            return Sequence(Pair(tuple(map(c, subterms(term)))), Function(name))
-    return Sequence(Pair(tuple(map(c, subterms(term)))), Function(type(term).__name__.lower()))
+            return Sequence(Pair(tuple(c(part) for part, _ in children(term))), Function(name))
+    return Sequence(Pair(tuple(c(part) for part, _ in children(term))), Function(type(term).__name__.lower()))

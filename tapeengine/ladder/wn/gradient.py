@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tapeengine.chad.terms import Module
-from tapeengine.ladder.target import Tagged
+from tapeengine.chad.values import Tagged
 from tapeengine.ladder.wn import primitives, vectors
 from tapeengine.ladder.wn.procedure import Procedure, execute
 from tapeengine.ladder.wn.single_use import single_use

@@ -35,9 +35,9 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
+from tapeengine.chad.traverse import free_variables
 from tapeengine.chad.types import BOOL, INT, Named, Product
 from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.scope import free
 from tapeengine.ladder.source import FoldLeft
 from tapeengine.ladder.target import Fresh, Interface, Partial
 
@@ -120,7 +120,7 @@ class Jacobian:
         zero, one = linear_map("0"), linear_map("1")
         inner = {x: self.fresh("d" + x, MAP) for x in tangents} | {term.pair.name: self.fresh("dt", MAP)}
         slope: Term = Let(inner[term.pair.name], linear_map("HCat", zero, one), self.term(term.body, inner))
-        for x in sorted(free(term.body) & set(tangents)):
+        for x in sorted(free_variables(term.body).keys() & set(tangents)):
             slope = Let(inner[x], linear_map("o", tangents[x], linear_map("HCat", one, zero)), slope)
         functions = Lambda((term.pair,), term.body), Lambda((term.pair,), slope)
         parts = linear_map("VCat", self.term(term.init, tangents), self.term(term.array, tangents))

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tapeengine.chad.terms import Call, Definition, Module, Op, Term, Tuple, Var, lit
+from tapeengine.chad.traverse import children
 from tapeengine.chad.types import INT, Product, Type
-from tapeengine.ladder.scope import subterms
 from tapeengine.ladder.source import Ccl, LetTuple, NTimes
 from tapeengine.ladder.target import Interface
 from tapeengine.ladder.wn.bog import ZERO, D
@@ -37,7 +37,7 @@ def loops(module: Module) -> dict[str, Definition]:
     pending = [f.body for f in module.definitions.values()]
     while pending:
         term = pending.pop()
-        pending += subterms(term)
+        pending += [part for part, _ in children(term)]
         if isinstance(term, NTimes):
             made += stored(term.function, term.type)
         elif isinstance(term, Ccl):

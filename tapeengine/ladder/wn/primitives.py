@@ -17,9 +17,10 @@ from __future__ import annotations
 from typing import Any
 
 from tapeengine.chad.terms import Index, Inject, Op, Size, Term, Total
+from tapeengine.chad.traverse import children
+from tapeengine.chad.values import Tagged
 from tapeengine.ladder.operations import DISCRETE, ROWS, partial, value
-from tapeengine.ladder.scope import subterms
-from tapeengine.ladder.target import Interface, Tagged
+from tapeengine.ladder.target import Interface
 from tapeengine.ladder.wn import vectors
 
 __all__ = ["NAMES", "application", "forward", "reverse"]
@@ -29,13 +30,14 @@ NAMES = (*ROWS, *DISCRETE, "index", "total", "size", "dup", "elim", "in0", "in1"
 
 def application(term: Term) -> tuple[str, tuple[Term, ...]] | None:
     """The function that a term applies, and its arguments; None if it is no application."""
+    parts = tuple(part for part, _ in children(term))
     match term:
         case Op(name, _) | Interface(name, _):
-            return name, subterms(term)
+            return name, parts
         case Index() | Total() | Size():
-            return type(term).__name__.lower(), subterms(term)
+            return type(term).__name__.lower(), parts
         case Inject(index, _):
-            return f"in{index}", subterms(term)
+            return f"in{index}", parts
     return None
 
 

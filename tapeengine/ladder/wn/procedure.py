@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.ladder.target import Tagged
+from tapeengine.chad.values import Tagged
 
 __all__ = [
     "Assign",
@@ -182,7 +182,7 @@ def execute(procedure: Procedure, store: dict[str, Any], functions: Mapping[str,
                 store[to] = store.pop(argument)
             case Case(argument, branches):
                 tagged = store.pop(argument) or Tagged(0, None)
-                x, branch = branches[tagged.index]
+                x, branch = branches[tagged.option]
                 store[x] = tagged.payload
                 count += execute(branch, store, functions)
     return count

@@ -29,8 +29,8 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
+from tapeengine.chad.traverse import children, free_variables
 from tapeengine.chad.types import Product
-from tapeengine.ladder.scope import free, subterms
 from tapeengine.ladder.source import Ccl, LetTuple, NTimes
 from tapeengine.ladder.target import Fresh, Interface
 from tapeengine.ladder.wn.primitives import application
@@ -42,6 +42,11 @@ Names = dict[str, Var]
 Around = Callable[[Term], Term]
 Body = tuple[tuple[Var, ...], Term]
 Choice = tuple[Term, list[Body], Around]
+
+
+def free(term: Term) -> frozenset[str]:
+    """The names of the free variables of a term."""
+    return frozenset(free_variables(term))
 
 
 def single_use(module: Module) -> Module:
@@ -122,7 +127,7 @@ class SingleUse:
 
     def applied(self, term: Term, names: Names) -> Term:
         """S of a tuple, of an application or of a loop."""
-        (*parts,), around = self.parts(subterms(term), names)
+        (*parts,), around = self.parts([part for part, _ in children(term)], names)
         match term:
             case Tuple():
                 return around(replace(term, items=tuple(parts)))

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tapeengine.chad.terms import Module
+from tapeengine.chad.traverse import size
+from tapeengine.chad.values import Tagged
 from tapeengine.ladder.pretty import show
-from tapeengine.ladder.scope import size
-from tapeengine.ladder.target import Tagged
 from tapeengine.ladder.wn import full, vectors
 from tapeengine.ladder.wn.application import reverse
 from tapeengine.ladder.wn.bags import bog
