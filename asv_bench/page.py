@@ -1,4 +1,4 @@
-"""Writes docs/performance.md from docs/figures.json and docs/peers.json.
+"""Writes docs/performance.md from docs/figures.json, docs/noise.json and docs/peers.json.
 
 python asv_bench/figures.py --runs 2 --json docs/figures.json
 make peers page
@@ -6,6 +6,7 @@ make peers page
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 from asv_bench.peers.idioms import COMPILED, OURS, REWRITTEN
+from asv_bench.peers.run import MEMORY
 from asv_bench.programs.catalogue import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,13 +28,13 @@ Row = dict[str, Any]
 INTRODUCTION = """\
 # What a derivative costs here, and elsewhere
 
-This page is written by `asv_bench/page.py` from `docs/figures.json` and `docs/peers.json`; every number on it was
-measured by a command that stands beside it.
+`asv_bench/page.py` writes this page from `docs/figures.json`, `docs/noise.json` and `docs/peers.json`. Each section
+shows the command that measured its numbers.
 
-Value and derivative are measured against the same program on plain floats or numpy arrays: in one process, in turns,
-the smallest of several samples, by the CPU time of the process. "3 x" means that value and all cotangents together took
-three times as long as the plain program. The tools are each held to one thread. A tool's values and derivatives are
-compared with central differences of the plain program, and with the other tools', before anything is timed.
+A figure such as "3 x" means: value and all cotangents together took three times as long as the same program on plain
+floats or numpy arrays. Both run in one process and take turns. Times are CPU times of the process; of several samples
+the smallest counts. Each tool runs on one thread. Before a tool is timed, its values and derivatives are compared with
+central differences of the plain program and with the results of the other tools.
 """
 
 
@@ -60,27 +62,39 @@ def reasons(rows: list[Row]) -> str:
     return "\n".join(f"* {what}: {REASONS[what]}" for what in missed)
 
 
+def plain_numbers(text: str) -> str:
+    """Write the numbers of a text without powers of ten."""
+    return re.sub(r"\d\.\d+e\+\d+", lambda found: number(float(found[0])), text)
+
+
+def verdict_of(row: Row) -> str:
+    """Say whether a limit is met; some targets have a second limit, which their detail states."""
+    if not row.get("met"):
+        return "**missed**"
+    return "met" if row["value"] <= row["limit"] else "met by its second limit"
+
+
 def targets(rows: list[Row]) -> str:
     """Return the section with the limits and the measurements."""
     lines = []
     for row in rows:
         value = number(row["value"]) if "value" in row else "not measured"
-        verdict = "met" if row.get("met") else "**missed**"
-        detail = row.get("detail", row.get("error", ""))
+        verdict = verdict_of(row)
+        detail = plain_numbers(row.get("detail", row.get("error", "")))
         lines.append([row["what"], f"{number(row['limit'])} {row['unit']}", value, verdict, detail])
     met = sum(bool(row.get("met")) for row in rows)
     spread = max((row["spread"] for row in rows if "spread" in row), default=1.0)
     return f"""\
 ## Limits that this project sets itself
 
-{met} of {len(rows)} are met. Where a target was measured in several runs the smallest figure counts; these runs
-differ by up to {100 * (spread - 1):.0f} %, which is the noise of this page.
+{met} of {len(rows)} are met. A target that was measured in several runs is shown with its smallest figure. Its runs
+differ by up to {100 * (spread - 1):.0f} %: this is the noise of the table.
 
 ```console
 $ python asv_bench/figures.py --runs 2 --json docs/figures.json
 ```
 
-{table(["what", "at most", "measured", "", "detail"], lines)}
+{table(["what", "at most", "measured", "verdict", "detail"], lines)}
 
 {reasons(rows)}
 """
@@ -97,8 +111,10 @@ def noise(stated: dict[str, Any]) -> str:
     return f"""\
 ## The noise of `make bench`
 
-Two full runs on one commit ({", ".join(stated["commits"])}): all {stated["counts"]} counts are equal, and the larger
-measurement of a benchmark over the smaller is within the band of its kind.
+Two full runs on one commit ({", ".join(stated["commits"])}) are compared. All {stated["counts"]} counts are equal. For
+every other benchmark the table has the larger measurement over the smaller one: half of the benchmarks stay within the
+first figure, 95 % within the second, all within the third. The band is the third figure rounded up; `make bench-agree`
+fails where two runs differ by more.
 
 ```console
 $ make bench; make bench; make bench-agree BENCH_ARGS=--write
@@ -149,6 +165,11 @@ def against(rows: list[Row], what: str) -> dict[tuple[str, str], tuple[int, floa
     return found
 
 
+def is_faster(factor: float) -> bool:
+    """Whether this engine's figure exceeds another tool's by half a percent or more; less is written as 1."""
+    return factor >= 1.005
+
+
 def wins(rows: list[Row], tools: list[str]) -> str:
     """Return lines that name, for each program, the tools that are faster than this engine."""
     lines = []
@@ -156,25 +177,22 @@ def wins(rows: list[Row], tools: list[str]) -> str:
         faster = [
             (factor, f"{tool} {number(factor)}" + (f" (n={size})" if size < PROGRAMS[name].sizes[-1] else ""))
             for (program, tool), (size, factor) in against(rows, "ratio").items()
-            if program == name and tool in tools and factor > 1.0
+            if program == name and tool in tools and is_faster(factor)
         ]
         if faster:
             lines.append(f"* {name}: " + ", ".join(text for _, text in sorted(faster, reverse=True)))
     return "\n".join(lines) or "* none on this list."
 
 
-def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str) -> str:
-    """Say on how many programs this engine has the lowest figure among the tools, and name the other programs."""
+def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str) -> tuple[int, int, str]:
+    """Count the programs on which this engine has the lowest figure among the tools, and all; name the other ones."""
     compared = {key: value for key, value in against(rows, what).items() if key[0] in names and key[1] in tools}
-    programs = {name for name, _ in compared}
-    lost = sorted(
-        f"{name} {size} ({tool}, {number(factor)} times)"
-        for (name, tool), (size, factor) in compared.items()
-        if factor > 1.0
-    )
-    losing = {text.split()[0] for text in lost}
-    counted = f"{len(programs) - len(losing)} of {len(programs)}"
-    return f"{counted}; not on {', '.join(lost)}" if lost else counted
+    better: dict[str, list[str]] = {}
+    for (name, tool), (size, factor) in sorted(compared.items()):
+        if is_faster(factor):
+            better.setdefault(f"{name} {size}", []).append(f"{tool}, {number(factor)} times")
+    programs, lost = {name for name, _ in compared}, {case.split()[0] for case in better}
+    return len(programs - lost), len(programs), ", ".join(f"{case} ({'; '.join(by)})" for case, by in better.items())
 
 
 def repaid(rows: list[Row], tool: str) -> str:
@@ -183,7 +201,7 @@ def repaid(rows: list[Row], tool: str) -> str:
     said = []
     for (name, other), (size, factor) in against(rows, "ratio").items():
         ours, theirs = (found[name, size, which] for which in (OURS, tool)) if other == tool else ({}, {})
-        if other == tool and factor > 1.0 and theirs["first"] > ours["first"]:
+        if other == tool and is_faster(factor) and theirs["first"] > ours["first"]:
             calls = (theirs["first"] - ours["first"]) / (ours["steady"] - theirs["steady"])
             said.append(f"{name} {size} after {number(math.ceil(calls))}")
     return ", ".join(said)
@@ -193,12 +211,13 @@ def slow_in_python(rows: list[Row], tools: list[str]) -> str:
     """Name the cases in which a tool has its first derivative before the plain program has run once."""
     plain = {(row["program"], row["size"]): row["plain"] for row in rows if row["tool"] == OURS and "plain" in row}
     faster = [
-        f"{row['program']} {row['size']} ({number(row['first'])} s in {row['tool']}, plain program {number(seconds)} s)"
+        f"{row['program']} {row['size']} ({row['tool']} {number(row['first'])} s, plain program {number(seconds)} s)"
         for row in rows
         if row["tool"] in tools
         and row.get("first", math.inf) < (seconds := plain.get((row["program"], row["size"]), 0.0))
     ]
-    return f"There before the plain program has run once in Python: {', '.join(faster)}.\n" if faster else ""
+    said = "On some programs a tool has its first derivative before the plain program has run once in Python"
+    return f"{said}: {', '.join(faster)}.\n" if faster else ""
 
 
 def compiled_first(found: dict[str, dict[str, Row]]) -> str:
@@ -231,20 +250,42 @@ def adbench(rows: list[Row], tools: list[str]) -> str:
     return table(["milliseconds", *shown], lines)
 
 
+def is_of_tool(error: str) -> bool:
+    """Whether a text is an exception of the tool, rather than a limit of the measurement."""
+    return bool(re.match(r"\w+: ", error))
+
+
 def refusals(rows: list[Row]) -> str:
     """Return the table of cases that a tool refused or in which it failed."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        why = row.get("refused") or row.get("error")
+        case, error = f"{row['program']} {row['size']}", row.get("error", "")
+        if slow := re.fullmatch(r"would take some (\d+ s), (more than \d+ s)", error):
+            case, error = f"{case} ({slow[1]})", f"would take {slow[2]} of CPU time"
+        why = row.get("refused") or (f"`{error}`" if is_of_tool(error) else error)
         if why:
-            found.setdefault((row["tool"], why), []).append(f"{row['program']} {row['size']}")
-    lines = [[tool, ", ".join(cases), f"`{why}`"] for (tool, why), cases in sorted(found.items())]
+            found.setdefault((row["tool"], why), []).append(case)
+    lines = [[tool, ", ".join(cases), why] for (tool, why), cases in sorted(found.items())]
     return table(["tool", "programs", "why there is no figure"], lines)
 
 
 def picture(name: str, text: str) -> str:
     """Return a picture with the sentence that describes it."""
     return f"![{text}](performance/{name}.svg)"
+
+
+def fastest(rows: list[Row], tools: list[str]) -> str:
+    """Say on how many scalar and loop programs this engine is the fastest of the tools."""
+    ours, of, others = lowest(rows, LOOPS, tools, "ratio")
+    said = f"Of these tools tapeengine is the fastest on {ours} of {of} programs of scalars and loops."
+    return f"{said} Another tool is faster on {others}." if others else said
+
+
+def earliest(rows: list[Row], tools: list[str]) -> str:
+    """Say on how many programs this engine has the first derivative before the tools that compile."""
+    ours, of, others = lowest(rows, tuple(PROGRAMS), tools, "first")
+    said = f"tapeengine has its first derivative before all other tools but te.program on {ours} of {of} programs."
+    return f"{said} Another tool is earlier on {others}." if others else said
 
 
 def origin(data: dict[str, Any]) -> str:
@@ -254,8 +295,9 @@ def origin(data: dict[str, Any]) -> str:
     versions = ", ".join(f"{tool} {version}" for tool, version in data["tools"].items())
     return f"""\
 Commit {data["commit"]}, {data["day"]}, {where}, Python {machine["python"]}, numpy {machine["numpy"]}. {versions}.
-While this was measured, {machine["load"]} processes wanted a core on average. Ratios are of CPU time and little
-disturbed by that; seconds to the first derivative are by the clock on the wall, and suffer for all tools alike."""
+During the measurement {machine["load"]} processes wanted a core on average. This changes the ratios little, because
+they are of CPU times. Seconds to the first derivative are wall-clock times, which grow with the load for all tools
+alike."""
 
 
 def peers(data: dict[str, Any]) -> str:
@@ -267,6 +309,7 @@ def peers(data: dict[str, Any]) -> str:
     others = [tool for tool in rewritten if tool != OURS]
     compiled = [tool for tool in COMPILED if tool != SECOND]
     memory = sorted(data["memory"].items(), key=lambda item: item[1])
+    program, size = MEMORY
     return f"""\
 ## The same programs in other tools
 
@@ -282,66 +325,80 @@ $ make peers
 
 {picture("programs", "Value and gradient over the plain program, for each tool on twelve programs")}
 
-Ratios to the plain program in the steady state, at the largest size that the tool finished; smaller sizes are noted.
-These tools run the program as it is written in Python:
+The tools of this table run the program as it is written in Python. A cell has the time of value and gradient over that
+of the plain program, without the first call, at the largest size that the tool finished. A size smaller than that of
+the row is noted.
 
 {cost(found, written)}
 
-The lowest time among them on scalar and loop programs is tapeengine's on {lowest(rows, LOOPS, written, "ratio")}.
-Where one of them is faster, by which factor at the largest size that both finished:
+{fastest(rows, written)}
+
+All programs on which one of them is faster, with the factor, at the largest size that both finished:
 
 {wins(rows, written)}
 
-A tape runs the program itself, in Python, once for each gradient; what JAX has compiled does not run in Python at all,
-but has to be traced and compiled first, for each shape of the arguments. Counted from the first derivative on, JAX jit
-has made up for that, where it is the faster one, on
-{repaid(rows, "JAX jit") or "no program"} calls.
+A tape runs the program in Python for each gradient. JAX jit traces and compiles the program first, once for each shape
+of its arguments, and then runs without Python. Where its compiled gradient is faster than ours, compiling has paid on
+{repaid(rows, "JAX jit") or "no program, whatever the number of"} calls.
 
-These run another program than the one written in Python: te.program the typed twin, JAX scan the program rewritten with
-`lax.scan` and arrays, CasADi SX a graph of symbols that was built beforehand, and numba an adjoint written by hand.
-Programs on lists become array programs there, so their figures are not the price of the same program.
+The tools of the next table need another program than the one written in Python. Programs on lists become programs on
+arrays there, so these figures are not the cost of the same program.
+
+* te.program: the same program, with types.
+* JAX scan: the program rewritten with `lax.scan` and arrays.
+* CasADi SX: a graph of symbols, built before the first evaluation.
+* numba by hand: an adjoint written by hand.
 
 {cost(found, rewritten)}
 
-Where one of them is faster than the program as it is:
+All programs on which one of them is faster than tapeengine is on the program as it is written, with the factor:
 
 {wins(rows, others)}
 
 ### ADBench's objectives
 
-Value and all cotangents of one output, or of the sum of all outputs, by ADBench's method: the smallest of up to ten
-samples, each long enough to measure.
+The time of the value with all cotangents, of one output or of the sum of all outputs. The method is ADBench's: of up to
+ten samples, each long enough to measure, the smallest counts.
 
 {adbench(rows, list(data["tools"]))}
 
 ### Growth
 
+The scalar loop at growing lengths. Where a line is flat, a step of the loop costs the same whatever the length.
+
 {picture("growth", "The ratio of the scalar loop over its length, for each tool")}
 
 ### Reading and writing by index
 
-{picture("index", "Nanoseconds for each element of two loops over an array, for each tool")}
+Two loops over an array, one that reads elements and one that also writes them. Where a line is flat, an element costs
+the same whatever the length of the array.
 
-A line that stays flat reads or writes one element at a cost that does not depend on the array's length.
+{picture("index", "Nanoseconds for each element of two loops over an array, for each tool")}
 
 ### Time to the first derivative
 
+The first derivative needs tracing or a graph, compiling, and one run; imports are not counted. The page on
+[native code](native.md) has the same figures for te.program compiled through LLVM.
+
 {picture("first", "Seconds to the first derivative, for each tool that compiles, and over the length of a loop")}
 
-[Native code](native.md) has a page of its own with the same for te.program compiled through LLVM.
-
-Tracing, building a graph, compiling and running once; imports are not counted. Before every other tool that compiles
-tapeengine's first derivative is there on {lowest(rows, tuple(PROGRAMS), compiled, "first")}.
+{earliest(rows, compiled)}
 {slow_in_python(rows, compiled)}
 {compiled_first(found)}
 
 ### Memory
+
+The growth of the process's peak memory for each scalar operation of {program.name} {size}. It covers everything that
+value and gradient allocate; a record of tapeengine alone takes 25 bytes.
 
 {picture("memory", "Bytes for each operation, for each tool")}
 
 {table(["tool", "bytes an operation"], [[tool, number(value)] for tool, value in memory])}
 
 ### What could not be measured
+
+A program is not run at a size for which the smaller sizes predict more CPU time than the limit. The predicted time
+stands in brackets. Text in code letters is the tool's own error.
 
 {refusals(rows)}
 """

@@ -163,7 +163,8 @@ def programs(rows: list[Row]) -> Figure:
     """Draw the cost of value and gradient over the plain program, one panel for each of twelve programs."""
     shown = [name for name in PANELS if largest(rows, name)]
     lines = (len(shown) + 1) // 2
-    figure, grid = new_figure(9.2, 2.9 * lines, nrows=lines, ncols=2, squeeze=False)
+    heights = [0.9 + 0.22 * max(len(largest(rows, name)) for name in shown[2 * k : 2 * k + 2]) for k in range(lines)]
+    figure, grid = new_figure(9.2, sum(heights), nrows=lines, ncols=2, squeeze=False, height_ratios=heights)
     figure.get_layout_engine().set(h_pad=0.12)
     for axes in grid.flat[len(shown) :]:
         axes.set_visible(False)

@@ -51,8 +51,8 @@ html_theme_options = {
     "show_nav_level": 1,
     "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
-    "pygments_light_style": "tango",
-    "pygments_dark_style": "monokai",
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
 

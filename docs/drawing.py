@@ -101,8 +101,9 @@ def compact(svg: str) -> str:
     for element in list(root.iter()):
         clean(element, used)
     flatten(root)
-    width, height = root.attrib["viewBox"].split()[2:]
-    root.attrib = {"viewBox": f"0 0 {width} {height}", "width": width, "height": height}
+    points = root.attrib["viewBox"].split()[2:]
+    width, height = (f"{round(float(x) * 4 / 3)}" for x in points)  # pixels, of which 96 are an inch
+    root.attrib = {"viewBox": f"0 0 {' '.join(points)}", "width": width, "height": height}
     text = name_styles(ET.tostring(root, encoding="unicode"))
     return re.sub(r"\s*\n\s*", "\n", text).strip() + "\n"
 

@@ -78,12 +78,24 @@ def test_errors_name_the_operation() -> None:
         made().def_vjp(z=VJP["x"])
     with pytest.raises(PrimitiveError, match="asks for 'w'"):
         made().def_jvp(x=lambda t, w: t)
-    with pytest.raises(PrimitiveError, match=r"family\.operation"):
+    with pytest.raises(PrimitiveError, match=r"name='mine\.f'"):
         primitive(lambda x: x)
-    with pytest.raises(PrimitiveError, match=r"family\.operation"):
+    with pytest.raises(PrimitiveError, match=r"name='mine\.f'"):
         primitive(functools.partial(lambda x, y: x * y, 2.0))
+    with pytest.raises(PrimitiveError, match=r"family\.operation"):
+        primitive(lambda x: x, name="f")
     with pytest.raises(PrimitiveError, match="both vjp and jvp rules of a variadic"):
         primitive(name="test.f", variadic=True)(lambda *xs: xs).def_vjp(xs=lambda ct, index: ct[index])
+
+
+@pytest.mark.parametrize("wrong", [{"z": VJP["x"]}, {"x": lambda ct, w: ct}, {"x": VJP["x"], "y": lambda ct, w: ct}])
+def test_a_refused_rule_leaves_the_others_as_they_were(wrong: dict[str, Any]) -> None:
+    product = made().def_vjp(x=VJP["x"])
+    for give in (product.def_vjp, product.def_jvp):
+        with pytest.raises(PrimitiveError):
+            give(**wrong)
+    assert [rule is None for rule in product.record.vjp_rules] == [False, True]
+    check_primitive(product.def_vjp(**VJP).record)
 
 
 def test_an_operation_without_rules_is_refused_in_a_trace() -> None:

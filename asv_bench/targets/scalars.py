@@ -70,13 +70,14 @@ def resolve() -> Measurement:
     _, backpropagator = te.vjp(program, *primals)
     seconds = interleaved({"resolve": lambda: backpropagator(1.0)}, rounds=25, sample=0.005)["resolve"]
     records = len(backpropagator.tape)
-    return Measurement(1e9 * seconds / records, f"{records} records, {backpropagator.tape.nbytes / records:.1f} B each")
+    bytes_each = f"{backpropagator.tape.nbytes / records:.1f} B each with the free room of the last chunk"
+    return Measurement(1e9 * seconds / records, f"{records:,} records, {bytes_each}")
 
 
 def memory() -> Measurement:
     """Measure the growth of the process's peak memory for each operation of the particles."""
     steps = 20_000
-    return Measurement(float(in_subprocess(GROWTH, str(steps))), f"{118 * steps} operations")
+    return Measurement(float(in_subprocess(GROWTH, str(steps))), f"{118 * steps:,} operations")
 
 
 def growth() -> Measurement:

@@ -2,7 +2,7 @@
 
 Four cameras see thirty points. Both are known roughly. The program projects each point into each picture by rotation
 vectors, and least squares moves cameras and points until the projections are what was seen. The Jacobian, 240 by 114,
-comes of one call.
+comes from one call.
 """
 
 import numpy

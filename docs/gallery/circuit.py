@@ -1,7 +1,7 @@
 """Circuit: choosing the parts of a filter
 
-A ladder of inductors and capacitors between two resistors is a low-pass filter. The program multiplies complex two-
-by-two chain matrices at each frequency. The gradient by the logarithms of the parts makes the filter flat below its
+A ladder of inductors and capacitors between two resistors is a low-pass filter. The program multiplies complex chain
+matrices, two by two, at each frequency. The gradient by the logarithms of the parts makes the filter flat below its
 corner and steep above.
 """
 

@@ -1,6 +1,6 @@
 """Option surface: an American put and its Greeks
 
-The price of an American put comes of a binomial tree, where each step takes the greater of holding and exercising.
+The price of an American put comes from a binomial tree, where each step takes the greater of holding and exercising.
 One derivative of the tree gives delta, vega, theta and rho together; the Hessian gives gamma. The picture has delta
 over the spot price, for several times to expiry: left of the kink the option is exercised at once. The small waves
 are the tree's: its places move over the strike.

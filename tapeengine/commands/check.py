@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from tapeengine.commands.target import add_target, read_target
+from tapeengine.commands.target import CommandError, add_target, read_target
+from tapeengine.default import default_engine
 from tapeengine.testing import report_vjp
+from tapeengine.transforms.forms import flatten
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
@@ -23,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print a table of the checks; the exit status is 1 if one of them fails."""
     target = read_target(options)
+    structures = default_engine().structures
+    if all(map(structures.is_discrete, flatten(structures, target.primals)[0])):
+        raise CommandError("no argument has a derivative, so there is nothing to check: write floats, 3.0 for 3")
     report = report_vjp(target.program, *target.primals, seed=options.seed, order=options.order)
     print(report.table())
     return 1 if report.failures else 0

@@ -15,6 +15,7 @@ __all__ = ["EXAMPLE", "HELP", "add_arguments", "run", "write_plugin"]
 HELP = "write a plugin: one operation with its derivative, its C kernel, its entry point and its tests"
 EXAMPLE = "python -m tapeengine new-plugin optics && cd tapeengine-optics && pip install -e '.[test]' && pytest"
 
+#: What to do in the folder that was written.
 AFTERWARDS = """pip install -e '.[test]'
 pytest                            # the contract of derivative rules
 python -m tapeengine plugins      # the table now lists it"""
@@ -42,10 +43,7 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.folder or f"tapeengine-{options.name}")
     for path in write_plugin(options.name, folder):
         print(path)
-    print(
-        f"\ncd {folder}\npip install -e '.[test]'\npytest                            # the contract of derivative rules"
-    )
-    print("python -m tapeengine plugins      # the table now lists it")
+    print(f"\ncd {folder}\n{AFTERWARDS}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tapeengine.commands.target import add_target, read_target
+from tapeengine.commands.target import CommandError, add_target, read_target
 from tapeengine.engine import Engine
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
@@ -28,8 +28,15 @@ def run(options: argparse.Namespace) -> int:
     view = Engine().tape(target.program, *target.primals)
     print(view.table(options.lines))
     print("operations: " + ", ".join(f"{operation} {count:,}" for operation, count in view.by_operation.items()))
-    if options.svg:
-        Path(options.svg).write_text(view.svg(), encoding="utf-8")
-    if options.dot:
-        Path(options.dot).write_text(view.to_dot(), encoding="utf-8")
+    for file, picture in ((options.svg, view.svg), (options.dot, view.to_dot)):
+        if file:
+            write(Path(file), picture())
     return 0
+
+
+def write(path: Path, text: str) -> None:
+    """Write a picture."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"cannot write {path}: {error.strerror}") from None

@@ -63,7 +63,7 @@ def _function(place: str) -> tuple[dict[str, Any], Callable[..., Any]]:
     file, colon, name = place.rpartition(":")
     if not colon or not Path(file).is_file():
         raise CommandError(f"expected FILE:FUNCTION with an existing file, not {place!r}")
-    names = runpy.run_path(file)
+    names = runpy.run_path(file, run_name=Path(file).stem)
     program = names.get(name)
     if not callable(program):
         own = [key for key, value in names.items() if getattr(value, "__module__", None) == names["__name__"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from textwrap import indent
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         primals = values(module, options.values)
         steps = {paper: list(rows(module, primals)) for paper, rows in PAPERS.items()}
     except (ValueError, SyntaxError, ArithmeticError, RecursionError) as error:
-        print(f"ladder: {error}")
+        print(f"ladder: {error}", file=sys.stderr)
         return 2
     names = ", ".join(f"{p.name} = {x!r}" for p, x in zip(module.definitions["f"].params, primals, strict=True))
     if not options.no_terms:
@@ -52,12 +53,27 @@ def run(options: argparse.Namespace) -> int:
 
 def values(module: Module, given: list[str]) -> list[float]:
     """The primals, in the order of the parameters."""
-    found = {name: float(number) for name, _, number in (text.partition("=") for text in given)}
+    found = dict(map(value, given))
     params = [p.name for p in module.definitions[module.main].params]
     unknown = sorted(set(found) - set(params))
     if unknown:
         raise ValueError(f"the program has no name {unknown[0]!r}; it has {', '.join(params)}")
     return [found.get(name, 1.0) for name in params]
+
+
+def value(text: str) -> tuple[str, float]:
+    """A name and its value.
+
+    Examples
+    --------
+    >>> value("x=1.5")
+    ('x', 1.5)
+    """
+    name, _, number = text.partition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise ValueError(f"write a value as NAME=NUMBER, such as x=1.5, not {text!r}") from None
 
 
 class Row(NamedTuple):

@@ -84,5 +84,6 @@ class Reader:
                     raise ValueError(f"{name} takes {ROWS[name].arity} operands, not {len(args)}")
                 return Op(name, tuple(self.term(arg) for arg in args))
         raise ValueError(
-            f"{ast.unparse(expression)!r} is none of: number, name, + - * /, operation of the opcode table"
+            f"{ast.unparse(expression)!r} is none of: a number, a name, + - * /, "
+            "a function of the opcode table such as sin(x) or pow(x, y)"
         )

@@ -36,7 +36,7 @@ class LocalPrimitive:
         self._jvp: dict[str, Any] = {}
         self._unwritten = Unwritten(function, name)
         self._plain = Primitive(name, function, {}, {}, **options)
-        self.record = self._build()
+        self.record = self._build({}, {})
         functools.update_wrapper(self, function)
 
     def def_vjp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
@@ -45,18 +45,14 @@ class LocalPrimitive:
         Further parameters of a rule name the values that it keeps, as in a `Primitive`. An argument without a jvp rule
         gets the transpose of its vjp rule.
         """
-        self._vjp.update(rules)
-        self.record = self._build()
-        return self
+        return self._with_rules(self._vjp | rules, self._jvp)
 
     def def_jvp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
         """Give jvp rules by argument: ``rule(t, ...)`` returns the contribution to the value's tangent.
 
         An argument without a vjp rule gets the transpose of its jvp rule.
         """
-        self._jvp.update(rules)
-        self.record = self._build()
-        return self
+        return self._with_rules(self._vjp, self._jvp | rules)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -80,13 +76,15 @@ class LocalPrimitive:
     def __repr__(self) -> str:
         return f"<te.primitive {self._name}({', '.join(self.record.args + self.record.static_names)})>"
 
-    def _build(self) -> Primitive:
-        vjp, jvp = dict(self._vjp), dict(self._jvp)
-        for arg in vjp.keys() - self._jvp.keys():
-            jvp[arg] = self._transposed(arg, vjp[arg], "vjp", "out_space")
-        for arg in self._jvp.keys() - self._vjp.keys():
-            vjp[arg] = self._transposed(arg, jvp[arg], "jvp", f"{arg}_space")
-        return Primitive(self._name, self._unwritten, vjp, jvp, **self._options)
+    def _with_rules(self, vjp: dict[str, Any], jvp: dict[str, Any]) -> LocalPrimitive:
+        self.record = self._build(vjp, jvp)  # which refuses wrong rules, before they replace others
+        self._vjp, self._jvp = vjp, jvp
+        return self
+
+    def _build(self, vjp: dict[str, Any], jvp: dict[str, Any]) -> Primitive:
+        by_jvp = {arg: self._transposed(arg, vjp[arg], "vjp", "out_space") for arg in vjp.keys() - jvp.keys()}
+        by_vjp = {arg: self._transposed(arg, jvp[arg], "jvp", f"{arg}_space") for arg in jvp.keys() - vjp.keys()}
+        return Primitive(self._name, self._unwritten, vjp | by_vjp, jvp | by_jvp, **self._options)
 
     def _transposed(self, arg: str, rule: Callable[..., Any], kind: str, domain: str) -> Any:
         """Transpose a rule: a rule is linear, so its vjp at any point is its transpose."""
@@ -219,6 +217,9 @@ def primitive(
 
     def make(operation: Callable[..., Any]) -> LocalPrimitive:
         family = (getattr(operation, "__module__", None) or "local").rpartition(".")[2]
-        return LocalPrimitive(operation, name or f"{family}.{getattr(operation, '__name__', '')}", options)
+        own = getattr(operation, "__name__", "")
+        if name is None and not own.isidentifier():
+            raise PrimitiveError(f"{operation!r} has no name: give it one, te.primitive(f, name='mine.f')")
+        return LocalPrimitive(operation, name or f"{family}.{own}", options)
 
     return make if function is None else make(function)

@@ -14,8 +14,9 @@ __all__ = ["reach", "to_svg"]
 
 HEIGHT, ROW, MARGIN, STRIPE = 17.0, 20.0, 20.0, 5.0
 CHARACTER = 6.8
-EDGES = (
-    "An arc goes from a row to one that reads it, which shows the partial derivative or the number of reads at its end."
+NOTES = (
+    "An arc leads from a row to a row that reads it. There the partial derivative stands, or the number of reads.",
+    "A heavy frame marks the result.",
 )
 #: Colours on light and dark backgrounds, for inputs and for source lines (Okabe and Ito).
 PAIRS = (
@@ -42,9 +43,13 @@ def to_svg(graph: Graph) -> str:
     inside = sum(columns) * CHARACTER + 40
     spans = [tops[n] - tops[p] for n, v in graph.vertices.items() for p in v.parents]
     bottom = max(tops.values(), default=MARGIN) + ROW + 12
-    words = [1.2 * len(graph.heading), 1.0 * len(EDGES), *(3 + len(text) for text in named.values())]
+    words = [
+        1.2 * len(graph.heading),
+        *(1.0 * len(note) for note in NOTES),
+        *(3 + len(text) for text in named.values()),
+    ]
     width = max(2 * MARGIN + inside + max(map(reach, spans), default=0.0), max(words) * CHARACTER + 2 * MARGIN)
-    height = bottom + (len(named) + 1) * HEIGHT
+    height = bottom + (len(named) + len(NOTES)) * HEIGHT
     rows = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="te-tape" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="Helvetica, Arial, sans-serif" font-size="11">',
@@ -55,7 +60,8 @@ def to_svg(graph: Graph) -> str:
         rows += [arc(MARGIN + inside, tops[parent], tops[number]) for parent in vertex.parents]
     rows += [frame(tops[n], inside, columns, v, groups[v.group]) for n, v in graph.vertices.items()]
     rows += [legend(bottom + k * HEIGHT, text, groups[group]) for k, (group, text) in enumerate(named.items())]
-    rows.append(f'<text x="{MARGIN}" y="{bottom + len(named) * HEIGHT + 10:.1f}" {MUTED}>{EDGES}</text>')
+    for k, note in enumerate(NOTES, len(named)):
+        rows.append(f'<text x="{MARGIN}" y="{bottom + k * HEIGHT + 10:.1f}" {MUTED}>{note}</text>')
     return "\n".join([*rows, "</svg>", ""])
 
 

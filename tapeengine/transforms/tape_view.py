@@ -153,8 +153,8 @@ class TapeView:
     def _pieces(self) -> list[tuple[Line, int, int]]:
         """The segments of the tape, as (line, first id, id after the last)."""
         segments = self.recorder.segments
-        ends = [segment.start for segment in segments[1:]] + [self.tape.inputs + len(self.tape) + 1]
-        return [(segment.line, segment.start, end) for segment, end in zip(segments, ends, strict=True)]
+        starts = [segment.start for segment in segments] + [self.tape.inputs + len(self.tape) + 1]
+        return [(segment.line, segment.start, end) for segment, end in zip(segments, starts[1:], strict=True)]
 
 
 def view_tape(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -> TapeView:

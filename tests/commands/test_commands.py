@@ -84,6 +84,32 @@ def test_show_writes_pictures(file: Path, tmp_path: Path, capsys: pytest.Capture
     assert svg.read_text().startswith("<svg") and dot.read_text().startswith("digraph")
 
 
+@pytest.mark.parametrize("primals", [["3", "4"], ["[1, 2]", "[3, 4]"], ["[]", "[]"]])
+def test_integers_alone_are_not_checked(primals: list[str], file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"{file}:loss", *primals]) == 2
+    assert "3.0 for 3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["show", "profile"])
+def test_a_tape_without_records_is_shown(command: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, f"{file}:loss", "[]", "[]"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1 if command == "profile" else -2].split() == [
+        "whole",
+        "tape",
+        "0",
+        "0",
+    ]
+
+
+def test_a_picture_that_cannot_be_written_is_named(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for option in ("--svg", "--dot"):
+        place = tmp_path / "nowhere" / "tape"
+        assert main(["show", f"{file}:loss", "[1.0]", "[4.0]", option, str(place)]) == 2
+        assert f"cannot write {place}: No such file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -222,3 +222,11 @@ def test_the_command_shows_a_tape(tmp_path: Path) -> None:
     assert ElementTree.parse(picture).getroot().tag.endswith("svg")
     wrong = subprocess.run([*command[:4], f"{program}:g"], capture_output=True, text=True)
     assert wrong.returncode == 2 and "has no function 'g'; it has f" in wrong.stderr
+
+
+@pytest.mark.parametrize(("program", "primal"), [(lambda n: 2 * n, 3), (lambda x: x, 1.0), (lambda x: 2.0, np.ones(2))])
+def test_a_tape_without_records_has_views(program, primal):
+    view = te.tape(program, primal)
+    assert len(view) == 0 and view.by_line == {} and view.profile() == []
+    assert view.table().split()[-2:] == ["0", "0"]
+    assert "<svg" in view.svg() and "<svg" in view._repr_html_() and view.to_dot().startswith("digraph")

@@ -6,7 +6,7 @@ from differences import assert_gradient, assert_second_order, gradient
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy import integrate
+from tapeengine_scipy import integrate, linalg
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
 
 RNG = np.random.default_rng(6)
@@ -151,3 +151,15 @@ def test_rules_for_samples(points):
     np.testing.assert_allclose(
         integrate.cumulative_trapezoid(y, initial=0), scipy.integrate.cumulative_trapezoid(y, initial=0)
     )
+
+
+@pytest.mark.parametrize("make", [list, np.array, tnp.array], ids=["list", "objects", "traced"])
+def test_traced_numbers_in_a_list_or_in_an_array_of_objects_are_an_array(make):
+    """Plain numpy makes an array of objects of them."""
+
+    def program(x):
+        turned = linalg.solve(np.array([[2.0, 1.0], [0.5, 3.0]]), make([x, x * x]))
+        moved = integrate.solve_ivp(lambda t, y: -x * y, (0.0, 1.0), make([x, 1.0]), rtol=1e-10, atol=1e-12).y[:, -1]
+        return np.sum(turned * moved) + linalg.det(make([[x, 1.0], [0.5, 2.0]]))
+
+    assert_gradient(lambda p: program(p[0]), [1.3], rtol=1e-6)
