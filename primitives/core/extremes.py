@@ -31,10 +31,10 @@ def _beats(x: Any, y: Any) -> Any:
     return _wins(np.greater(x, y) | _is_nan(x), np.equal(x, y))
 
 
-def _beats_number(x: Any, y: Any) -> Any:
-    """Return 1 where x > y or only y is NaN, 1/2 at ties, and 0 elsewhere."""
+def _beats_number(beats: Any, x: Any, y: Any) -> Any:
+    """Return 1 where x beats y or only y is NaN, 1/2 at ties, and 0 elsewhere."""
     both = _is_nan(x) & _is_nan(y)
-    return _wins(np.greater(x, y) | (_is_nan(y) & ~both), np.equal(x, y) | both)
+    return _wins(beats(x, y) | (_is_nan(y) & ~both), np.equal(x, y) | both)
 
 
 MAXIMUM = binary(
@@ -57,16 +57,16 @@ MINIMUM = binary(
 )
 FMAX = binary(
     numpy.fmax,
-    lambda x, y: _beats_number(x, y),
-    lambda x, y: _beats_number(y, x),
+    lambda x, y: _beats_number(np.greater, x, y),
+    lambda x, y: _beats_number(np.greater, y, x),
     complex_too=False,
     selects=True,
     doc="dx = ct where x > y or y is NaN, ct/2 at ties",
 )
 FMIN = binary(
     numpy.fmin,
-    lambda x, y: _beats_number(-x, -y),
-    lambda x, y: _beats_number(-y, -x),
+    lambda x, y: _beats_number(np.less, x, y),
+    lambda x, y: _beats_number(np.less, y, x),
     complex_too=False,
     selects=True,
     doc="dx = ct where x < y or y is NaN, ct/2 at ties",

@@ -124,8 +124,10 @@ def _spread_rule(compute: Callable[..., Any]) -> Any:
     return rule
 
 
-def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, mean: Any) -> Any:
-    """Return the variance of the elements where a mask is true, around their mean or a given one."""
+def _masked_var(
+    a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, mean: Any, none: float = 0.0
+) -> Any:
+    """Return the variance of the elements where a mask is true; without a degree of freedom, divide by `none`."""
     mask = numpy.broadcast_to(where, shape_of(a))
     total = np.sum(a, axis=axis, keepdims=True, dtype=dtype, where=mask)
     count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
@@ -134,7 +136,7 @@ def _masked_var(a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: 
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
     total = np.sum(squares, axis=axis, keepdims=keepdims, where=mask)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
-    return total / np.where(freedom == 0, numpy.nan, freedom)
+    return total / np.where(freedom == 0, none, freedom)
 
 
 def _sqrt_safe(x: Any) -> Any:
@@ -229,10 +231,10 @@ def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any,
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
     mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
     if mean is None:
-        return _masked_var(a, mask, axis, dtype, ddof, keepdims, None)
+        return _masked_var(a, mask, axis, dtype, ddof, keepdims, None, numpy.nan)
     # numpy subtracts a given mean in place, in the array's dtype
     deviation = np.astype(masked(a, mask, 0.0) - mean, dtype_of(a))
-    return _masked_var(deviation, mask, axis, dtype, ddof, keepdims, 0.0)
+    return _masked_var(deviation, mask, axis, dtype, ddof, keepdims, 0.0, numpy.nan)
 
 
 def nanstd(a: Any, *args: Any, **keywords: Any) -> Any:
@@ -246,6 +248,8 @@ def _nan_extreme(extreme: str, fill: float) -> Any:
     ) -> Any:
         filled = np.where(np.isnan(a), numpy.asarray(fill, dtype_of(a)), a)
         found = getattr(np, extreme)(filled, axis=axis, keepdims=is_set(keepdims), **_given(initial, where))
+        if "initial" in _given(initial, where):  # then no result is NaN
+            return found
         nothing = np.all(np.isnan(a), axis=axis, keepdims=is_set(keepdims))
         return np.where(nothing, numpy.nan, found) if np.any(nothing) else found
 

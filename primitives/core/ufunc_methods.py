@@ -136,13 +136,17 @@ LOGADDEXP_REDUCE = Primitive(
 
 @_reduction
 def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    x = masked(array, where, -numpy.inf)
+    x = masked(_cast(array, dtype), where, -numpy.inf)
     value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=keepdims)
     return np.logaddexp(value, initial) if _is_given(initial) else value
 
 
-def _layers(array: Any, axis: int) -> list[Any]:
-    x = as_array(array)
+def _cast(array: Any, dtype: Any) -> Any:
+    """Return the operand of a method in the dtype in which it is to compute."""
+    return as_array(array) if dtype is None else np.astype(as_array(array), dtype)
+
+
+def _layers(x: Any, axis: int) -> list[Any]:
     axis = normal_axis(axis, ndim_of(x))
     return [x[along(axis, position)] for position in range(shape_of(x)[axis])]
 
@@ -153,6 +157,7 @@ def _folded(ufunc: Any) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
         start = ufunc.identity if initial is np._NoValue else initial
+        array = _cast(array, dtype)
         if not ndim_of(array):
             normal_axes(axis, 0)
             return np.positive(array) if start is None else ufunc(start, array)
@@ -168,11 +173,7 @@ def _folded(ufunc: Any) -> Any:
         if ndim_of(value) < ndim_of(array) - 1:  # without layers the value is the start of the fold
             value = numpy.full(shape_of(array)[:one] + shape_of(array)[one + 1 :], value, dtype_of(array))
         whole = np.stack(np.broadcast_arrays(*layers), axis=one) if _is_given(initial) else array
-        if not IS_FOLD(whole, value, axis=one, ufunc=ufunc):
-            raise UnsupportedError(
-                f"numpy's own {ufunc.__name__}.reduce is wrong here: it is not what {ufunc.__name__}.accumulate ends "
-                f"with, on this processor. Take the last row of numpy.{ufunc.__name__}.accumulate"
-            )
+        _check_fold(ufunc, whole, value, one, None)
         return np.expand_dims(value, one) if keepdims else value
 
     return reduce
@@ -180,17 +181,30 @@ def _folded(ufunc: Any) -> Any:
 
 IS_FOLD = discrete(
     "numpy.is_fold",
-    lambda x, value, *, axis, ufunc: numpy.allclose(ufunc.reduce(x, axis=axis), value, 1e-5, 0.0, equal_nan=True),
+    lambda x, value, *, axis, ufunc, indices=None: numpy.allclose(
+        ufunc.reduce(x, axis) if indices is None else ufunc.reduceat(x, indices, axis), value, 1e-5, 0.0, equal_nan=True
+    ),
     samples=(Sample((numpy.array([3.0, 1.0]), 2.0), {"axis": 0, "ufunc": numpy.subtract}),),
     doc="whether numpy's own reduction has a value; no derivative goes through it",
 )
 
 
+def _check_fold(ufunc: Any, x: Any, value: Any, axis: int, indices: Any) -> None:
+    """Refuse a reduction that numpy computes in another way than from the first element to the last."""
+    if not IS_FOLD(x, value, axis=axis, ufunc=ufunc, indices=indices):
+        name = ufunc.__name__
+        raise UnsupportedError(
+            f"numpy's own {name}.{'reduce' if indices is None else 'reduceat'} is wrong here: it is not what "
+            f"{name}.accumulate ends with, on this processor. Take the last row of numpy.{name}.accumulate"
+        )
+
+
 def _accumulated(ufunc: Callable[..., Any]) -> Any:
     def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        layers = _layers(array, axis)
+        x = _cast(array, dtype)
+        layers = _layers(x, axis)
         if not layers:
-            return as_array(array)
+            return x
         for position in range(1, len(layers)):
             layers[position] = ufunc(layers[position - 1], layers[position])
         return np.stack(layers, axis=axis)
@@ -231,7 +245,7 @@ def _running_extreme(extreme: Callable[..., Any]) -> Any:
     """Gather the elements that exceed all before them (for a minimum, are below); of a tie the first one counts."""
 
     def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        x = as_array(array)
+        x = _cast(array, dtype)
         axis = normal_axis(axis, ndim_of(x))
         return np.take_along_axis(x, RUNNING_PLACES(x, axis=axis, extreme=extreme), axis=axis)
 
@@ -259,10 +273,12 @@ def _in_parts(ufunc: Any) -> Any:
     """Return `reduceat`."""
 
     def reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        x = as_array(array)
+        x = _cast(array, dtype)
         axis = normal_axis(axis, ndim_of(x))
         parts = _parts(indices, shape_of(x)[axis])
-        return np.stack([ufunc.reduce(x[along(axis, slice(*part))], axis=axis) for part in parts], axis=axis)
+        value = np.stack([ufunc.reduce(x[along(axis, slice(*part))], axis=axis) for part in parts], axis=axis)
+        _check_fold(ufunc, x, value, axis, whole_numbers(indices))
+        return value
 
     return reduceat
 
@@ -299,7 +315,7 @@ PART_SUMS = linear(
 
 def _add_in_parts(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
     """Return `add.reduceat`, whose order of additions is not that of `add.reduce`."""
-    x = as_array(array) if dtype is None else np.astype(as_array(array), dtype)
+    x = _cast(array, dtype)
     axis = normal_axis(axis, ndim_of(x))
     _parts(indices, shape_of(x)[axis])
     return PART_SUMS(x, indices=whole_numbers(indices), axis=axis)

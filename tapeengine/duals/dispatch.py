@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -127,18 +128,23 @@ class Rules:
                 raise explained(error, ufunc, inputs, options) from error.__cause__
         if method == "at":
             return self.at(ufunc, inputs)
+        if method != "outer" and method != "__call__" and options.get("dtype") is not None:
+            dtype = numpy.dtype(options["dtype"])
+            if dtype.kind not in "fc":  # as by astype, the result is discrete
+                return getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
+            ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
             raise missing(ufunc, len(inputs), self.failures, method)
+        dtypes: tuple[Any, ...] = ()
         if method == "__call__" and options.get("dtype") is not None:
             try:
-                dtype, casting = numpy.dtype(options["dtype"]), options.get("casting", "same_kind")
-                inputs = tuple(in_precision(x, dtype, casting) for x in inputs)
+                inputs, dtypes = in_precision(ufunc, inputs, options["dtype"], options.get("casting", "same_kind"))
             except TypeError as error:
                 raise explained(error, ufunc, inputs, options) from None
+            options = {key: value for key, value in options.items() if key != "dtype"}
         options = {key: value for key, value in options.items() if key not in ("casting", "order", "subok")}
         out, where = options.pop("out", None), mask_of(options.pop("where", True))
-        dtype = options.pop("dtype", None) if method == "__call__" else None
         if where is not True and method == "reduce":
             options["where"] = where
             where = True
@@ -147,8 +153,10 @@ class Rules:
             result = rule(*inputs, **options)
         except Exception as error:
             raise explained(error, getattr(ufunc, method), inputs, options) from error.__cause__
-        if dtype is not None and getattr(result, "dtype", numpy.dtype(float)) != dtype:
-            result = asarray(result).astype(dtype)
+        if dtypes:
+            parts = result if isinstance(result, tuple) else (result,)
+            parts = tuple(cast(part, dtype) for part, dtype in zip(parts, dtypes, strict=True))
+            result = parts if isinstance(result, tuple) else parts[0]
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         if where is not True:
             return self.masked(result, where, out)
@@ -229,8 +237,9 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
     """The error of a failed call: one of ours, the plain program's, or one that says what the rule does not support."""
     if isinstance(error, TapeEngineError):
         return error
+    is_of_numbers = isinstance(error, (FloatingPointError, Warning))  # the plain program may have asked to be told
     try:
-        with numpy.errstate(all="ignore"):
+        with nullcontext() if is_of_numbers else numpy.errstate(all="ignore"):
             function(*replaced(value_of, args), **replaced(value_of, dict(options)))
     except Exception as plain:
         return error if type(plain) is type(error) else plain
@@ -241,14 +250,27 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
     )
 
 
-def in_precision(x: Any, dtype: Any, casting: Any) -> Any:
-    """An operand of a ufunc in the dtype in which it is to compute; Python's numbers and whole ones adapt."""
-    given = getattr(x, "dtype", None)
-    if given is None or given.kind not in "fc" or given == dtype:
-        return x
-    if not numpy.can_cast(given, dtype, casting):
-        raise TypeError(f"a ufunc cannot cast its operand from {given!r} to {dtype!r} with casting rule {casting!r}")
-    return asarray(x).astype(dtype) if dtype.kind in "fc" else x
+def in_precision(ufunc: Any, inputs: tuple[Any, ...], dtype: Any, casting: Any) -> tuple[tuple[Any, ...], Any]:
+    """The operands of a ufunc in the dtypes in which numpy computes if one is asked for, and the dtypes of the results.
+
+    Python's numbers and whole ones adapt.
+    """
+    given = [getattr(x, "dtype", type(x) if type(x) in (int, float, complex) else None) for x in inputs]
+    given = [
+        float if type(x) is Dual else kind or numpy.asarray(x).dtype for x, kind in zip(inputs, given, strict=True)
+    ]
+    signature = (None,) * ufunc.nin + (numpy.dtype(dtype),) * ufunc.nout
+    found = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout), signature=signature, casting=casting)
+    operands = [
+        asarray(x).astype(to) if isinstance(kind, numpy.dtype) and kind.kind in "fc" and kind != to else x
+        for x, kind, to in zip(inputs, given, found[: ufunc.nin], strict=True)
+    ]
+    return tuple(operands), found[ufunc.nin :]
+
+
+def cast(result: Any, dtype: Any) -> Any:
+    """A result of a ufunc in the dtype that was asked for."""
+    return result if getattr(result, "dtype", numpy.dtype(float)) == dtype else asarray(result).astype(dtype)
 
 
 def as_number(x: Any) -> Any:

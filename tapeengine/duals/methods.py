@@ -36,6 +36,8 @@ def dispatched(function: Any) -> Callable[..., Any]:
         return of_ufunc
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
+        if "correction" in options:  # numpy's functions know it as another name of ddof, its methods do not
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument 'correction'")
         return rules_of(self).function(function, (self, *args), options)
 
     return method

@@ -66,3 +66,4 @@ cdef int loop_of_doubles(object function, int arguments) noexcept
 cdef int compute_doubles(int op, object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
                          te_operand *b, double *out) noexcept
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1
+cdef int report(object function, object x, object y) except -1

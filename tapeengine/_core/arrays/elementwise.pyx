@@ -44,6 +44,10 @@ cdef extern from "tangents.h" nogil:
                  const Py_ssize_t *st, const char *p, const Py_ssize_t *sp, char *out, Py_ssize_t row_out, int assign,
                  int selects)
 
+cdef extern from "<fenv.h>" nogil:
+    int fetestexcept(int)
+    const int FE_DIVBYZERO, FE_INVALID, FE_OVERFLOW
+
 cdef extern from "numpy/ufuncobject.h":
     ctypedef void (*Loop)(char **args, const npy_intp *dimensions, const npy_intp *strides, void *data)
     # The declarations of these fields differ between numpy's versions; the C struct does not.
@@ -538,7 +542,18 @@ cdef bint one_value(object function, double a, double b, int arguments, double *
     x.data = <char *> &a
     y.data = <char *> &b
     compute(-1, <ufunc *> function, loop, arguments, 0, NULL, &x, &y, out)
+    report(function, a, b if arguments == 3 else None)
     return True
+
+
+cdef int report(object function, object x, object y) except -1:
+    """Call numpy's function on plain operands if an operation has set a flag of the processor since numpy cleared them.
+
+    numpy warns or raises as `numpy.errstate` says, and clears the flags.
+    """
+    if fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW):
+        function(x) if y is None else function(x, y)
+    return 0
 
 
 cdef object elementwise(int op, object function, object x, object y):
@@ -580,10 +595,8 @@ cdef object elementwise(int op, object function, object x, object y):
     if not flat and not in_c_order(axes, &a.values, &b.values):
         return NotImplemented
     out = PyArray_EMPTY(axes, <npy_intp *> dims, NPY_DOUBLE, 0)
-    result = new_array(h, out, True)
     record = ElementwiseRecord.__new__(ElementwiseRecord)
     record.op = op
-    record.result = result.storage.index
     if flat:
         record.axes = 1
         record.dims[0] = PyArray_SIZE(out)
@@ -597,6 +610,9 @@ cdef object elementwise(int op, object function, object x, object y):
     if PyArray_SIZE(out):
         compute(op, <ufunc *> function, loop, arguments, record.axes, record.dims, &a.values, &b.values,
                 <double *> PyArray_DATA(out))
+        report(function, xv, yv)
+    result = new_array(h, out, True)
+    record.result = result.storage.index
     # the view is the whole storage only if it begins at its start
     a.whole = a.whole and a.source == ARRAY_VIEW and a.offset == 0 and (<Array> x).storage.size == PyArray_SIZE(out)
     b.whole = b.whole and b.source == ARRAY_VIEW and b.offset == 0 and (<Array> y).storage.size == PyArray_SIZE(out)

@@ -8,7 +8,7 @@ from numpy cimport (
 )
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.elementwise cimport plain_double, te_pairwise
+from tapeengine._core.arrays.elementwise cimport plain_double, report, te_pairwise
 from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.rows cimport Rows
@@ -118,7 +118,7 @@ cdef class SumRecord(ArrayRecord):
         cdef int k
         outer[0] = n[0] = inner[0] = 1
         for k in range(self.source.ndim):
-            if self.result is None or k == self.axis:
+            if self.axis < 0 or k == self.axis:
                 n[0] *= self.source.dims[k]
             elif k < self.axis:
                 outer[0] *= self.source.dims[k]
@@ -199,20 +199,24 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
     record.divisor = divisor
     if axis >= PyArray_NDIM(values):
         return NotImplemented
-    if is_recording(h):
-        note(h, h.count, (SUMMED, operand(h, a), record))
     if axis < 0 or PyArray_NDIM(values) == 1:
         v = te_pairwise(p, PyArray_SIZE(values))
         v = v if divisor == 1.0 else v / divisor
+        report(numpy.mean if mean else numpy.sum, values, None)
+        if is_recording(h):
+            note(h, h.count, (SUMMED, operand(h, a), record))
         id = record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, v)
         tape_of(h).arrays.append(record)
         return new_dual(v, id, h.tag)
     shape = (<object> values).shape
     out = numpy.empty(shape[:axis] + shape[axis + 1:])
-    result = new_array(h, out, True)
-    record.result = view_of(out, (<Array> result).storage.index, 0, PyArray_SIZE(out))
     record.extents(&outer, &n, &inner)
     te_sum(outer, n, inner, p, <double *> PyArray_DATA(out), divisor)
+    report(numpy.mean if mean else numpy.sum, values, axis)
+    result = new_array(h, out, True)
+    record.result = view_of(out, (<Array> result).storage.index, 0, PyArray_SIZE(out))
+    if is_recording(h):
+        note(h, h.count, (SUMMED, operand(h, a), record))
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return result

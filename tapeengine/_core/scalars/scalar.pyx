@@ -7,6 +7,7 @@ duals come from a pool and are not tracked by the cyclic garbage collector.
 import fractions
 import math
 import numbers
+import operator
 from importlib import import_module
 
 import numpy
@@ -14,7 +15,7 @@ import numpy
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check, PyLong_CheckExact
 from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject_RichCompare
-from libc.math cimport floor, isfinite, pow
+from libc.math cimport floor, isfinite, isnan, pow
 from libc.stdint cimport uint32_t
 cimport cython
 
@@ -230,6 +231,33 @@ cdef dict operator_ufuncs = {
     OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide, OP_POW: numpy.power,
     OP_MOD: numpy.remainder,
 }
+cdef dict operators = {
+    OP_ADD: operator.add, OP_SUB: operator.sub, OP_MUL: operator.mul, OP_DIV: operator.truediv, OP_POW: operator.pow,
+    OP_MOD: operator.mod,
+}
+
+
+cdef object of_doubles(int op, double a, double b):
+    """a op b as of numpy's scalars, which warn or raise as `numpy.errstate` says."""
+    return operators[op](numpy.float64(a), b)
+
+
+cdef int report(object x, object y, int op) except -1:
+    """Warn or raise as numpy does if x op y, which is infinite or NaN, is an operation on its scalars.
+
+    An operand that is NaN, and a result as infinite as an operand, are no news.
+    """
+    cdef double a = 0.0, b = 0.0, v
+    operands(x, y, &a, &b)
+    v = op_value(op, a, b)
+    if isnan(a) or isnan(b) or not (isnan(v) or isfinite(a) and isfinite(b)) or not (is_numpy(x) or is_numpy(y)):
+        return 0
+    try:
+        of_doubles(op, a, b)
+    except Exception:
+        look_at_operands(x, y)
+        raise
+    return 0
 
 
 cdef object beyond_reals(object x, object y, object ufunc):
@@ -242,24 +270,32 @@ cdef object beyond_reals(object x, object y, object ufunc):
     return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
 
 
+cdef inline double valued(object x, object y, const int op, double a, double b) except? -1.0:
+    """The value of x op y."""
+    cdef double v = op_value(op, a, b)
+    if not isfinite(v):
+        report(x, y, op)
+    return v
+
+
 cdef inline object arithmetic(object x, object y, const int op):
-    """x op y for the operations that never raise."""
+    """x op y for operations that raise only what numpy's scalars do."""
     cdef double c = 0.0
     if type(x) is Dual:
         if type(y) is Dual:
-            return both(<Dual> x, <Dual> y, op, op_value(op, (<Dual> x).v, (<Dual> y).v))
+            return both(<Dual> x, <Dual> y, op, valued(x, y, op, (<Dual> x).v, (<Dual> y).v))
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
-            return with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c))
+            return with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c))
         if not as_double(y, &c):
             return beyond_reals(x, y, operator_ufuncs[op])
-        return with_number(with_right(<Dual> x, c, op, op_value(op, (<Dual> x).v, c)), y)
+        return with_number(with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c)), y)
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
-        return with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v))
+        return with_left(c, <Dual> y, op, valued(x, y, op, c, (<Dual> y).v))
     if not as_double(x, &c):
         return beyond_reals(x, y, operator_ufuncs[op])
-    return with_number(with_left(c, <Dual> y, op, op_value(op, c, (<Dual> y).v)), x)
+    return with_number(with_left(c, <Dual> y, op, valued(x, y, op, c, (<Dual> y).v)), x)
 
 
 cdef object with_number(Dual result, object constant):
@@ -298,7 +334,7 @@ cdef Dual by_zero(object x, object y, int op, str message):
     if not is_numpy(x) and not is_numpy(y):
         raise ZeroDivisionError(message)
     operands(x, y, &a, &b)
-    return binary_of(x, y, op, operator_ufuncs[op](a, b))
+    return binary_of(x, y, op, of_doubles(op, a, b))
 
 
 cdef double power_value(object x, object y, double a, double b) except? -1.0:
@@ -308,7 +344,7 @@ cdef double power_value(object x, object y, double a, double b) except? -1.0:
         return v
     look_at_operands(x, y)
     if is_numpy(x) or is_numpy(y):
-        return numpy.power(a, b)
+        return of_doubles(OP_POW, a, b)
     result = a ** <object> b
     if type(result) is complex:
         raise UnsupportedError(
@@ -447,14 +483,14 @@ cdef class Dual:
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
         look_at_operands(x, y)
-        return numpy.floor_divide(a, b) if is_numpy(x) or is_numpy(y) else <object> a // <object> b
+        return numpy.float64(a) // b if is_numpy(x) or is_numpy(y) else <object> a // <object> b
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
         look_at_operands(x, y)
-        quotient, remainder = (numpy.divmod if is_numpy(x) or is_numpy(y) else divmod)(a, b)
+        quotient, remainder = divmod(numpy.float64(a) if is_numpy(x) or is_numpy(y) else a, b)
         return quotient, binary_of(x, y, OP_MOD, remainder)
 
     def __pow__(x, y, modulus):

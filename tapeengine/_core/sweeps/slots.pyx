@@ -155,9 +155,10 @@ cdef class Slots:
 
     cdef inline uint64_t pair(self, uint64_t u, uint64_t v) noexcept nogil:
         """The slot of a union that no group holds."""
-        self.pairs[self.count].a, self.pairs[self.count].b = u, v
-        self.count += 1
-        return PAIR | <uint64_t> (self.count - 1)
+        cdef Py_ssize_t n = self.count
+        self.pairs[n].a, self.pairs[n].b = u, v
+        self.count = n + 1
+        return PAIR | <uint64_t> n
 
     # -- inputs -------------------------------------------------------------------------------------------------------
     def inputs(self, numbers):

@@ -266,6 +266,8 @@ def irfftn(
     """Return the inverse of `rfftn`; see `scipy.fft.irfftn`."""
     x = floating(x)
     *others, (last, length) = _axes(x, s, axes, plan)
+    if length is None:  # SciPy makes one number of one, and of a length of -1 as many as there are
+        length = 2 * (x.shape[last] - 1) or 1 if s is None else x.shape[last]
     for axis, size in others:
         x = ifft(x, size, axis, norm, workers=workers)
     return irfft(x, length, last, norm, workers=workers)

@@ -109,7 +109,8 @@ def _expm(a: Any) -> Any:
 
 def _expm_along(a: Any, direction: Any) -> Any:
     if a.ndim > 2:
-        return numpy.stack([_expm_along(matrix, part) for matrix, part in zip(a, direction, strict=True)])
+        parts = [_expm_along(matrix, part) for matrix, part in zip(a, direction, strict=True)]
+        return numpy.stack(parts) if parts else a + direction
     return scipy.linalg.expm_frechet(a, direction, compute_expm=False, check_finite=False)
 
 
@@ -139,7 +140,8 @@ def _sqrtm(a: Any) -> Any:
 def _sqrtm_along(root: Any, direction: Any) -> Any:
     """The solution X of R X + X R = E, where R is the square root of A."""
     if root.ndim > 2:
-        return np.stack([_sqrtm_along(matrix, part) for matrix, part in zip(root, direction, strict=True)])
+        parts = [_sqrtm_along(matrix, part) for matrix, part in zip(root, direction, strict=True)]
+        return np.stack(parts) if parts else root + direction
     if is_complex(root) and not is_complex(direction):
         direction = direction + 0j
     return SYLVESTER(root, root, direction)

@@ -189,18 +189,20 @@ def gaussian_filter(
     return _along(one, input, axes, mode, cval, sigma, order, radius)
 
 
-def _sum_over_axes(part: Callable[[int, str], Any], axes: Any, mode: Any, ndim: int) -> Any:
-    along = _axes(axes, ndim)
-    return sum(part(axis, how) for axis, how in zip(along, _per_axis(mode, len(along)), strict=True))
+def _sum_over_axes(part: Callable[[int, str], Any], axes: list[int], mode: Any) -> Any:
+    return sum(part(axis, how) for axis, how in zip(axes, _per_axis(mode, len(axes)), strict=True))
 
 
 @beside("scipy.ndimage.laplace")
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
     """Return the sum of second differences; see `scipy.ndimage.laplace`."""
     x = floating(input)
-    return _sum_over_axes(
-        lambda axis, how: correlate1d(x, numpy.array([1.0, -2.0, 1.0]), axis, output, how, cval), axes, mode, x.ndim
-    )
+    along = _axes(axes, x.ndim)
+
+    def part(axis: int, how: str) -> Any:
+        return correlate1d(x, numpy.array([1.0, -2.0, 1.0]), axis, output, how, cval)
+
+    return _sum_over_axes(part, along, mode) if along else x.copy()
 
 
 @beside("scipy.ndimage.gaussian_laplace")
@@ -214,9 +216,9 @@ def gaussian_laplace(
 
     def part(axis: int, how: str) -> Any:
         order = [2 if other == axis else 0 for other in along]
-        return gaussian_filter(x, sigma, order, output, mode, cval, axes=along, **kwargs)
+        return gaussian_filter(x, sigma, order, output, how, cval, axes=along, **kwargs)
 
-    return _sum_over_axes(part, axes, mode, x.ndim)
+    return _sum_over_axes(part, along, mode) if along else x.copy()
 
 
 @beside("scipy.ndimage.gaussian_gradient_magnitude")
@@ -224,15 +226,21 @@ def gaussian_gradient_magnitude(
     input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
     **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """Return the length of the smoothed gradient; see `scipy.ndimage.gaussian_gradient_magnitude`."""
+    """Return the length of the smoothed gradient; see `scipy.ndimage.gaussian_gradient_magnitude`.
+
+    The derivative of a length of 0 is 0. SciPy smooths along all axes, those not in `axes` as well.
+    """
     x = floating(input)
     along = _axes(axes, x.ndim)
 
     def part(axis: int, how: str) -> Any:
-        order = [1 if other == axis else 0 for other in along]
-        return gaussian_filter(x, sigma, order, output, mode, cval, axes=along, **kwargs) ** 2
+        order = [1 if other == axis else 0 for other in range(x.ndim)]
+        return gaussian_filter(x, sigma, order, output, how, cval, **kwargs) ** 2
 
-    return np.sqrt(_sum_over_axes(part, axes, mode, x.ndim))
+    if not along:
+        return x.copy()
+    squares = _sum_over_axes(part, along, mode)
+    return np.where(squares == 0, 0.0, np.sqrt(np.where(squares == 0, 1.0, squares)))
 
 
 def _edges(input: Any, axis: int, mode: Any, cval: Any, across: Any) -> Any:

@@ -12,7 +12,7 @@ import scipy
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
-from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
+from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
@@ -273,9 +273,8 @@ KRYLOV: Primitive = Primitive(
 
 
 def _solved_by(method: str, A: Any, b: Any, options: dict[str, Any]) -> tuple[Any, int]:
-    if holds_traced(options):
-        options = plain_values(options)
-    kept, b = _Options(options), floating(b)
+    start = options["x0"]
+    kept, b = _Options({**options, "x0": None if start is None else plain_value(start)}), floating(b)
     if isinstance(A, SparseArray):
         x = KRYLOV(A.data, b, matrix=A.pattern, method=method, options=kept)
     else:
