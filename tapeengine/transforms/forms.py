@@ -68,11 +68,9 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
     opened = _opened(structures, value)
     if opened is None:
         return [_numbers_of(value)], [None]
-    kinds = set(map(type, opened[0]))
-    if kinds <= NUMBERS:
-        leaves = list(map(_numbers_of, opened[0])) if np.ndarray in kinds else list(opened[0])
-        return leaves, [None] * len(leaves) + [opened[1]]
-    leaves = []
+    if NUMBERS.issuperset(map(type, opened[0])):
+        return _leaves(opened[0]), [None] * len(opened[0]) + [opened[1]]
+    leaves: list[Any] = []
     steps: list[Step] = []
     pending: list[tuple[Any, Step, bool]] = [(value, None, False)]
     while pending:
@@ -84,10 +82,18 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
         if opened is None:
             leaves.append(_numbers_of(item))
             steps.append(None)
+        elif NUMBERS.issuperset(map(type, opened[0])):
+            leaves += _leaves(opened[0])
+            steps += [None] * len(opened[0])
+            steps.append(opened[1])
         else:
             pending.append((None, opened[1], True))
             pending.extend((child, None, False) for child in reversed(opened[0]))
     return leaves, steps
+
+
+def _leaves(found: Sequence[Any]) -> list[Any]:
+    return list(map(_numbers_of, found)) if np.ndarray in set(map(type, found)) else list(found)
 
 
 def _numbers_of(value: Any) -> Any:
