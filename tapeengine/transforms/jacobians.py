@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
 __all__ = ["Mode", "all_finite", "hessian", "jacobian", "pushed"]
+
+#: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
+BLOCK = 1 << 20
 
 T = TypeVar("T")
 Tell = Callable[[int], None]
@@ -130,14 +133,44 @@ def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list
     program = f.for_values(whole)
     along = program.__tapeengine_directional__()
     tangents = list(program.tangents(whole, (None,) * len(whole)))
-    rows = []
-    for axis in np.eye(args[argnum].size):
+    argnum %= len(args)
+    rows: list[Any] = []
+    axes = np.eye(args[argnum].size)
+    for k, axis in enumerate(axes):
         tangents[argnum] = axis
         value, backpropagator = engine.vjp(along, *whole, *tangents)
         if type(value[0]) is not float:
             return None
+        if k == 0 and (found := columns_at_once(backpropagator, axes, whole, argnum)) is not None:
+            return found
         rows.append(backpropagator((0.0, 1.0))[argnum])
     return rows
+
+
+def columns_at_once(backpropagator: Any, axes: Any, whole: Sequence[Any], argnum: int) -> list[Any] | None:
+    """The products by blocks of axes; None if the program's derivative has no such pass.
+
+    Parameters
+    ----------
+    backpropagator : callable
+        Of the directional derivative, whose arguments are the primals and their tangents.
+    axes : array
+    whole : sequence
+        The primals.
+    argnum : int
+        The position of the primal whose tangents are the axes.
+    """
+    columns = getattr(backpropagator, "columns", None)
+    if columns is None:
+        return None
+    count = max(1, BLOCK // max(1, sum(map(np.size, whole))))
+    found: list[Any] = []
+    for start in range(0, len(axes), count):
+        part = columns(axes[start : start + count], len(whole) + argnum, argnum)
+        if part is None:
+            return None
+        found.extend(part)
+    return found
 
 
 def is_vector(args: tuple[Any, ...], argnum: int) -> bool:
@@ -226,11 +259,31 @@ def full_matrix(
             matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype, tell)
         if matrix is not None:
             return matrix
+    if own and not forward and (matrix := by_blocks(backpropagator, rows, columns, tell)) is not None:
+        return matrix
     if forward:
         return stacked(
             [rows.vector(column) for column in columns_of(backpropagator, columns, single, tell)], rows.size, 1
         )
     return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single, tell)], columns.size, 0)
+
+
+def by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:
+    """The matrix of a program whose value is one array, by blocks of cotangents; None if it has no such pass."""
+    space = rows.spaces[0] if len(rows.spaces) == 1 else None
+    if space is None or any(s is None or s.dtype != np.float64 for s in (space, *columns.spaces)):
+        return None
+    count = max(1, BLOCK // max(columns.size, 1))
+    parts = []
+    for start in range(0, rows.size, count):
+        size = min(count, rows.size - start)
+        found = backpropagator.rows(np.eye(size, rows.size, start).reshape((size, *space.shape)))
+        if found is None:
+            return None
+        parts.append(np.concatenate([x.reshape(size, -1) for x in found], axis=1))
+        if tell is not None:
+            tell(size)
+    return np.concatenate(parts) if parts else None
 
 
 def are_numbers(form: Form) -> bool:

@@ -443,16 +443,18 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
         c.poles += not isfinite((<double *> of[0])[0])
         return (<double *> of[0])[0]
     if form.kind <= RECORD:
-        made = PyTuple_New(PyTuple_GET_SIZE(form.items))
+        made = PyType_GenericAlloc(<type> form.cls, 0) if form.is_plain else PyTuple_New(PyTuple_GET_SIZE(form.items))
         for i in range(PyTuple_GET_SIZE(form.items)):
             part = <Form> PyTuple_GET_ITEM(form.items, i)
-            y = getattr(like, <str> PyTuple_GET_ITEM(form.fields, i)) if form.kind == RECORD else like[i]
-            y = made_of(part, of, y, c)
-            Py_INCREF(y)
-            PyTuple_SET_ITEM(made, i, y)
+            y = made_of(part, of, part_like(form, like, i), c)
             if of != NULL:
                 of += part.real_width
-        return made if form.kind == TUPLE else record_of(form, made)
+            if form.is_plain: # its constructor only stores the fields
+                PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), y)
+                continue
+            Py_INCREF(y)
+            PyTuple_SET_ITEM(made, i, y)
+        return made if form.kind == TUPLE or form.is_plain else record_of(form, made)
     if form.kind == ROWS:
         return rows_of(form, of, like, c)
     option = option_of(form, like)
@@ -587,6 +589,7 @@ cdef object give_array(te_array *x, object like):
 
 
 cdef inline object part_like(Form form, object like, Py_ssize_t i):
+    """A part of a primal whose cotangent has the part's structure; None where the form alone gives that."""
     if form.kind == TUPLE and like is not None:
         return <object> PyTuple_GET_ITEM(like, i)
     if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).has_array:
@@ -960,7 +963,10 @@ def owned(found, list given):
 
 
 cdef bint is_among(x, list given, list result) noexcept:
-    for y in given + result:
+    for y in given:
+        if x is y:
+            return True
+    for y in result:
         if x is y:
             return True
     return False

@@ -1,0 +1,176 @@
+"""Passes for a block of cotangents or arguments: a loop over the block, whose steps are whole-array operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tapeengine.chad.backends.whole.values import NotWhole
+from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
+from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
+    Assign,
+    Const,
+    For,
+    Function,
+    If,
+    Kept,
+    Load,
+    New,
+    Operand,
+    Row,
+    Size,
+    Statement,
+    Store,
+    Type,
+    Var,
+    While,
+)
+
+__all__ = ["for_columns", "for_many"]
+
+
+def for_many(forward: Function, reverse: Function, wanted: Sequence[int]) -> tuple[Function, Function]:
+    """Give both passes; the parameters and results of the reverse pass have an additional first axis.
+
+    Parameters
+    ----------
+    forward : Function
+    reverse : Function
+        Its parameters and results are numbers and arrays of numbers.
+    wanted : sequence of int
+        The positions of the parameters of the forward pass whose cotangents are wanted.
+
+    Raises
+    ------
+    NotWhole
+        If the value has no real numbers.
+    """
+    real = [p for p in forward.params if rank_of(p.type) is not None]
+    if not reverse.params or len(real) != len(reverse.results) or forward.kept is None:
+        raise NotWhole("a value or an argument that is no array of numbers")
+    primals = [forward.params[k] for k in wanted]
+    results = [reverse.results[real.index(p)] for p in primals]
+    given = [Var(f"{p.name}.block", longer(p.type)) for p in reverse.params]
+    inside = [part(p, block) for p, block in zip(reverse.params, given, strict=True)]
+    body, made = steps(given[0], [*inside, *reverse.body], primals, results)
+    kept = Kept(forward.kept.frames, [*forward.kept.fields, *(p for p in primals if p not in forward.kept.fields)])
+    return replace(forward, kept=kept), replace(reverse, params=given, body=body, results=list(made), recalled=kept)
+
+
+def for_columns(forward: Function, reverse: Function, along: int, wanted: int) -> Function:
+    """Give both passes as one function for a block of arguments of one parameter.
+
+    Parameters
+    ----------
+    forward : Function
+        Its results are two numbers, a value and its directional derivative.
+    reverse : Function
+    along : int
+        The position of the parameter.
+    wanted : int
+        The position of the parameter whose cotangents are wanted, for a cotangent of 1 of the second number.
+
+    Raises
+    ------
+    NotWhole
+        For other results.
+    """
+    if [p.type for p in reverse.params] != [REAL, REAL]:
+        raise NotWhole("a value that is not a number")
+    varied, primal = forward.params[along], forward.params[wanted]
+    real = [p for p in forward.params if rank_of(p.type) is not None]
+    if len(real) != len(reverse.results):
+        raise NotWhole("an argument that is no array of numbers")
+    block = Var(f"{varied.name}.block", longer(varied.type))
+    seed = Assign(tuple(reverse.params), (Const(0.0, REAL), Const(1.0, REAL)))
+    before, inside = divided([*forward.body, seed, *reverse.body], varied)
+    body, made = steps(block, [part(varied, block), *inside], [primal], [reverse.results[real.index(primal)]])
+    params = [block if k == along else p for k, p in enumerate(forward.params)]
+    return Function("columns", params, [*before, *body], list(made))
+
+
+def divided(statements: Sequence[Statement], varied: Var) -> tuple[list[Statement], list[Statement]]:
+    """Divide statements into those that do not depend on a variable, and the others."""
+    dependent = {varied.name}
+    touched = [names(s) for s in statements]
+    count = 0
+    while count < len(dependent):
+        count = len(dependent)
+        for read, written in touched:
+            if not dependent.isdisjoint(read | written):
+                dependent |= written
+    is_inside = [not dependent.isdisjoint(read | written) for read, written in touched]
+    before = [s for s, inside in zip(statements, is_inside, strict=True) if not inside]
+    return before, [s for s, inside in zip(statements, is_inside, strict=True) if inside]
+
+
+def names(s: Statement) -> tuple[set[str], set[str]]:
+    """Give the names of the variables that a statement reads, and of those that it assigns, changes or keeps."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for x, _ in walk([s]):
+        read |= {v.name for v in reads(x) if isinstance(v, Var)}
+        written |= {v.name for v in (*outs(x), *changes(x))}
+        for kept in frames(x):
+            written |= {kept.frames.name, *(f.name for f in kept.fields)}
+    return read, written
+
+
+def frames(s: Statement) -> list[Kept]:
+    """Give what a statement keeps; its fields are the variables that the recalling one assigns."""
+    if isinstance(s, If):
+        return [] if s.kept is None else list(s.kept)
+    return [s.kept] if isinstance(s, For | While) and s.kept is not None else []
+
+
+#: The index of a loop over a block, and the number of its steps.
+STEP, COUNT = Var("k.block", WHOLE), Var("n.block", WHOLE)
+
+
+def steps(
+    block: Var, inside: list[Statement], primals: Sequence[Var], results: Sequence[Operand]
+) -> tuple[list[Statement], list[Var]]:
+    """Write a loop over a block, and the blocks of its results, which have the sizes of some primals."""
+    made = [Var(f"{p.name}.result", longer(p.type)) for p in primals]
+    body: list[Statement] = [Size(COUNT, block, 0)]
+    inside = list(inside)
+    for p, x, out in zip(primals, results, made, strict=True):
+        sizes = [Var(f"{p.name}.{d}", WHOLE) for d in range(rank_of(p.type) or 0)]
+        body += [Size(n, p, d) for d, n in enumerate(sizes)]
+        body.append(New(out, (COUNT, *sizes)))
+        inside += copied(x, out, (STEP,), sizes)
+    return [*body, For(STEP, COUNT, inside)], made
+
+
+def rank_of(of: Type) -> int | None:
+    """Give the number of dimensions of real numbers; None for another type."""
+    if isinstance(of, ArrayOf):
+        return of.rank if of.element == REAL else None
+    return 0 if of == REAL else None
+
+
+def longer(of: Type) -> ArrayOf:
+    """Give the type of a block of values."""
+    rank = rank_of(of)
+    if rank is None:
+        raise NotWhole("a cotangent that is no array of numbers")
+    return ArrayOf(REAL, rank + 1)
+
+
+def part(p: Var, block: Var) -> Statement:
+    """Read one value of a block."""
+    return Row(p, block, (STEP,), False) if isinstance(p.type, ArrayOf) else Load(p, block, (STEP,), False)
+
+
+def copied(x: Operand, out: Var, indices: tuple[Var, ...], sizes: Sequence[Var]) -> list[Statement]:
+    """Copy a value into a block."""
+    if isinstance(x, Const) or not isinstance(x.type, ArrayOf):
+        return [Store(out, indices, x)]
+    inner = [Var(f"{out.name}.{d}", WHOLE) for d in range(len(sizes))]
+    cell = Var(f"{out.name}.cell", REAL)
+    body: list[Statement] = [Load(cell, x, tuple(inner), False), Store(out, (*indices, *inner), cell)]
+    for index, size in reversed(list(zip(inner, sizes, strict=True))):
+        body = [For(index, size, body)]
+    return body
