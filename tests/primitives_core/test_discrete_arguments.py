@@ -5,12 +5,12 @@ What numpy computes is computed to the last bit, what it refuses is refused, and
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -90,15 +90,6 @@ PROGRAMS: dict[str, Program] = {
     "ldexp": lambda np, x, form: np.ldexp(x, form),
     "heaviside": lambda np, x, form: np.heaviside(x, form),
 }
-
-
-def outcome(function: Any) -> Any:
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            return function()
-    except Exception as error:
-        return error
 
 
 @pytest.mark.parametrize("space", [np, tnp], ids=["numpy", "tapeengine.numpy"])

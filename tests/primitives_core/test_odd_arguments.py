@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy_calls
 import pytest
+from outcomes import outcome, parts
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -54,17 +55,6 @@ def is_left_out(name: str, kind: str) -> bool:
     return (name, kind) in LEFT_OUT or (kind in ("empty", "no columns") and "fft" in name)
 
 
-def outcome(function: Any) -> Any:
-    try:
-        return function()
-    except Exception as error:
-        return error
-
-
-def leaves(value: Any) -> list[Any]:
-    return [np.asarray(one) for one in value] if isinstance(value, tuple) else [np.asarray(value)]
-
-
 def check(call: Any, kind: str, primals: list[Any]) -> None:
     expected = outcome(lambda: call.program(np, *primals))
     found = outcome(lambda: te.vjp(lambda *traced: call.program(np, *traced), *primals)[0])
@@ -75,7 +65,7 @@ def check(call: Any, kind: str, primals: list[Any]) -> None:
         assert call.name in REFUSED.get(kind, ()), f"numpy returns {expected!r}, and we refuse: {found}"
         return
     assert not isinstance(found, Exception), f"numpy returns {expected!r}, and we raise {found!r}"
-    for ours, theirs in zip(leaves(found), leaves(expected), strict=True):
+    for ours, theirs in zip(parts(found), parts(expected), strict=True):
         assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
         np.testing.assert_array_equal(ours, theirs)
 

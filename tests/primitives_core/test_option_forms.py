@@ -6,12 +6,12 @@ What numpy computes is computed to the last bit, in its shape and dtype; what it
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome, parts
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -93,19 +93,6 @@ def made(space: Any, x: Any) -> Any:
     return tnp if isinstance(x, te.Array) else space
 
 
-def outcome(function: Any) -> Any:
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            return function()
-    except Exception as error:
-        return error
-
-
-def leaves(value: Any) -> list[Any]:
-    return [np.asarray(one) for one in value] if isinstance(value, tuple) else [np.asarray(value)]
-
-
 @pytest.mark.parametrize("space", [np, tnp], ids=["numpy", "tapeengine.numpy"])
 def test_forms_of_options(space: Any) -> None:
     wrong = []
@@ -117,7 +104,7 @@ def test_forms_of_options(space: Any) -> None:
                 wrong.append(f"{label}: {expected!r} became {found!r}")
         elif isinstance(found, Exception):
             wrong.append(f"{label}: we raise {found!r}")
-        elif not all(map(same, leaves(found), leaves(expected))):
+        elif not all(map(same, parts(found), parts(expected))):
             wrong.append(f"{label}: {found!r} for {expected!r}")
     assert not wrong, "\n".join(wrong)
 

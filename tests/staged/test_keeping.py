@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 from tapeengine.errors import StagingError
+from tapeengine.staged import keeping
 
 XS = [[0.5, -1.0, 2.0], [-0.5, 1.5, 0.25], [2.5, 0.1, -3.0], [0.0, -0.0, 1.0]]
 
@@ -86,6 +87,15 @@ def test_altered_truncated_and_newer_files_are_refused(tmp_path: Path) -> None:
                 te.load_staged(path)
     path.write_bytes(content.replace(b"program 1\n", b"program 2\n", 1))
     with pytest.raises(StagingError, match="has the format 2, and this is 1"):
+        te.load_staged(path)
+
+
+def test_a_file_of_other_opcodes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its instructions are numbers of rows of the opcode table, which may have other rows by now."""
+    path = tmp_path / "p.staged"
+    recorded(program, XS).save(path)
+    monkeypatch.setattr(keeping, "OPCODES", keeping.OPCODES + " versine")
+    with pytest.raises(StagingError, match="those of another version"):
         te.load_staged(path)
 
 

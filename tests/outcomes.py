@@ -1,0 +1,22 @@
+"""What a call returns or raises, for comparisons of the engine's functions with numpy's."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def outcome(function: Callable[[], Any]) -> Any:
+    """The result of a call without its warnings, or the exception that it raises."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return function()
+    except Exception as error:
+        return error
+
+
+def parts(value: Any) -> list[Any]:
+    """The arrays of a result, which is one or a tuple of them."""
+    return [np.asarray(one) for one in (value if isinstance(value, tuple) else (value,))]
