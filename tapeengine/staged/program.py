@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Replays
@@ -200,7 +200,7 @@ class Staged(Replays):
             family = self._family(keywords)
             plan = family.plan_for(primals) if family is not None else None
             if plan is not None or is_recorded:
-                return None if plan is None or plan.has_arrays else plan
+                return None if plan is None or plan.has_arrays or plan.has_calls else plan
             self._recorded(primals, keywords)
             if self.refused is not None:
                 return None
@@ -298,6 +298,8 @@ class Staged(Replays):
         plans = self.kept_plans()
         if plans[0].has_arrays:
             raise StagingError(f"{self.__name__} works on arrays, but C source can be written for scalars only")
+        if plans[0].has_calls:
+            raise StagingError(f"{self.__name__} calls functions that C's library lacks, such as math.gamma or numpy's")
         if len(plans) > 1:
             raise StagingError(
                 f"{self.__name__} is recorded for {len(plans)} forms of arguments: stage it separately for each"
@@ -409,8 +411,7 @@ class Staged(Replays):
         except NotReplayable as error:
             self._refuse(str(error))
             return engine.vjp(self._unstaged(), *primals, **keywords)
-        called = vars(type(self.program)).get("__call__")
-        watch = Watch(engine.structures, (self.program, called, keywords or None), engine.copies)
+        watch = Watch(engine.structures, self._captures(keywords), engine.copies)
         if watch.is_traced:  # the program depends on numbers of an enclosing trace
             return engine.vjp(self._unstaged(), *primals, **keywords)
         states = generator_states()
@@ -430,6 +431,12 @@ class Staged(Replays):
         except NotReplayable as error:
             self._refuse(str(error))
         return value, back
+
+    def _captures(self, keywords: dict[str, Any]) -> Any:
+        """What a run depends on besides its arguments: the program, the function that runs it, and keywords."""
+        if type(self.program) is FunctionType:
+            return (self.program, keywords) if keywords else self.program
+        return self.program, vars(type(self.program)).get("__call__"), keywords or None
 
     def _keep(
         self,

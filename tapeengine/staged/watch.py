@@ -48,14 +48,13 @@ class Watch:
     __slots__ = ("_arrays", "_generators", "_moment", "_sets", "checks", "is_traced")
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
-        snapshot = Snapshot(structures, value, copies)
+        snapshot = Snapshot(structures, value, copies, to_rebuild=False)
         self.is_traced = bool(snapshot.captured)
         self._arrays: list[tuple[Any, Any]] = []
         self._sets: list[tuple[Any, Any]] = []
-        found = [node for node in snapshot.nodes if not isinstance(node.original, (type, types.ModuleType))]
-        rest = any(node.held is not None or isinstance(node.original, (set, bytearray)) for node in found)
+        rest = any(node.held is not None or isinstance(node.original, (set, bytearray)) for node in snapshot.nodes)
         self.checks = Checks(self._holds if rest else None)
-        for node in found:  # without classes and modules, whose attributes a recording does not check
+        for node in snapshot.nodes:  # without classes and modules, whose attributes a recording does not check
             original = node.original
             if node.held is not None:
                 self._arrays.append((original, node.held))
@@ -64,7 +63,7 @@ class Watch:
             else:
                 self._watch(structures, node)
         self._generators = Places(snapshot.generators, draws=False)
-        self._moment = self._generators.here()
+        self._moment = self._generators.here()[1]
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""
@@ -97,7 +96,9 @@ class Watch:
 
     def has_drawn(self) -> bool:
         """Whether a captured generator has been drawn from."""
-        return any(_differ(a, b) for a, b in zip(self._generators.here()[1], self._moment[1], strict=True))
+        if not self._moment:
+            return False
+        return any(_differ(a, b) for a, b in zip(self._generators.here()[1], self._moment, strict=True))
 
 
 def _differ(a: Any, b: Any) -> bool:

@@ -137,6 +137,8 @@ class Snapshot:
         Decides whether a leaf becomes an argument; by default, whether it is traced.
     with_globals : bool
         Whether to bind global data. It must be false for functions that are pickled by name.
+    to_rebuild : bool
+        Whether `around` and `again` will be called. If not, classes and modules are left out.
 
     Attributes
     ----------
@@ -161,6 +163,7 @@ class Snapshot:
         "_root",
         "_spaces",
         "_structures",
+        "_to_rebuild",
         "_wanted",
         "_with_globals",
         "captured",
@@ -173,12 +176,14 @@ class Snapshot:
         copies: ArrayCopies,
         is_wanted: Callable[[Any], bool] = is_traced,
         with_globals: bool = True,
+        to_rebuild: bool = True,
     ) -> None:
         self.captured: list[Any] = []
         self._structures = structures
         self._copies = copies
         self._wanted = is_wanted
         self._with_globals = with_globals
+        self._to_rebuild = to_rebuild
         self._nodes: dict[int, Any] = {}
         self._spaces: dict[int, Node] = {}
         self._order: list[Node] = []
@@ -195,7 +200,7 @@ class Snapshot:
         """
         found = object.__new__(Snapshot)
         found._structures, found._copies = self._structures, self._copies
-        found._wanted, found._with_globals = self._wanted, self._with_globals
+        found._wanted, found._with_globals, found._to_rebuild = self._wanted, self._with_globals, self._to_rebuild
         found.captured, found._nodes = self.captured.copy(), self._nodes.copy()
         found._spaces, found._order = {}, self._order.copy()
         found._start(value, self._order)
@@ -297,7 +302,7 @@ class Snapshot:
         for space in self._spaces.values():
             space.inside = [self._nodes.get(id(value), value) for value in space.inside]
             self._order.append(space)
-        while self._settle_once(known):
+        while self._to_rebuild and self._settle_once(known):
             pass
 
     def _settle_once(self, known: Sequence[Node]) -> bool:
@@ -383,6 +388,8 @@ class Snapshot:
         Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
         """
         is_space = isinstance(value, (type, types.ModuleType))
+        if is_space and not self._to_rebuild:
+            return None
         is_fixed = _is_fixed(value if is_space else type(value))
         held = getattr(value, "__dict__", None) if is_fixed else parts_of(value)
         if type(held) is not dict or (is_fixed and is_space):

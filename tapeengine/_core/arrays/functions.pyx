@@ -10,7 +10,7 @@ from tapeengine._core.arrays.elementwise cimport elementwise, one_value
 from tapeengine._core.arrays.sums cimport total
 from tapeengine._core.arrays.products cimport product
 from tapeengine._core.arrays.storing cimport kernels
-from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, of_kind, unary_of
+from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, by_ufunc, of_kind, unary_of
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES
 
 import numpy
@@ -122,8 +122,8 @@ cdef class Ufunc:
         if not known or not one_value(self.ufunc, a, b, self.nin + 1, &value):
             return self.ufunc(*args)
         if self.nin == 1:
-            return unary_of(<Dual> x, self.op, value, NUMPY_DOUBLES)
-        return of_kind(binary_of(x, y, self.op, value), NUMPY_DOUBLES)
+            return by_ufunc(unary_of(<Dual> x, self.op, value, NUMPY_DOUBLES), self.op, self.ufunc, args)
+        return by_ufunc(of_kind(binary_of(x, y, self.op, value), NUMPY_DOUBLES), self.op, self.ufunc, args)
 
     def __getattr__(self, name):
         return getattr(self.ufunc, name)

@@ -54,6 +54,8 @@ def plan_data(Plan plan):
     cdef Path path
     if plan.has_arrays:
         raise NotReplayable("it works on arrays")
+    if plan.has_calls:
+        raise NotReplayable("it calls functions that are no instructions, such as math.gamma or those of numpy")
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
         "inputs": plan.inputs,
@@ -121,7 +123,7 @@ cdef Path path_of_data(dict data, uint32_t first):
     if len(constants) % sizeof(double):
         raise DataError("the constants are truncated")
     path.constant_count = len(constants) // sizeof(double)
-    path.forks = {}
+    path.forks, path.calls = {}, []
     path.room(path.end + 1, path.constant_count + 1)
     memcpy(path.op + first, <char *> op, len(op))
     memcpy(path.operands + first, <char *> operands, len(operands))

@@ -69,6 +69,7 @@ TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, con
         TE_ROW_GUARD(TE_FINITE, isfinite(a[l]))
         TE_ROW_GUARD(TE_INFINITE, isinf(a[l]))
         TE_ROW_GUARD(TE_NAN, isnan(a[l]))
+        case TE_CALL: TE_HOLDS(0) break;
         default: {
             const int two = op_arities[code] == 2;
             const double *a = v[x.a], *b = two ? v[x.b] : a;

@@ -15,6 +15,7 @@ cdef class Numbering:
     cdef uint32_t *constant_at  # register of each constant
     cdef uint32_t mask
     cdef double **values        # of the tape
+    cdef list notes             # of the tape
 
     def __dealloc__(self):
         free(self.registers)
@@ -24,7 +25,7 @@ cdef class Numbering:
     cdef int begin(self, Tape tape, Py_ssize_t most) except -1:
         cdef uint32_t i
         self.mask = 64
-        self.values = tape.head.values
+        self.values, self.notes = tape.head.values, tape.noted
         while self.mask < 2 * most:
             self.mask *= 2
         self.registers = <uint32_t *> calloc(tape.head.count, sizeof(uint32_t))
@@ -105,6 +106,8 @@ cdef class Numbering:
     cdef int noted(self, uint32_t at, tuple what, uint32_t next) except -1:
         """Handle a note: an array operation, or a decision on arrays."""
         cdef ArrayPart part = self.path.part
+        if what[0] == TE_CALL:      # emitted at its guard
+            return 0
         if what[0] == POKED:
             part.slot(what[1], what[2])
             part.access(what[1], what[3], self.register_of(what[4]), True, True)
@@ -129,8 +132,10 @@ cdef class Numbering:
         self.registers[i] = self.path.end
         self.emit(op + form, a, b)
 
-    cdef void guard(self, Guard *g) noexcept:
+    cdef int guard(self, Guard *g) except -1:
         cdef uint32_t a, b
+        if g.kind == TE_CALL:
+            return self.call(self.notes[<Py_ssize_t> g.c][1], self.registers[g.a])
         if g.kind >= TE_TRUNC:
             self.emit(g.kind, self.registers[g.a], self.constant(g.c))
         else:
@@ -138,6 +143,14 @@ cdef class Numbering:
             b = self.registers[g.b] if g.b else self.register_of(g.c)
             self.emit(g.kind, a, b)
         self.path.guards += 1
+        return 0
+
+    cdef int call(self, tuple what, uint32_t register) except -1:
+        """Emit a call of the function that gives the value of the operation in a register."""
+        self.path.calls.append(
+            (what[1], [FromRegister(self.registers[id]) if id else constant for id, constant in what[2]]))
+        self.emit(TE_CALL, <uint32_t> len(self.path.calls) - 1, register)
+        return 0
 
 
 @cython.final
@@ -186,6 +199,30 @@ cdef class Path:
 
     cdef uint32_t run(self, double *v, uint32_t i) except? 0:
         """Run from an instruction on; return the register at which the run stopped."""
+        while True:
+            i = self.stretch(v, i)
+            if i == self.end or self.op[i] != TE_CALL:
+                return i
+            if not self.call(v, i):
+                return self.operands[i].b
+            i += 1
+
+    cdef bint call(self, double *v, uint32_t i) except -1:
+        """Give the operation before its value by a function of Python; False where the program may raise an error."""
+        cdef uint32_t register = self.operands[i].b
+        cdef list operands
+        function, places = self.calls[self.operands[i].a]
+        operands = filled(places, v)
+        try:
+            if type(function) is not ufunc_class or not one_value(
+                    function, operands[0], operands[len(operands) - 1], <int> len(operands) + 1, &v[register]):
+                v[register] = function(*operands)
+        except Exception:       # the program raises as well, or knows what to do
+            return False
+        return isfinite(v[register]) or te_total(self.op[register] & OP_MASK)
+
+    cdef uint32_t stretch(self, double *v, uint32_t i) except? 0:
+        """Run up to a call of a function, or to what does not hold."""
         cdef uint32_t stop, reached
         if self.end - i < LONG:
             return te_replay(self.op, self.operands, self.constants, v, i, self.end)
@@ -224,6 +261,9 @@ cdef class Path:
         if self.op[i] == TE_ACCESS:
             a, b = &self.part.accesses[self.operands[i].a], &other.part.accesses[self.operands[i].a]
             return a.slot == b.slot and a.value == b.value and a.writes == b.writes and a.element == b.element
+        if self.op[i] == TE_CALL:
+            return (self.calls[self.operands[i].a][0] is other.calls[self.operands[i].a][0]
+                    and spelled_call(self, self.operands[i].a, i) == spelled_call(other, self.operands[i].a, i))
         if self.op[i] == TE_CONSTANT:
             return same_bits(self.constants[self.operands[i].a], other.constants[other.operands[i].a])
         if TE_TRUNC <= self.op[i] <= TE_EXACT:
@@ -256,7 +296,10 @@ cdef class Path:
             if i == self.end or self.op[i] < TE_ACCESS:
                 return i
             k = self.operands[i].a
-            if self.op[i] == TE_ACCESS:
+            if self.op[i] == TE_CALL:
+                if not self.call(arena.v, i):
+                    return self.operands[i].b
+            elif self.op[i] == TE_ACCESS:
                 access = &self.part.accesses[k]
                 element = <double *> arena.data[access.slot] + access.element
                 if access.writes:
@@ -351,7 +394,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     if h.guards.lost != NULL:
         raise NotReplayable((<bytes> h.guards.lost).decode())
     path.first = path.end = h.inputs + 1
-    path.forks = {}
+    path.forks, path.calls = {}, []
     path.room(path.end + most, most)
     if back.tape.place_count:
         path.part = array_part(back.tape, back.primals)

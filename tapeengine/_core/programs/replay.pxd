@@ -10,6 +10,7 @@ from numpy cimport ndarray
 
 cdef extern from "replay.h" nogil:
     bint te_same_bits(double a, double b)
+    bint te_total(int op)
     ctypedef struct te_operands:
         uint32_t a, b
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
@@ -82,11 +83,14 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef tuple known        # the constant leaves of the value
     cdef readonly dict forks    # register of a guard -> paths that fork there
     cdef ArrayPart part         # None if there are only scalars
+    cdef list calls         # (function, operands) of values that a function of Python gives
     cdef te_row *spare_rows     # registers and zeroed cotangents of a block of lanes; NULL while in use
     cdef te_row *spare_zeros
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
     cdef void fit(self) noexcept
     cdef uint32_t run(self, double *v, uint32_t i) except? 0
+    cdef uint32_t stretch(self, double *v, uint32_t i) except? 0
+    cdef bint call(self, double *v, uint32_t i) except -1
     cdef int sweep(self, double *v, double *ct, uint32_t top) except -1
     cdef bint same(self, Path other, uint32_t i) except -1
     cdef uint32_t parting(self, Path other, uint32_t i) except? 0
@@ -134,6 +138,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef readonly list paths
     cdef readonly dict places   # of the numbers of lanes, see `batch`
     cdef readonly uint32_t inputs
+    cdef readonly bint has_calls    # whether a path calls functions of Python
     cdef readonly long long replays
     cdef long long clock    # the time of the last run
     cdef readonly Py_ssize_t evicted

@@ -39,6 +39,7 @@ class Known(Reader): ...
 class Plan:
     paths: list[Path]
     inputs: int
+    has_calls: bool
     replays: int
     evicted: int
     places: dict[tuple[int, tuple[int, ...]], list[int]]

@@ -13,6 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_REFCNT, Py_XDECREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.math cimport isfinite
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
@@ -27,7 +28,7 @@ from numpy cimport (
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport (
-    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, te_operand, te_pairwise,
+    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand, te_pairwise,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.products cimport ProductRecord
@@ -44,7 +45,7 @@ from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
-    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, OPERATIONS, SPECIAL, READ, TE_ACCESS, TE_CONSTANT,
+    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, OPERATIONS, SPECIAL, READ, TE_ACCESS, TE_CALL, TE_CONSTANT,
     TE_EXACT, TE_NAN, TE_STEP, WRITE, Place,
     TE_SELECTION, TE_TRUNC,
     Guard, Head, Record, Tape, op_arities, op_codes, op_forms, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
@@ -76,6 +77,7 @@ UNCHANGING = (
 #: The texts of guards, from TE_LT_TRUE on.
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
+cdef object ufunc_class = numpy.ufunc
 #: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 
@@ -206,6 +208,7 @@ cdef class Plan:
 
     cdef void grown(self, Path path) noexcept:
         """Enlarge the buffers of later runs for a path."""
+        self.has_calls = self.has_calls or PyList_GET_SIZE(path.calls) > 0
         if path.end <= self.most:
             return
         if self.spare_cotangents != NULL:
@@ -433,6 +436,8 @@ def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
         if op < TE_TRUNC:
             return f"check %{a} {kind} %{b}"
         return f"check {kind} of %{a} is {path.constants[b]!r}" if op <= TE_EXACT else f"check %{a} is {kind}"
+    if op == TE_CALL:
+        return spelled_call(path, a, b)
     if op >= TE_ACCESS:
         return spelled_access(path, register, a) if op == TE_ACCESS else spelled_step(path, register, a)
     name = (<bytes> op_names[code]).decode()
@@ -442,6 +447,12 @@ def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
 def age(Path path):
     """The time of a path's last run."""
     return path.last
+
+
+cdef object spelled_call(Path path, uint32_t k, uint32_t register):
+    function, operands = path.calls[k]
+    texts = ", ".join([f"%{(<FromRegister> x).number}" if type(x) is FromRegister else repr(x) for x in operands])
+    return f"%{register} = {function.__name__.strip('_')}({texts})"
 
 
 cdef object spelled_access(Path path, uint32_t register, uint32_t k):

@@ -10,14 +10,14 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_nan
 
 from tapeengine._core.scalars.scalar cimport (
-    Dual, as_double, binary_of, head_of_dual, look, new_dual, of_kind, unary_of, value_seen,
+    Dual, answer, answered, as_double, binary_of, head_of_dual, look, new_dual, of_kind, unary_of, value_seen,
 )
 from tapeengine._core.tape.tape cimport (
     Head, op_da, op_value, record_function, traces, PYTHON_FLOATS, OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, OP_SUB,
     TE_FINITE, TE_INFINITE, TE_NAN,
 )
 
-from tapeengine._core.scalars.scalar import with_value
+from tapeengine._core.scalars import spread
 from tapeengine.errors import UnsupportedError
 
 
@@ -36,8 +36,23 @@ cdef object returned(object x):
     return of_kind(<Dual> x, PYTHON_FLOATS) if type(x) is Dual else x
 
 
-cdef list plain_all(object xs):
-    return [plain(x) for x in xs]
+cdef object value_of(object x):
+    """The value of a dual, which the program does not see; anything else unchanged."""
+    return (<Dual> x).v if type(x) is Dual else x
+
+
+cdef list values_of(object xs):
+    return [value_of(x) for x in xs]
+
+
+cdef object computed(object function, tuple operands):
+    """The value of a function; an error also tells the program about the values of the operands."""
+    try:
+        return function(*values_of(operands))
+    except (ValueError, ArithmeticError):
+        for x in operands:
+            plain(x)
+        raise
 
 
 cdef bint any_dual(object xs) except -1:
@@ -75,12 +90,17 @@ cdef object unary_of_table(object x, const int op, object fallback):
 
 cdef object unary_of_python(object x, const int op, object function):
     """A function of one real for which CPython has its own algorithm."""
-    if type(x) is Dual:
-        # A replay uses C's function, which differs from Python's for these arguments and where Python's raises.
-        seen = traces.recordings and (
-            op == OP_GAMMA or op == OP_LGAMMA or not is_finite(op_value(op, (<Dual> x).v, 0.0)))
-        return unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v), PYTHON_FLOATS)
-    return function(x)
+    cdef Dual result
+    if type(x) is not Dual:
+        return function(x)
+    # A replay stops where C's function has no number, although Python's may have one.
+    seen = traces.recordings and not is_finite(op_value(op, (<Dual> x).v, 0.0))
+    try:
+        result = unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v), PYTHON_FLOATS)
+    except (ValueError, ArithmeticError):
+        plain(x)    # an error also tells the program about the value
+        raise
+    return answered(result, function, (x,)) if op == OP_GAMMA or op == OP_LGAMMA else result
 
 
 cdef object binary_of_python(object x, object y, const int op, object function):
@@ -139,7 +159,7 @@ def log(x, base=None, /):
         return unary(x, OP_LOG, m_log)
     if type(x) is not Dual and type(base) is not Dual:
         return m_log(x, base)
-    return with_value(log(x) / log(base), m_log(plain(x), plain(base)))
+    return answer(log(x) / log(base), computed(m_log, (x, base)), m_log, (x, base))
 
 
 def digamma(x, /):
@@ -239,8 +259,8 @@ def hypot(*coordinates):
     """Length of a vector, n-ary; its derivative at the origin is 0."""
     if not any_dual(coordinates):
         return m_hypot(*coordinates)
-    value = m_hypot(*plain_all(coordinates))
-    return returned(chain(coordinates, 0.0, OP_HYPOT, value))
+    result = chain(coordinates, 0.0, OP_HYPOT, computed(m_hypot, coordinates))
+    return answered(returned(result), m_hypot, coordinates)
 
 
 cdef object chain(object xs, double start, int op, double value):
@@ -255,25 +275,26 @@ cdef object chain(object xs, double start, int op, double value):
     result = total
     for i, x in enumerate(duals):
         last = i == len(duals) - 1
-        result = binary_of(result, x, op, value if last else op_value(op, plain(result), (<Dual> x).v))
+        result = binary_of(result, x, op, value if last else op_value(op, value_of(result), (<Dual> x).v))
     return result
 
 
 def dist(p, q, /):
     """Distance between two points of the same dimension."""
     p, q = list(p), list(q)
-    value = python_math.dist(plain_all(p), plain_all(q))
-    if not (any_dual(p) or any_dual(q)):
-        return value
+    if len(p) != len(q) or not (any_dual(p) or any_dual(q)):
+        return python_math.dist(values_of(p), values_of(q))
+    value = computed(spread.dist, (*p, *q))
     differences = [a - b for a, b in zip(p, q)]
-    return returned(chain(differences, 0.0, OP_HYPOT, value))
+    return answered(returned(chain(differences, 0.0, OP_HYPOT, value)), spread.dist, (*p, *q))
 
 
 def fsum(seq, /):
     """Sum without loss of precision."""
-    seq = list(seq)
-    value = python_math.fsum(plain_all(seq))
-    return returned(chain(seq, 0.0, OP_ADD, value)) if any_dual(seq) else value
+    cdef tuple items = tuple(seq)
+    if not any_dual(items):
+        return python_math.fsum(items)
+    return answered(returned(chain(items, 0.0, OP_ADD, computed(spread.fsum, items))), spread.fsum, items)
 
 
 def prod(iterable, /, *, start=1):
@@ -284,28 +305,15 @@ def prod(iterable, /, *, start=1):
     return result
 
 
-cdef object plain_sumprod = getattr(python_math, "sumprod", None)
-
-
 def sumprod(p, q, /):
     """Sum of the products of corresponding numbers, as accurate as in Python 3.12."""
     p, q = list(p), list(q)
     if len(p) != len(q):
         raise ValueError("Inputs are not the same length")
-    dual, a, b = any_dual(p) or any_dual(q), plain_all(p), plain_all(q)
-    value = exact_sumprod(a, b) if plain_sumprod is None else plain_sumprod(a, b)
-    return chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value) if dual else value
-
-
-cdef object exact_sumprod(list p, list q):
-    """The sum of products rounded once; integers stay integers."""
-    if all(isinstance(x, int) for x in p) and all(isinstance(x, int) for x in q):
-        return sum(a * b for a, b in zip(p, q))
-    products = [float(a) * float(b) for a, b in zip(p, q)]
-    if not all(python_math.isfinite(x) for x in products):
-        return python_math.fsum(products)
-    from fractions import Fraction
-    return float(sum(Fraction(a) * Fraction(b) for a, b in zip(p, q)))
+    if not (any_dual(p) or any_dual(q)):
+        return spread.sumprod(*p, *q)
+    value = computed(spread.sumprod, (*p, *q))
+    return answered(chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value), spread.sumprod, (*p, *q))
 
 
 cdef object plain_fma = getattr(python_math, "fma", None)
@@ -316,10 +324,9 @@ cdef extern from "math.h":
 
 def fma(x, y, z, /):
     """x * y + z, rounded once."""
-    cdef double a, b, c
-    if plain_fma is not None:
-        value = plain_fma(plain(x), plain(y), plain(z))
-    else:
-        a, b, c = float(plain(x)), float(plain(y)), float(plain(z))
-        value = c_fma(a, b, c)
-    return with_value(x * y + z, value) if any_dual((x, y, z)) else value
+    value = computed(_fma, (x, y, z))
+    return answer(x * y + z, value, _fma, (x, y, z)) if any_dual((x, y, z)) else value
+
+
+def _fma(x, y, z):
+    return c_fma(x, y, z) if plain_fma is None else plain_fma(x, y, z)

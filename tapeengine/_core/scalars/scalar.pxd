@@ -27,6 +27,9 @@ cdef uint32_t id_on(Head *h, Dual x) except 0
 cdef object value_seen(Dual x)
 cdef bint is_numpy(object x) except -1
 cdef int look(Dual x, int kind, double c) except -1
+cdef Dual answered(Dual result, object function, tuple operands)
+cdef Dual by_ufunc(Dual result, int op, object ufunc, tuple operands)
+cdef object answer(object d, double value, object function, tuple operands)
 cdef Dual unary_of(Dual x, int op, double value, int kind)
 cdef Dual of_kind(Dual x, int kind)
 cdef Dual as_float(Dual x)

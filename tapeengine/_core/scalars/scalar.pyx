@@ -22,7 +22,8 @@ cimport cython
 from tapeengine._core.tape.nested cimport carried
 from tapeengine._core.tape.tape cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_ufuncs, op_value, record1, record2,
-    record_function, record_selection, tape_of, traces, NUMPY_DOUBLES, PYTHON_FLOATS, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SUB,
+    record_function, record_selection, tape_of, traces, NUMPY_DOUBLES, PYTHON_FLOATS, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SQRT, OP_SUB,
+    TE_CALL,
     TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
     TE_TRUNC, guard,
 )
@@ -93,6 +94,41 @@ cdef object value_seen(Dual x):
     if traces.recordings:
         look_exactly(x)
     return x.v
+
+
+cdef Dual answered(Dual result, object function, tuple operands):
+    """The same dual. A recording notes that its value is what a function returns, which the opcode may not compute."""
+    cdef Head *h
+    if traces.recordings:
+        h = head_of_dual(result)
+        if h.guards != NULL:
+            noted = tape_of(h).noted
+            guard(h, TE_CALL, result.id, 0, <double> len(noted))
+            noted.append((h.count, (TE_CALL, function, [asked(h, x) for x in operands])))
+    return result
+
+
+cdef tuple asked(Head *h, object x):
+    """(id, constant) of an operand; an id of 0 is the constant."""
+    if type(x) is not Dual:
+        return 0, x
+    if (<Dual> x).tag != h.tag:
+        h.guards.lost = b"it works on values of a trace around it"
+    return (<Dual> x).id, None
+
+
+cdef Dual by_ufunc(Dual result, int op, object ufunc, tuple operands):
+    """The result of a ufunc. Only for these opcodes it is certain that numpy computes the same bits as C."""
+    if op == OP_ADD or op == OP_SUB or op == OP_MUL or op == OP_DIV or op == OP_NEG or op == OP_ABS or op == OP_SQRT:
+        return result
+    return answered(result, ufunc, operands)
+
+
+cdef object answer(object d, double value, object function, tuple operands):
+    """A number with the same derivative as d, and the value that a function returns."""
+    if type(d) is not Dual or head_of_dual(<Dual> d).guards == NULL:
+        return with_value(d, value)
+    return answered(with_right(<Dual> d, 0.0, OP_ADD, value), function, operands)
 
 
 cdef object integer_seen(Dual x, int kind, object integer_of):
@@ -368,8 +404,9 @@ cdef object drop(Dual x, str how):
 
 
 cdef dict ufunc_opcodes = {getattr(numpy, name): op for op in range(OP_COUNT) for name in op_ufuncs[op].decode().split()}
-cdef set ufunc_comparisons = {
-    numpy.less, numpy.greater, numpy.less_equal, numpy.greater_equal, numpy.equal, numpy.not_equal,
+cdef set discrete_ufuncs = {
+    numpy.less, numpy.greater, numpy.less_equal, numpy.greater_equal, numpy.equal, numpy.not_equal, numpy.floor_divide,
+    numpy.divmod,
 }
 
 
@@ -379,29 +416,38 @@ def opcode_of(ufunc):
 
 
 cdef object scalar_ufunc(object ufunc, tuple inputs):
-    """Apply a ufunc that has an opcode to scalars, with numpy's value; NotImplemented for other ufuncs."""
+    """Apply a ufunc that has an opcode, or a discrete result, to scalars; NotImplemented for other ufuncs."""
     cdef double c = 0.0
     cdef list values = []
+    op = ufunc_opcodes.get(ufunc)
+    if op is None and ufunc not in discrete_ufuncs:
+        return NotImplemented
     for x in inputs:
         if type(x) is Dual:
-            values.append(value_seen(<Dual> x))
+            values.append((<Dual> x).v)
         elif as_double(x, &c):
             values.append(c)
         else:
             return NotImplemented
-    if ufunc in ufunc_comparisons:
-        return ufunc(*values)
-    if ufunc is numpy.floor_divide:
-        return ufunc(*values)
-    if ufunc is numpy.divmod:
-        quotient, remainder = ufunc(*values)
-        return quotient, binary_of(inputs[0], inputs[1], OP_MOD, remainder)
-    op = ufunc_opcodes.get(ufunc)
     if op is None:
-        return NotImplemented
+        look_at_all(inputs)
+    try:
+        found = ufunc(*values)
+    except ArithmeticError:     # an error also tells the program about the values
+        look_at_all(inputs)
+        raise
+    if op is None:
+        return (found[0], binary_of(inputs[0], inputs[1], OP_MOD, found[1])) if ufunc is numpy.divmod else found
     if len(values) == 1:
-        return unary_of(<Dual> inputs[0], op, ufunc(values[0]), NUMPY_DOUBLES)
-    return of_kind(binary_of(inputs[0], inputs[1], op, ufunc(values[0], values[1])), NUMPY_DOUBLES)
+        return by_ufunc(unary_of(<Dual> inputs[0], op, found, NUMPY_DOUBLES), op, ufunc, inputs)
+    return by_ufunc(of_kind(binary_of(inputs[0], inputs[1], op, found), NUMPY_DOUBLES), op, ufunc, inputs)
+
+
+cdef int look_at_all(tuple operands) except -1:
+    for x in operands:
+        if type(x) is Dual:
+            value_seen(<Dual> x)
+    return 0
 
 
 cdef dict modules_above = {}

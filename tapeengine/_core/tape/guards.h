@@ -9,6 +9,7 @@ enum {
     TE_EXACT,                              /* a has the bits of constant number b */
     TE_FINITE, TE_INFINITE, TE_NAN,        /* a is finite, infinite or NaN; b is unused */
     TE_ACCESS, TE_STEP,                    /* no guards: run element access number a, array operation number a */
+    TE_CALL,                               /* no guard: register b gets the value of call number a */
     TE_SELECTION = 0x100                   /* no guard: the next record is this opcode of a and b; see record_selection */
 };
 
