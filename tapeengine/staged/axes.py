@@ -12,7 +12,10 @@ from tapeengine.errors import StructureError
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
 
-__all__ = ["Mapped", "joined"]
+__all__ = ["DOUBLE", "Mapped", "joined"]
+
+DOUBLE = np.dtype(np.float64)
+_Double = np.float64
 
 
 class Mapped:
@@ -44,27 +47,34 @@ class Mapped:
         if len(axes) != len(args):
             raise StructureError(f"in_axes has {len(axes)} entries, and the call has {len(args)} arguments")
         leaves, self.steps = flatten(structures, args)
+        self.leaves: list[Any] = leaves
+        self.mapped = [True] * len(leaves)
         if in_axes == 0 and type(in_axes) is int:
-            spread: list[int | None] = [0] * len(leaves)
+            # Most calls have arrays alone, and few lanes: then each step for each leaf counts.
+            if not all([type(leaf) is np.ndarray and leaf.ndim for leaf in leaves]):  # noqa: C419
+                self._move(leaves, [0] * len(leaves))
         else:
-            spread = [axis for entry, arg in zip(axes, args, strict=True) for axis in _spread(structures, entry, arg)]
-        self.leaves: list[Any] = []
-        self.mapped: list[bool] = []
-        lengths = set()
+            self._move(
+                leaves,
+                [axis for entry, arg in zip(axes, args, strict=True) for axis in _spread(structures, entry, arg)],
+            )
+        lengths = {len(leaf) for leaf, mapped in zip(self.leaves, self.mapped, strict=True) if mapped}
+        if len(lengths) != 1 or 0 in lengths:
+            found = ", ".join(map(str, sorted(lengths))) or "none"
+            raise StructureError(f"the mapped axes must have one length that is not 0; theirs are: {found}")
+        (self.lanes,) = lengths
+
+    def _move(self, leaves: list[Any], spread: Sequence[int | None]) -> None:
+        """Put the axis of lanes of each leaf first."""
+        self.leaves, self.mapped = [], []
         for leaf, axis in zip(leaves, spread, strict=True):
             has_axis = axis is not None and hasattr(leaf, "shape")
             if axis is not None and not has_axis and isinstance(leaf, (float, complex)):
                 raise StructureError(f"in_axes gives an axis to {leaf!r}, which has none: give it None")
             self.leaves.append(np.moveaxis(leaf, axis, 0) if has_axis and axis else leaf)
             self.mapped.append(has_axis)
-            if has_axis:
-                if not self.leaves[-1].shape:
-                    raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
-                lengths.add(self.leaves[-1].shape[0])
-        if len(lengths) != 1 or 0 in lengths:
-            found = ", ".join(map(str, sorted(lengths))) or "none"
-            raise StructureError(f"the mapped axes must have one length that is not 0; theirs are: {found}")
-        (self.lanes,) = lengths
+            if has_axis and not self.leaves[-1].shape:
+                raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
 
     def lane(self, k: int) -> tuple[Any, ...]:
         """The arguments of one lane; an element of a float64 array becomes a float."""
@@ -76,7 +86,7 @@ class Mapped:
         """For each leaf its numbers in all lanes, or the discrete leaf itself; None if lanes cannot be replayed."""
         columns: list[Any] = []
         for leaf, mapped in zip(self.leaves, self.mapped, strict=True):
-            if is_traced(leaf) or (mapped and not (leaf.ndim == 1 and leaf.dtype == np.float64)):
+            if is_traced(leaf) or (mapped and not (leaf.ndim == 1 and leaf.dtype == DOUBLE)):
                 return None
             columns.append(np.full(self.lanes, leaf) if type(leaf) is float else leaf)
         return columns
@@ -94,7 +104,7 @@ def _spread(structures: Structures, axes: Any, arg: Any) -> list[int | None]:
 
 
 def _number(value: Any) -> Any:
-    return float(value) if type(value) is np.float64 else value
+    return float(value) if type(value) is _Double else value
 
 
 def joined(structures: Structures, values: Sequence[Any], out_axes: Any) -> Any:

@@ -7,7 +7,7 @@ import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from types import MethodType
 from typing import Any
 
@@ -23,7 +23,7 @@ from tapeengine._core.programs.replay import (
 )
 from tapeengine._core.sweeps.inspection import open_tape
 from tapeengine.errors import CotangentError, StructureError
-from tapeengine.staged.axes import Mapped, joined
+from tapeengine.staged.axes import DOUBLE, Mapped, joined
 from tapeengine.transforms.calls import call_with_rule
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
@@ -187,7 +187,7 @@ class Run:
         self.keywords = keywords
         self.keep = keep
         self.numbers = [
-            k for k, column in enumerate(columns) if isinstance(column, np.ndarray) and column.dtype == float
+            k for k, column in enumerate(columns) if isinstance(column, np.ndarray) and column.dtype == DOUBLE
         ]
         self.places = self._places()
         self.inputs = np.array([columns[self.numbers[place]] for place in self.places]).reshape(
@@ -212,6 +212,8 @@ class Run:
         return self.plan.places[key]
 
     def _workers(self, what: str) -> Workers:
+        if self.progress is None:
+            return Workers(self.threads, nullcontext())
         return Workers(self.threads, told(self.progress, self.mapped.lanes, f"vmap: {what}"))
 
     # -- forwards ------------------------------------------------------------------------------------------------------
@@ -244,11 +246,11 @@ class Run:
         ended = workers.make([functools.partial(run, part) for part in parts])
         self.pieces += [(part, registers, leaves, count) for part, count in zip(parts, ended, strict=True)]
         self.outputs.settle(leaves)
-        stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
-        left = stops < path.end
-        if not left.any():
+        if sum(ended) == len(rows):
             self.outputs.note(rows)
             return rows[:0], []
+        stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
+        left = stops < path.end
         deeper = [
             (list(path.forks.get(int(s), ())), rows[stops == s], int(s)) for s in np.unique(stops[left & (stops > at)])
         ]

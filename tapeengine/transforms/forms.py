@@ -84,6 +84,10 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
         if opened is None:
             leaves.append(_numbers_of(item))
             steps.append(None)
+        elif NUMBERS.issuperset(map(type, opened[0])):
+            leaves.extend(opened[0])
+            steps += [None] * len(opened[0])
+            steps.append(opened[1])
         else:
             pending.append((None, opened[1], True))
             pending.extend((child, None, False) for child in reversed(opened[0]))
