@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.arrays.products import MatrixRule
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.blocks import aligned
 from tapeengine.primitive.builders import bilinear, scale, unbroadcast
@@ -162,6 +163,11 @@ DOT = bilinear(
     pattern=_dot_pattern,
     doc="the sum over the last axis of x and the axis before the last of y",
 )
+
+for rules in (MATMUL.vjp_rules, DOT.vjp_rules):
+    for position, rule in enumerate(rules):
+        if rule is not None:
+            rule.function = MatrixRule(rule.function, second=position == 1)
 
 
 def dot(a: Any, b: Any, out: None = None) -> Any:

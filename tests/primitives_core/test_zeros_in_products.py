@@ -1,5 +1,6 @@
 """Sums of products: the factor of a zero cotangent or tangent has no effect, even if it is infinite."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as tnp
+from tapeengine.primitive.spaces import space_of
+from tapeengine_primitives.products import DOT, MATMUL
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -97,3 +100,31 @@ def test_what_is_not_left_out_is_not_hidden(wild: float) -> None:
     both = te.vjp(lambda x: data @ x, np.eye(2))[1](np.array([[1.0, 0.0], [1.0, 0.0]]))[0]
     assert np.isnan(both[0, 0]) == np.isnan(wild)
     np.testing.assert_array_equal(both[:, 1], 0.0)
+
+
+ORDERS: list[Callable[[Any], Any]] = [lambda a: a, np.asfortranarray, lambda a: np.repeat(a, 2, axis=1)[:, ::2]]
+
+
+@pytest.mark.parametrize("number", [0.5, 0.0, np.inf, np.nan])
+@pytest.mark.parametrize("position", [0, 1])
+def test_a_product_of_plain_matrices_has_the_bits_of_the_general_rule(number: float, position: int) -> None:
+    draw = np.random.default_rng(3).normal
+    for shape, order, kind in itertools.product([(4, 4, 4), (3, 1, 2), (2, 0, 3), (70, 60, 50)], ORDERS, "df"):
+        n, k, m = shape
+        x, y, ct = (order(draw(size=size).astype(kind)) for size in ((n, k), (k, m), (n, m)))
+        ct[::2] = 0.0
+        (y if position == 0 else x)[:1] = number
+        spaces = space_of(x), space_of(y)
+        for primitive in (MATMUL, DOT):
+            rule = primitive.vjp_rules[position].function
+            with np.errstate(all="ignore"):
+                other = y if position == 0 else x
+                assert bits(rule(ct, other, *spaces)) == bits(rule(ct.view(Plain), other, *spaces))
+
+
+class Plain(np.ndarray):
+    """An array of another class, for which the general rule is called."""
+
+
+def bits(found: Any) -> Any:
+    return found.dtype.str, found.shape, np.asarray(found).tobytes()

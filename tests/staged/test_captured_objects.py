@@ -87,3 +87,18 @@ def test_every_change_of_a_namespace_is_seen() -> None:
             found, found_back = te.vjp(staged, x)
             assert (staged(x), found, found_back(1.0)) == (wanted, wanted, back(1.0))
     assert staged.stats().replays > 2 * len(changes)
+
+
+def test_attributes_of_functions() -> None:
+    def rate(x: Any) -> Any:
+        return getattr(rate, "scale", 1.0) * x
+
+    staged = te.stage(lambda x: rate(x))
+    bare = te.stage(rate)
+    for change in ({}, {"scale": 2.0}, {"scale": 3.0}, {"other": 1.0, "scale": 3.0}, {}):
+        rate.__dict__.clear()
+        for name, value in change.items():
+            setattr(rate, name, value)
+        for _ in range(2):
+            assert staged(2.0) == bare(2.0) == rate(2.0)
+            assert te.grad(staged)(2.0) == te.grad(bare)(2.0) == change.get("scale", 1.0)

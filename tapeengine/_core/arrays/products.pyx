@@ -23,7 +23,7 @@ from tapeengine.primitive.contractions import contracting
 
 cnp.import_array()
 
-cdef object array_class = numpy.ndarray
+cdef object array_class = numpy.ndarray, float64 = numpy.dtype(float)
 #: t @ values, where zeros of t contribute exactly zero.
 cdef object times = contracting(numpy.dot, ("values",), ("values",))
 
@@ -151,6 +151,43 @@ cdef class ProductRecord(ArrayRecord):
                 for j in range(columns):
                     acc[i * columns + j] += f * x[j]
         return 0
+
+
+@cython.final
+cdef class MatrixRule:
+    """The vjp rule of a product. Of plain matrices of doubles it is one call of BLAS; for all others it is `general`.
+
+    Parameters
+    ----------
+    general : callable
+        ``general(cotangent, other, first_space, second_space)`` gives the cotangent of one factor from the other one.
+    second : bool
+        Whether it gives that of the second factor.
+    """
+
+    cdef object general
+    cdef bint second
+
+    def __init__(self, general, bint second):
+        self.general, self.second = general, second
+
+    def __call__(self, cotangent, other, first_space, second_space):
+        space = second_space if self.second else first_space
+        if is_matrix(cotangent) and is_matrix(other) and space.dtype == float64:
+            transposed = cnp.PyArray_Transpose(<ndarray> other, NULL)
+            if self.second:
+                found = cnp.PyArray_MatrixProduct(transposed, cotangent)
+            else:
+                found = cnp.PyArray_MatrixProduct(cotangent, transposed)
+            if not has_nan(found) and found.shape == space.shape:
+                return found
+        return self.general(cotangent, other, first_space, second_space)
+
+
+cdef bint is_matrix(object x) noexcept:
+    """Whether x is a plain matrix of doubles."""
+    return (type(x) is array_class and PyArray_NDIM(<ndarray> x) == 2 and PyArray_TYPE(<ndarray> x) == NPY_DOUBLE
+            and cnp.PyArray_ISNOTSWAPPED(<ndarray> x))
 
 
 cdef bint has_nan(object values):

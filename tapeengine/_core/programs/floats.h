@@ -48,6 +48,9 @@ static inline uint64_t te_version(PyObject *dict) {
 /* The contents of a cell, borrowed; NULL if it is empty. */
 static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
 
+/* The attributes of a function, borrowed; NULL if it has none. */
+static inline PyObject *te_attributes(PyObject *function) { return ((PyFunctionObject *)function)->func_dict; }
+
 /* Fill a list of n unset entries with floats; return -1 if there is no memory. */
 TE_QUICK static int te_fill_floats(PyObject *list, PyObject **kept, const double *from, Py_ssize_t n) {
     for (Py_ssize_t k = 0; k < n; k++) {

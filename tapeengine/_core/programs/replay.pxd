@@ -22,6 +22,7 @@ cdef extern from "floats.h":
     Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
     object te_float(PyObject **kept, double x)
     PyObject *te_cell(object cell)
+    PyObject *te_attributes(object function)
     uint64_t te_version(object values)
     int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 

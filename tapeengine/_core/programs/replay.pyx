@@ -10,9 +10,9 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE, PyList_New
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_REFCNT, Py_XDECREF
+from cpython.ref cimport Py_INCREF, Py_REFCNT, Py_XDECREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
-from cpython.tuple cimport PyTuple_GET_ITEM
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -520,6 +520,8 @@ cdef class ReplayedBackpropagator:
         cdef uint32_t room = self.plan.most, top
         cdef double *ct = self.plan.cotangents()
         cdef Cotangents leaves
+        cdef tuple result
+        cdef Py_ssize_t i
         cdef bint clean = False
         try:
             top = self.seed(cotangent, ct)
@@ -527,10 +529,11 @@ cdef class ReplayedBackpropagator:
             self.path.sweep(self.registers.v, ct, top)
             leaves = Cotangents.__new__(Cotangents)
             leaves.plan, leaves.cotangent = self.plan, ct
-            if PyList_GET_SIZE(self.plan.primals) == 1:
-                result = (build(<Layout> PyList_GET_ITEM(self.plan.primals, 0), leaves),)
-            else:
-                result = tuple([build(<Layout> layout, leaves) for layout in self.plan.primals])
+            result = PyTuple_New(PyList_GET_SIZE(self.plan.primals))
+            for i in range(PyList_GET_SIZE(self.plan.primals)):
+                part = build(<Layout> PyList_GET_ITEM(self.plan.primals, i), leaves)
+                Py_INCREF(part)
+                PyTuple_SET_ITEM(result, i, part)
             clean = True
             return result
         finally:

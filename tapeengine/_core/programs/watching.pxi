@@ -5,7 +5,8 @@ cdef enum Watched:
     ITEMS               # of a list
     ENTRIES             # of a dict: its keys, then its values
     NAMES               # of a dict: some keys are looked up, others are not in it
-    ATTRIBUTES          # of an object that has them in a dict
+    FUNCTION            # its attributes
+    ATTRIBUTES          # of another object that has them in a dict
     ANYTHING            # the result of a function
 
 
@@ -27,6 +28,8 @@ cdef class Check:
             return self.looked_up()
         if self.kind == ENTRIES:
             return self.entries(self.watched)
+        if self.kind == FUNCTION:
+            return self.attributes()
         if self.kind == ATTRIBUTES:
             return self.entries(self.watched.__dict__)
         return self.items(self.watched if self.kind == ITEMS else list(self.watched()))
@@ -34,6 +37,10 @@ cdef class Check:
     cdef bint cell(self) except -1:
         cdef PyObject *now = te_cell(self.watched)
         return same_object(<object> now, self.saved[0]) if now != NULL and self.saved else now == NULL and not self.saved
+
+    cdef bint attributes(self) except -1:
+        cdef PyObject *now = te_attributes(self.watched)
+        return self.entries(<dict> now) if now != NULL else PyList_GET_SIZE(self.saved) == 0
 
     cdef bint looked_up(self) except -1:
         cdef PyObject *now
@@ -125,6 +132,8 @@ cdef class Checks:
         elif type(watched) is types.CellType:
             check.kind = CELL
             check.saved = [] if te_cell(watched) == NULL else [watched.cell_contents]
+        elif attributes and type(watched) is types.FunctionType:
+            check.kind, check.saved = FUNCTION, [*vars(watched), *vars(watched).values()]
         elif attributes:
             check.kind, check.saved = ATTRIBUTES, [*watched.__dict__, *watched.__dict__.values()]
         else:
