@@ -85,7 +85,7 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
             leaves.append(_numbers_of(item))
             steps.append(None)
         elif NUMBERS.issuperset(map(type, opened[0])):
-            leaves.extend(opened[0])
+            leaves.extend(map(_numbers_of, opened[0]))
             steps += [None] * len(opened[0])
             steps.append(opened[1])
         else:
