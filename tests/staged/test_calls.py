@@ -127,3 +127,17 @@ def test_what_is_said_of_calls(tmp_path: Path) -> None:
     wanted = [gradient(staged.program, float(one)) for one in x]
     assert value.tolist() == [v for v, _ in wanted]
     assert back(numpy.ones(20))[0].tolist() == [d for _, (d,) in wanted]
+
+
+@pytest.mark.parametrize("module", [numpy, np])
+def test_an_error_of_numpy_is_a_path_of_its_own(module: Any) -> None:
+    def program(x: Any) -> Any:
+        try:
+            return module.exp(x * 1000.0) * x
+        except FloatingPointError:
+            return x * 2.0
+
+    staged = te.stage(program)
+    with numpy.errstate(over="raise"):
+        for x in (0.1, 1.0, 0.2, 2.0, 0.1, 1.0):
+            assert gradient(staged, x) == gradient(program, x)

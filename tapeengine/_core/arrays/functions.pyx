@@ -119,7 +119,11 @@ cdef class Ufunc:
         """A call on scalars, at least one of them a dual."""
         cdef double a = 0.0, b = 0.0, value
         cdef bint known = self.op >= 0 and len(args) == self.nin and real(x, &a) and (self.nin == 1 or real(y, &b))
-        if not known or not one_value(self.ufunc, a, b, self.nin + 1, &value):
+        try:
+            known = known and one_value(self.ufunc, a, b, self.nin + 1, &value)
+        except ArithmeticError:     # raised again below, by a function that notes it on a recording
+            known = False
+        if not known:
             return self.ufunc(*args)
         if self.nin == 1:
             return by_ufunc(unary_of(<Dual> x, self.op, value, NUMPY_DOUBLES), self.op, self.ufunc, args)

@@ -22,20 +22,30 @@ cdef class Numbering:
         free(self.places)
         free(self.constant_at)
 
-    cdef int begin(self, Tape tape, Py_ssize_t most) except -1:
+    cdef int begin(self, Tape tape) except -1:
         cdef uint32_t i
-        self.mask = 64
         self.values, self.notes = tape.head.values, tape.noted
-        while self.mask < 2 * most:
-            self.mask *= 2
         self.registers = <uint32_t *> calloc(tape.head.count, sizeof(uint32_t))
-        self.places = <uint32_t *> calloc(self.mask, sizeof(uint32_t))
-        self.constant_at = <uint32_t *> calloc(most + 1, sizeof(uint32_t))
-        self.mask -= 1
-        if self.registers == NULL or self.places == NULL or self.constant_at == NULL:
+        if self.registers == NULL:
             raise MemoryError(f"no memory to number the {tape.head.count:,} records of a recording")
         for i in range(1, tape.head.inputs + 1):
             self.registers[i] = i
+        self.mask = 31
+        return self.widen()
+
+    cdef int widen(self) except -1:
+        """Double the hash table, of which at most half is used."""
+        cdef uint32_t k, size = 2 * (self.mask + 1)
+        free(self.places)
+        self.places = <uint32_t *> calloc(size, sizeof(uint32_t))
+        room = realloc(self.constant_at, size * sizeof(uint32_t))
+        if room != NULL:
+            self.constant_at = <uint32_t *> room
+        if room == NULL or self.places == NULL:
+            raise MemoryError(f"no memory for {size:,} constants of a recording")
+        self.mask = size - 1
+        for k in range(self.path.constant_count):
+            self.places[self.place(self.path.constants[k])] = k + 1
         return 0
 
     cdef void emit(self, int op, uint32_t a, uint32_t b) noexcept:
@@ -45,22 +55,30 @@ cdef class Numbering:
         p.operands[p.end].b = b
         p.end += 1
 
-    cdef uint32_t constant(self, double c) noexcept:
-        """The number of a constant, by its bits."""
+    cdef uint32_t place(self, double c) noexcept:
+        """Where the hash table has a constant, by its bits, or has room for it."""
         cdef uint64_t bits
         memcpy(&bits, &c, sizeof(double))
         cdef uint32_t at = <uint32_t> ((bits * <uint64_t> 0x9E3779B97F4A7C15) >> 32) & self.mask
-        cdef Path p = self.path
-        while self.places[at]:
-            if same_bits(p.constants[self.places[at] - 1], c):
-                return self.places[at] - 1
+        while self.places[at] and not same_bits(self.path.constants[self.places[at] - 1], c):
             at = (at + 1) & self.mask
-        p.constants[p.constant_count] = c
-        p.constant_count += 1
-        self.places[at] = p.constant_count
-        return p.constant_count - 1
+        return at
 
-    cdef uint32_t register_of(self, double c) noexcept:
+    cdef uint32_t constant(self, double c) except? 0xFFFFFFFF:
+        """The number of a constant."""
+        cdef Path p = self.path
+        cdef uint32_t at = self.place(c)
+        if self.places[at] == 0:
+            if 2 * p.constant_count >= self.mask:
+                self.widen()
+                at = self.place(c)
+            p.constants[p.constant_count] = c
+            self.constant_at[p.constant_count] = 0
+            p.constant_count += 1
+            self.places[at] = p.constant_count
+        return self.places[at] - 1
+
+    cdef uint32_t register_of(self, double c) except? 0:
         """The register of a constant, whose instruction precedes its first use."""
         cdef uint32_t number = self.constant(c)
         if self.constant_at[number] == 0:
@@ -120,7 +138,7 @@ cdef class Numbering:
         self.emit(TE_STEP, <uint32_t> len(part.steps) - 1, 0)
         return 0
 
-    cdef void selection(self, uint32_t i, Guard *g) noexcept:
+    cdef int selection(self, uint32_t i, Guard *g) except -1:
         """Emit an operation that selects among operands, with all of its operands."""
         cdef int op = g.kind & ~TE_SELECTION
         cdef uint32_t a = self.registers[g.a] if g.a else self.register_of(g.c), b = 0
@@ -131,6 +149,7 @@ cdef class Numbering:
             form = 0
         self.registers[i] = self.path.end
         self.emit(op + form, a, b)
+        return 0
 
     cdef int guard(self, Guard *g) except -1:
         cdef uint32_t a, b
@@ -399,7 +418,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     if back.tape.place_count:
         path.part = array_part(back.tape, back.primals)
     numbering.path = path
-    numbering.begin(back.tape, most)
+    numbering.begin(back.tape)
     for i in range(h.inputs + 1, h.count + 1):
         selected = False
         while g < h.guards.count and h.guards.each[g].at == i:
