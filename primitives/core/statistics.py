@@ -134,7 +134,7 @@ def _masked_var(
     mean = total / count if mean is None else mean
     deviation = masked(a, mask, 0.0) - mean
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
-    total = np.sum(squares, axis=axis, keepdims=keepdims, where=mask)
+    total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=mask)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
     return total / np.where(freedom == 0, none, freedom)
 

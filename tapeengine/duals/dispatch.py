@@ -41,6 +41,8 @@ OF_VALUES: tuple[Any, ...] = (
     *(numpy.array_repr, numpy.array_str, numpy.array2string, numpy.min_scalar_type, numpy.lexsort),
     *(numpy.save, numpy.savez, numpy.savez_compressed, numpy.savetxt),
 )
+#: Functions whose third argument is the dtype in which they compute; whole numbers have no derivative.
+AVERAGES = {numpy.mean, numpy.std, numpy.var, numpy.nanmean, numpy.nanstd, numpy.nanvar}
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
 
@@ -102,6 +104,8 @@ class Rules:
         args = widened(args)
         if "where" in options:
             options = {**options, "where": mask_of(options["where"])}
+        if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):
+            rule = on_values(function, as_number)
         out = options.get("out")
         try:
             if out is None:
@@ -231,6 +235,14 @@ def is_list_of_numbers(value: Any) -> bool:
         leaves = [leaf for item in leaves for leaf in (item if type(item) in (list, tuple) else [item])]
     plain = (float, int, complex, numpy.generic)
     return any(type(x) is Dual for x in leaves) and all(type(x) is Dual or isinstance(x, plain) for x in leaves)
+
+
+def are_whole(dtype: Any = None, **options: Any) -> bool:
+    """Whether a dtype that is asked for is one of whole numbers or truth values."""
+    try:
+        return dtype is not None and numpy.dtype(dtype).kind in "biu"
+    except TypeError:
+        return False
 
 
 def explained(error: Exception, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Exception:

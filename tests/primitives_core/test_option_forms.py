@@ -18,6 +18,7 @@ import tapeengine.numpy as tnp
 from tapeengine.errors import TapeEngineError
 
 CUBE = np.random.default_rng(0).standard_normal((3, 4, 2))
+MASK = CUBE[..., :1] < 0.4
 VECTOR = np.random.default_rng(1).standard_normal(6)
 AXES = (0, -1, 2, 3, -4, None, (0, 1), (1, 0), (), (0, 0), np.int64(1), np.int8(-1), np.array(1), 1.0, "a", (0, -3))
 AVERAGES = (
@@ -57,6 +58,12 @@ def calls() -> Iterator[Call]:
     for dtype in DTYPES:
         for name in ("sum", "mean", "std", "cumsum", "prod"):
             yield f"{name} {dtype!r}", lambda np, x, name=name, dtype=dtype: getattr(np, name)(x, dtype=dtype), CUBE
+        for name in ("sum", "prod", "mean", "std", "var", "nansum", "nanmean", "nanstd", "nanvar"):
+            yield (
+                f"{name} {dtype!r} masked",
+                lambda np, x, n=name, dtype=dtype: getattr(np, n)(x, axis=0, dtype=dtype, where=MASK),
+                CUBE,
+            )
         yield f"add {dtype!r}", lambda np, x, dtype=dtype: np.add(x, 1, dtype=dtype), CUBE
         yield f"multiply {dtype!r}", lambda np, x, dtype=dtype: np.multiply(x, x, dtype=dtype), CUBE
         yield f"exp {dtype!r}", lambda np, x, dtype=dtype: np.exp(x, dtype=dtype), CUBE
