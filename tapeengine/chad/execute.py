@@ -33,7 +33,7 @@ from tapeengine.chad.types import Array, Float, is_discrete
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 
-__all__ = ["Executable", "kept"]
+__all__ = ["Checked", "Executable", "kept"]
 
 
 class Executable:
@@ -252,12 +252,8 @@ class Executable:
         if made is None:
             return self.plain_vjp(primals)
         value, back = made
-
-        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            found = back(cotangent)
-            return self.plain_vjp(primals)[1](cotangent) if found is None else found
-
-        return value, backpropagator
+        assert self.whole is not None
+        return value, Checked(back, lambda: self.plain_vjp(primals)[1], functools.partial(self.whole.rows, primals))
 
     @functools.cached_property
     def plain(self) -> PlainPasses | None:
@@ -409,6 +405,35 @@ class Executable:
             inside = self.converter.inward(of, value, "the value")
             found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
             return self.converter.outward(of, inside), self.converter.cotangent_out(of, found, inside, None, linear)
+
+
+class Checked:
+    """A backpropagator whose cotangents are finite, or else come from another one.
+
+    Parameters
+    ----------
+    back : callable
+        It returns None for cotangents that are not finite.
+    other : callable
+        It returns the other backpropagator.
+    rows : callable
+        What `WholePasses.rows` does, at these primals.
+    """
+
+    __slots__ = ("back", "other", "rows")
+
+    def __init__(
+        self,
+        back: Callable[[Any], tuple[Any, ...] | None],
+        other: Callable[[], Callable[[Any], tuple[Any, ...]]],
+        rows: Callable[..., list[Any] | None],
+    ) -> None:
+        self.back, self.other, self.rows = back, other, rows
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the primals."""
+        found = self.back(cotangent)
+        return self.other()(cotangent) if found is None else found
 
 
 def is_small(primals: Sequence[Any]) -> bool:

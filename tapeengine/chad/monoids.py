@@ -1,7 +1,7 @@
-"""Reverse derivatives over any commutative monoid in the place of the linear reals (EC Fig. 3, CHAD 11.3).
+"""Reverse derivatives whose cotangents are elements of a commutative monoid instead of reals (EC Fig. 3, CHAD 11.3).
 
-The reverse pass that runs on numbers runs on elements: all that it does to cotangents is to add them and to scale them
-by partials. A float in the place of a cotangent is the zero of any monoid.
+A reverse pass only adds cotangents and multiplies them by partials, so the same pass runs on elements of a monoid. It
+starts its sums at the float 0.0; a float among cotangents therefore stands for the monoid's zero.
 """
 
 from __future__ import annotations
@@ -29,14 +29,34 @@ __all__ = ["Element", "Monoid", "OverMonoid", "Scaling"]
 
 
 class Scaling:
-    """What a contribution of a term goes through: an operation's name, its partial, and no source line."""
+    """The edge that `Monoid.through` receives for one multiplication by a partial.
+
+    Parameters
+    ----------
+    partial : float
+
+    Attributes
+    ----------
+    operation : str
+        Always "scale": the reverse pass of a term does not name the operation of the forward pass.
+    line : None
+        Source lines are not known.
+    """
 
     def __init__(self, partial: float) -> None:
         self.operation, self.partial, self.line = "scale", partial, None
 
 
 class Monoid(Protocol):
-    """What is asked of a monoid; those of `tapeengine.sparse.monoids` have it."""
+    """The interface of a commutative monoid; `tapeengine.sparse.monoids` has instances.
+
+    Attributes
+    ----------
+    zero : object
+        The neutral element.
+    one : object
+        The default cotangent of each real number of a result.
+    """
 
     zero: Any
     one: Any
@@ -45,11 +65,19 @@ class Monoid(Protocol):
         """Add two elements."""
 
     def through(self, edge: Any, x: Any, /) -> Any:
-        """Do to an element what a partial does."""
+        """Map an element through an edge of the derivative: the counterpart of multiplying by ``edge.partial``."""
 
 
 class Element:
-    """An element of a monoid, in the place of a cotangent.
+    """An element of a monoid that supports the arithmetic of a cotangent.
+
+    Sums call `Monoid.add`, products with a float call `Monoid.through`; a float summand stands for zero.
+
+    Parameters
+    ----------
+    monoid : Monoid
+    x : object
+        The element.
 
     Examples
     --------
@@ -85,14 +113,14 @@ class Element:
 
 
 class Elements(Values):
-    """How cotangents with elements of a monoid lie in leaves."""
+    """Conversion between sparse cotangents and leaves, where the cotangent of a real is an element or 0.0."""
 
     def sparse(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
         """Give the sparse cotangent of a value that has these leaves."""
         return next(leaves) if isinstance(of, Float) else super().sparse(of, leaves, value)
 
     def given(self, of: Type, elements: Iterator[Any], value: Any) -> Any:
-        """Give the sparse cotangent with an element for each real number of a value, in order."""
+        """Give the sparse cotangent that has the next of some elements for each real number of a value, in order."""
         if is_discrete(of):
             return ()
         match of:
@@ -105,7 +133,7 @@ class Elements(Values):
         return next(elements)
 
     def taken(self, of: Type, d: Any, value: Any) -> Iterator[Any]:
-        """Go through what a sparse cotangent has for each real number of a value, in order; a float is zero."""
+        """Iterate over the cotangents of a value's real numbers, in order; None and floats stand for zero."""
         if is_discrete(of):
             return
         match of:
@@ -153,7 +181,7 @@ class OverMonoid(PlainPasses):
         self.executable, self.monoid = executable, monoid
 
     def __call__(self, primals: Sequence[Any], cotangent: Sequence[Any] | None = None) -> tuple[Any, ...]:
-        """Give for each parameter what arrives there; see `Program.derivative`."""
+        """Return the cotangent of each primal; see `Program.derivative`."""
         self.executable.at_pole(primals)
         with deep(DEPTH):
             inside = self.executable.inward(primals)
@@ -163,7 +191,7 @@ class OverMonoid(PlainPasses):
             return tuple([self.outward(p.of, d, x) for p, d, x in each])
 
     def finite(self, run: Callable[[Any], Any], given: Any) -> Any:
-        """Run a pass, which raises at a pole."""
+        """Run a pass; raise `UnsupportedError` at a pole."""
         try:
             return run(given)
         except POLES as error:
@@ -185,14 +213,15 @@ class OverMonoid(PlainPasses):
         return found[0] if isinstance(of, Float) else found
 
 
-#: What to do where there is no derivative over a monoid.
+#: The advice in errors about programs that have no derivative over a monoid.
 INSTEAD = "Take the backpropagator of the Python function: te.backpropagate(te.vjp(program.python, ...)[1], monoid=)"
 
 
 def called(monoid: Monoid, table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
-    """Call a registry primitive or a rule of one, the rule once for each element, with a unit cotangent in its place.
+    """Call a registry primitive, or a rule of one on cotangents that contain elements.
 
-    An element goes through all partials, as through those of an operation that does not say what depends on what.
+    A rule takes numbers only. It is called once for each element, on a cotangent that is 1 at the element's place and 0
+    elsewhere, and gives that element's partials; the element is then scaled by each of them.
     """
     flat = [np.array(leaf, object) for leaf in leaves]
     places = [(k, at) for k, leaf in enumerate(flat) for at in np.ndindex(leaf.shape) if isinstance(leaf[at], Element)]
@@ -217,7 +246,7 @@ def seeded_with(leaf: Any, at: tuple[int, ...] | None) -> Any:
 
 
 def scaled(element: Element, partials: Any) -> Any:
-    """Give an array of what an element becomes through each of some partials."""
+    """Scale an element by each of several partials."""
     found = np.empty(np.shape(partials), object)
     for at in np.ndindex(found.shape):
         found[at] = element * np.asarray(partials)[at]
@@ -225,5 +254,5 @@ def scaled(element: Element, partials: Any) -> Any:
 
 
 def parts_of(value: Any) -> list[Any]:
-    """Give the leaves of what a rule gives."""
+    """Give the leaves of a rule's result."""
     return [x for v in value for x in parts_of(v)] if isinstance(value, tuple | list) else [value]

@@ -9,11 +9,12 @@ import itertools
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from threading import get_ident
 from types import MethodType
 from typing import Any, overload
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
@@ -23,7 +24,7 @@ from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
-from tapeengine.chad.execute import Executable, kept
+from tapeengine.chad.execute import Checked, Executable, kept
 from tapeengine.chad.infer import annotation_of, key_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
@@ -51,6 +52,10 @@ ERRORS = (ArithmeticError, ValueError, LookupError)
 NOT_TAKEN = math.inf
 #: The programs there are, by name.
 SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
+#: For each function whose name another function's program has, the names of its own programs.
+CLOSURES: WeakKeyDictionary[Callable[..., Any], dict[str, str]] = WeakKeyDictionary()
+#: For each name the numbers that its next closures get; none is used twice, so that finding one takes constant time.
+NUMBERS: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
 
 
 def found_by_name(f: Any) -> Any:
@@ -318,6 +323,8 @@ class Program(Enterable):
             return engine.vjp(self.python, *own, **named)
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
+        if type(backpropagator) is Checked and not others:
+            return value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -513,10 +520,20 @@ def program_of(function: Callable[..., Any]) -> Any:
 
 def own_symbol(symbol: str, program: Program) -> str:
     """Give a name that no program of another function has: closures of one text are functions of their own."""
-    names = itertools.chain((symbol,), (f"{symbol}_{n}" for n in itertools.count(1)))
-    found = next(n for n in names if n not in SYMBOLS or SYMBOLS[n].function is program.function)
-    SYMBOLS[found] = program
-    return found
+    if not is_free(symbol, program.function):
+        closures = CLOSURES.setdefault(program.function, {})
+        if not is_free(closures.get(symbol, symbol), program.function):
+            names = (f"{symbol}_{n}" for n in NUMBERS[symbol])
+            closures[symbol] = next(name for name in names if name not in SYMBOLS)
+        symbol = closures[symbol]
+    SYMBOLS[symbol] = program
+    return symbol
+
+
+def is_free(symbol: str, function: Callable[..., Any]) -> bool:
+    """Tell whether no program of another function has a name."""
+    found = SYMBOLS.get(symbol)
+    return found is None or found.function is function
 
 
 def listed(value: Any, cotangent: Any) -> Any:

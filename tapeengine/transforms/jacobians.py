@@ -226,11 +226,36 @@ def full_matrix(
             matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype, tell)
         if matrix is not None:
             return matrix
+    if own and not forward and (matrix := by_blocks(backpropagator, rows, columns, tell)) is not None:
+        return matrix
     if forward:
         return stacked(
             [rows.vector(column) for column in columns_of(backpropagator, columns, single, tell)], rows.size, 1
         )
     return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single, tell)], columns.size, 0)
+
+
+#: The largest number of numbers in the Jacobian of a block of cotangents.
+BLOCK = 1 << 20
+
+
+def by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:
+    """The matrix of a program whose value is one array, by blocks of cotangents; None if it has no such pass."""
+    spaces = (*rows.spaces, *columns.spaces)
+    if len(rows.spaces) != 1 or not all(space is not None and space.dtype == np.float64 for space in spaces):
+        return None
+    count = max(1, BLOCK // max(columns.size, 1))
+    parts = []
+    for start in range(0, rows.size, count):
+        size = min(count, rows.size - start)
+        block = np.eye(size, rows.size, start).reshape((size, *rows.spaces[0].shape))  # type: ignore[union-attr]
+        found = backpropagator.rows(block)
+        if found is None:
+            return None
+        parts.append(np.concatenate([x.reshape(size, -1) for x in found], axis=1))
+        if tell is not None:
+            tell(size)
+    return np.concatenate(parts) if parts else None
 
 
 def are_numbers(form: Form) -> bool:

@@ -156,6 +156,11 @@ class OwnDerivative:
         """Return the tangent of the result."""
         return self._push(tangents)
 
+    def rows(self, block: Any) -> list[Any] | None:
+        """Return the cotangents of all arguments for a block of cotangents; None if the program has no such pass."""
+        rows: Callable[[Any], list[Any] | None] | None = getattr(self._back, "rows", None)
+        return None if rows is None else rows(block)
+
 
 class Chosen:
     """A program as a function of some of its arguments; it keeps the program's own derivative.
@@ -188,12 +193,7 @@ class Chosen:
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         value, back = engine.vjp(self.program, *self.filled(primals, self.args))
-
-        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            found = back(cotangent)
-            return tuple(found[place] for place in self.places)
-
-        return value, backpropagator
+        return value, Places(back, self.places)
 
     def __tapeengine_jvp__(self, engine: Engine, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         others = (None,) * len(self.args)
@@ -211,3 +211,23 @@ class Chosen:
         """Return tangents in the form that the directional derivative takes."""
         found = self.program.tangents(self.filled(primals, self.args), self.filled(tangents, (None,) * len(self.args)))
         return tuple(found[place] for place in self.places)
+
+
+class Places:
+    """A backpropagator that returns the cotangents of some of the arguments."""
+
+    __slots__ = ("back", "places")
+
+    def __init__(self, back: Callable[[Any], tuple[Any, ...]], places: tuple[int, ...]) -> None:
+        self.back = back
+        self.places = places
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the chosen arguments."""
+        found = self.back(cotangent)
+        return tuple([found[place] for place in self.places])
+
+    def rows(self, block: Any) -> list[Any] | None:
+        """Return the same for a block of cotangents; None if the program has no such pass."""
+        rows: Callable[..., list[Any] | None] | None = getattr(self.back, "rows", None)
+        return None if rows is None else rows(block, self.places)

@@ -61,10 +61,6 @@ def step_zero(xs: te.Vec) -> te.Vec:
     return xs[::0]
 
 
-def truth_as_index(xs: te.Vec) -> te.Vec:
-    return xs[xs > 0]
-
-
 def repeats_lists(xs: te.Vec) -> te.Vec:
     return [x * 2 for x in xs] * 2
 
@@ -255,7 +251,6 @@ REFUSED = {
     stars: ("* in an assignment", "slices"),
     steps_by_a_variable: ("number written out", "range"),
     step_zero: ("not 0", "range"),
-    truth_as_index: ("truth values", "if c"),
     repeats_lists: ("* of a list", "np.array"),
     adds_lists: ("ambiguous", "np.concatenate"),
     maximum_by_pairs: ("an order of tuple[float, float]", "numbers"),

@@ -446,8 +446,7 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
         made = PyTuple_New(PyTuple_GET_SIZE(form.items))
         for i in range(PyTuple_GET_SIZE(form.items)):
             part = <Form> PyTuple_GET_ITEM(form.items, i)
-            y = getattr(like, <str> PyTuple_GET_ITEM(form.fields, i)) if form.kind == RECORD else like[i]
-            y = made_of(part, of, y, c)
+            y = made_of(part, of, part_like(form, like, i), c)
             Py_INCREF(y)
             PyTuple_SET_ITEM(made, i, y)
             if of != NULL:
@@ -587,6 +586,7 @@ cdef object give_array(te_array *x, object like):
 
 
 cdef inline object part_like(Form form, object like, Py_ssize_t i):
+    """A part of a primal whose cotangent has the part's structure; None where the form alone gives that."""
     if form.kind == TUPLE and like is not None:
         return <object> PyTuple_GET_ITEM(like, i)
     if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).has_array:
@@ -960,7 +960,10 @@ def owned(found, list given):
 
 
 cdef bint is_among(x, list given, list result) noexcept:
-    for y in given + result:
+    for y in given:
+        if x is y:
+            return True
+    for y in result:
         if x is y:
             return True
     return False

@@ -39,6 +39,8 @@ def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
                 yield name, node.lineno
+            case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"))):
+                yield name, node.lineno
 
 
 class Walk:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 
 from tapeengine.chad import written
 from tapeengine.chad.errors import ProgramError
@@ -17,10 +18,25 @@ from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ownership import changed_in
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Env, Parser
-from tapeengine.chad.terms import Concatenate, Elements, Index, Let, Literal, Proj, Term, Tuple, Var
-from tapeengine.chad.types import FLOAT, INT, Array, Named, Type
+from tapeengine.chad.terms import (
+    Build,
+    Concatenate,
+    Elements,
+    If,
+    Index,
+    Let,
+    Literal,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Tuple,
+    Var,
+    lit,
+)
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
 
-__all__ = ["changed", "changed_name", "element", "empty", "instead", "method"]
+__all__ = ["changed", "changed_name", "element", "empty", "instead", "method", "popped"]
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -126,17 +142,85 @@ def method(
     env: Env,
     then: Callable[[Env], Term],
 ) -> Term:
-    """``ys.append(v)``: the array with an additional element."""
+    """``ys.append(v)``, ``ys.extend(zs)``, ``ys.insert(i, v)``, ``ys.pop()``: an array with more or fewer elements."""
+    if which == "pop":
+        return popped(p, node, name, args, env, lambda _, env: then(env))
     array = env.get(name)
-    if which != "append" or not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != 1:
+    if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != COUNTS.get(which):
         p.grammar.refuse(p, node)
     assert isinstance(array, Var)
     assert isinstance(array.type, Array)
     own_or_refuse(p, node, name)
-    given = expression(p, args[0], env, array.type.element)
-    of = p.unify(node, array.type.element, given.type)
-    more = Elements((p.coerce(node, given, of),), of)
-    return p.grammar.bind(p, name, Concatenate(p.coerce(node, array, Array(of)), more), env, then)
+    added = elements_of(p, args[0], env) if which == "extend" else expression(p, args[-1], env, array.type.element)
+    given = added.type.element if which == "extend" else added.type  # type: ignore[attr-defined]
+    of = p.unify(node, array.type.element, given)
+    whole = p.coerce(node, array, Array(of))
+    if which == "insert":
+        at = p.coerce(args[0], expression(p, args[0], env), INT)
+        return p.grammar.bind(p, name, inserted(p, whole, at, p.coerce(node, added, of)), env, then)
+    more = p.coerce(node, added, Array(of)) if which == "extend" else Elements((p.coerce(node, added, of),), of)
+    return p.grammar.bind(p, name, Concatenate(whole, more), env, then)
+
+
+#: The numbers of arguments of the methods that add elements.
+COUNTS = MappingProxyType({"append": 1, "extend": 1, "insert": 2})
+
+
+def elements_of(p: Parser, node: ast.expr, env: Env) -> Term:
+    """Give an array of what an argument runs over."""
+    if not isinstance(node, ast.Call):
+        found = expression(p, node, env)
+        if isinstance(found.type, Array):
+            return found
+    over = p.grammar.iteration(p, node, env)
+    i = p.fresh("i", INT)
+    made: Term = over.around(Build(over.size, i, over.item(i)))
+    return made
+
+
+def inserted(p: Parser, array: Term, at: Term, value: Term) -> Term:
+    """Give an array with an additional element before an index, which is clipped as Python clips it."""
+    j = p.fresh("j", INT)
+
+    def built(xs: Term, at: Term, value: Term) -> Term:
+        after = Index(xs, Op("isub", (j, lit(1)), INT))
+        moved = If(Op("eq", (j, at), BOOL), value, after)
+        return Build(Op("iadd", (Size(xs), lit(1)), INT), j, If(Op("lt", (j, at), BOOL), Index(xs, j), moved))
+
+    def clipped(xs: Term, at: Term) -> Term:
+        from_end = Op("imax", (Op("iadd", (at, Size(xs)), INT), lit(0)), INT)
+        return If(Op("lt", (at, lit(0)), BOOL), from_end, Op("imin", (at, Size(xs)), INT))
+
+    def placed(xs: Term, value: Term) -> Term:
+        at_ = p.let("at", at, lambda at: clipped(xs, at))
+        return p.let("place", at_, lambda at: built(xs, at, value))
+
+    return p.let("xs", array, lambda xs: p.let("v", value, lambda value: placed(xs, value)))
+
+
+def popped(
+    p: Parser, node: ast.stmt, name: str, args: list[ast.expr], env: Env, then: Callable[[Term, Env], Term]
+) -> Term:
+    """``x = ys.pop()``, ``x = ys.pop(i)``: an element, and the array without it; an index out of range raises."""
+    array = env.get(name)
+    if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) > 1:
+        p.error(node, "pop is not in the language here", "pop from a list that the program has made")
+    own_or_refuse(p, node, name)
+    old, j = p.fresh("popped", array.type.element), p.fresh("j", INT)
+
+    def without(at: Term) -> Term:
+        following = Op("iadd", (j, lit(1)), INT)
+        body = If(Op("lt", (j, at), BOOL), Index(array, j), Index(array, following))
+        return Build(Op("isub", (Size(array), lit(1)), INT), j, body)
+
+    def taken(at: Term) -> Term:
+        if not args:
+            fewer: Term = written.without_last(array, j)
+        else:
+            fewer = p.let("place", written.wrapped(at, array), without)
+        return Let(old, Index(array, at), p.grammar.bind(p, name, fewer, env, lambda env: then(old, env)))
+
+    return p.let("at", p.coerce(args[0], expression(p, args[0], env), INT), taken) if args else taken(lit(-1))
 
 
 def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.parse import arrays, composed, forms, numeric, ordering, whole
+from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, elements, expression, narrowing
 from tapeengine.chad.parse.parameters import of_all
+from tapeengine.chad.parse.reshaping import RESHAPING
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
@@ -422,6 +424,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "tapeengine.fork_map": map_,
         "numpy.array": listed,
         "numpy.asarray": listed,
+        "numpy.einsum": einsum,
         "builtins.isinstance": isinstance_,
         "functools.reduce": reduce,
         "functools.partial": partial,
@@ -490,6 +493,8 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.transpose": whole.transpose,
         "numpy.outer": whole.outer,
         "numpy.norm": whole.norm,
+        "numpy.reshape": RESHAPING["reshape"],
+        "numpy.ravel": RESHAPING["ravel"],
         **composed.COMPOSED,
         "tapeengine.gather": whole.gather,
         "tapeengine.scatter": whole.scatter,
@@ -504,5 +509,6 @@ METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
         "cumsum": method(whole.cumsum),
         "transpose": method(whole.transpose),
         "take": method(whole.gather),
+        **{name: method(function) for name, function in RESHAPING.items()},
     }
 )

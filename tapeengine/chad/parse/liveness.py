@@ -64,7 +64,8 @@ class Walk:
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.block(body, after) | self.block(orelse, after) | frozenset(uses([test]))
             case ast.Match(subject=subject, cases=cases):
-                return frozenset(uses([subject])).union(*(self.block(c.body, after) for c in cases), after)
+                read = uses([subject, *(c.guard for c in cases if c.guard is not None)])
+                return frozenset(read).union(*(self.block(c.body, after) for c in cases), after)
             case ast.Break() if self.broken:
                 return self.broken[-1]
             case ast.Continue() if self.continued:

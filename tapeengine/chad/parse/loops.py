@@ -106,8 +106,10 @@ def _range(p: Parser, node: ast.AST, args: list[Term]) -> Iteration:
         return _sized(p, args[0], lambda i: i, counts=True)
     start, stop = args[0], args[1]
     step = args[2] if len(args) == 3 else lit(1)
-    if not isinstance(step, Literal) or step.value == 0:
-        p.error(node, "the step of a range is a number written out", "write it, or compute the index from a range")
+    if not isinstance(step, Literal):
+        return _strided(p, start, stop, step)
+    if step.value == 0:
+        p.error(node, "a range with step 0", "give another step")
     stride = int(step.value)
     lets: list[tuple[Var, Term]] = []
     if not isinstance(start, Var | Literal):
@@ -128,6 +130,14 @@ def _range(p: Parser, node: ast.AST, args: list[Term]) -> Iteration:
 
     inner = _sized(p, size, item)
     return Iteration(inner.size, item, (*lets, *inner.lets))
+
+
+def _strided(p: Parser, start: Term, stop: Term, step: Term) -> Iteration:
+    """A range whose step is computed; the quotient that counts its steps raises at step 0."""
+    first, by = p.fresh("start", INT), p.fresh("step", INT)
+    steps = Op("ineg", (Op("ifloordiv", (Op("isub", (first, stop), INT), by), INT),), INT)
+    inner = _sized(p, Op("imax", (steps, lit(0)), INT), lambda i: Op("iadd", (first, Op("imul", (by, i), INT)), INT))
+    return Iteration(inner.size, inner.item, ((first, start), (by, step), *inner.lets))
 
 
 def _sized(p: Parser, size: Term, item: Callable[[Term], Term], counts: bool = False) -> Iteration:

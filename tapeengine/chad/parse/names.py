@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Jumps", "assigned", "bound_by", "ends", "jumps", "renaming", "uses"]
+__all__ = ["Jumps", "assigned", "bound_by", "ends", "jumps", "renaming", "surely_assigned", "uses"]
 
 
 def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:
@@ -94,6 +94,40 @@ def ends(statements: Sequence[ast.stmt]) -> bool:
         case [*_, ast.If(body=body, orelse=orelse)]:
             return ends(body) or ends(orelse)
     return True
+
+
+def surely_assigned(statements: Sequence[ast.stmt]) -> list[str]:
+    r"""Give the names that statements assign on every path to their end; a loop counts as if it made a step.
+
+    Examples
+    --------
+    >>> surely_assigned(ast.parse("if x:\n    a = b = 1\nelif y:\n    raise E\nelse:\n    b = 2").body)
+    ['b']
+    """
+    found = []
+    for s in statements:
+        match s:
+            case ast.If(body=body, orelse=orelse):
+                found += in_all([(block, []) for block in (body, orelse)])
+            case ast.Match(cases=cases):
+                arms = [(case.body, bound_by(case.pattern)) for case in cases]
+                found += in_all(arms if is_complete(cases) else [*arms, ([], [])])
+            case _:
+                found += assigned([s])
+    return list(dict.fromkeys(found))
+
+
+def in_all(arms: Sequence[tuple[list[ast.stmt], list[str]]]) -> list[str]:
+    """Give the names that all arms assign which may reach their end; each binds some names first."""
+    each: list[list[str]] = [[*names, *surely_assigned(arm)] for arm, names in arms if ends(arm)]
+    return [name for name in (each[0] if each else []) if all(name in other for other in each)]
+
+
+def is_complete(cases: Sequence[ast.match_case]) -> bool:
+    """Tell whether a case always fits: the last one, or one of those of a union, which need a case for each member."""
+    patterns = [case.pattern for case in cases if case.guard is None]
+    is_union = any(isinstance(p, ast.MatchClass) for p in patterns)
+    return is_union or any(isinstance(p, ast.MatchAs) and p.pattern is None for p in patterns)
 
 
 def jumps(statements: Sequence[ast.stmt]) -> Jumps:

@@ -25,7 +25,9 @@ READING = MAKING | frozenset(
     "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
     "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range".split()
 )
-METHODS = frozenset("append sum max min mean prod dot cumsum".split())
+METHODS = frozenset("append extend insert pop sum max min mean prod dot cumsum".split())
+#: Methods that put their argument, or its elements, into an array.
+ADDING = frozenset(("append", "extend", "insert"))
 
 
 def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
@@ -139,7 +141,7 @@ def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | No
             return
         case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=args) if attr in METHODS:
             for arg in args:
-                _expression(arg, statement, reasons, keeps=attr == "append")
+                _expression(arg, statement, reasons, keeps=attr in ADDING)
             return
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
             for arg in args:

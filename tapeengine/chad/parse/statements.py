@@ -20,14 +20,15 @@ from tapeengine.chad.parse.closures import (
     value_of,
 )
 from tapeengine.chad.parse.expressions import condition, expression, narrowing
-from tapeengine.chad.parse.grids import made
-from tapeengine.chad.parse.names import bound_by, ends, jumps, uses
+from tapeengine.chad.parse.grids import made as made_grid
+from tapeengine.chad.parse.matching import branches
+from tapeengine.chad.parse.names import bound_by, ends, jumps, surely_assigned, uses
 from tapeengine.chad.parse.parameters import bound
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lit
-from tapeengine.chad.types import NEVER, UNIT, Array, Product, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 
 __all__ = ["block", "body"]
 
@@ -95,6 +96,10 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return if_statement(p, otherwise, env, then, flow)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
             return in_place.method(p, first, name, method, args, env, then)
+        case ast.Assign(
+            targets=targets, value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args)
+        ) if name in env:
+            return in_place.popped(p, first, name, args, env, lambda x, env: assign(p, targets, x, env, then))
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
             return define(p, value, name, env, then)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=[])):
@@ -165,7 +170,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
-            return bind(p, name, made(p, target, term) if p.is_grid(name) else term, env, then)
+            return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             if isinstance(term.type, Array):
                 name = ast.unparse(target)
@@ -236,8 +241,13 @@ class Arm:
 
     @property
     def changed(self) -> list[str]:
-        """The variables that have another value after it."""
+        """The variables that have another value after it on some path."""
         return [*self.bound, *in_place.changed(self.statements)]
+
+    @property
+    def assigned(self) -> list[str]:
+        """The variables that have a value after it on every path."""
+        return [*self.bound, *surely_assigned(self.statements)]
 
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
@@ -260,9 +270,9 @@ def branching(
     """Parse a statement that branches: the arms join in the variables that they change, unless one of them jumps."""
     if any(jumps(arm.statements) for arm in arms):
         return combine(same_type(p, node, [block(p, arm.statements, arm.env, then, flow) for arm in arms]))
-    every = [arm.changed for arm in arms if ends(arm.statements)]
-    names = list(dict.fromkeys(n for changed in every for n in changed))
-    names = [n for n in names if n in env or all(n in changed for changed in every)]
+    every = [arm for arm in arms if ends(arm.statements)]
+    names = list(dict.fromkeys(n for arm in every for n in arm.changed))
+    names = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
     joining = Joining(p, node, names)
     terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
     if not joining.types:
@@ -366,11 +376,18 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
 
 
 def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, flow: Flow) -> Term:
-    """``match`` on a sum, by class patterns."""
+    """``match`` on a sum, by class patterns; on a number or a text, by values."""
+    if isinstance(p.known(node.subject, env), str):
+        return block(p, branches(p, node.subject, None, node.cases), env, then, flow)
     subject = expression(p, node.subject, env)
     options = p.table.options(subject.type)
     if options is None:
-        p.error(node.subject, f"match is on a union, not on {show(subject.type)}", "use if")
+        if subject.type not in (INT, FLOAT, BOOL):
+            p.error(node.subject, f"match is on a union or a number, not on {show(subject.type)}", "use if")
+        var = p.fresh("subject", subject.type)
+        at = ast.copy_location(ast.Name(f" {var.name}", ast.Load()), node.subject)
+        made = branches(p, at, subject.type, node.cases)
+        return Let(var, subject, block(p, made, {**env, at.id: var}, then, flow))
     each: list[Arm] = []
     variables = []
     for option in options:

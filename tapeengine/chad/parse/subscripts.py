@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.state import Env, Parser
-from tapeengine.chad.terms import Build, Gather, If, Index, Literal, Map, Op, Proj, Size, Term, lit
+from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, lit
 from tapeengine.chad.types import BOOL, INT, Array, Product, show
 
 __all__ = ["subscript"]
@@ -36,8 +36,17 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if position.type == Array(INT):
         return Gather(term, position)
     if position.type == Array(BOOL):
-        p.error(index, "an array of truth values as an index", "write [x for x, c in zip(xs, conditions) if c]")
+        p.operands.append((node, (term,)))
+        return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     return Index(term, p.coerce(index, position, INT))
+
+
+def masked(p: Parser, xs: Term, mask: Term) -> Term:
+    """``xs[xs > 0]``: the elements where a mask of the same size is true."""
+    p.by_numpy = True
+    j, k, n = p.fresh("j", INT), p.fresh("k", INT), p.fresh("n", INT)
+    places = Filter(k, Index(mask, k), Build(n, j, j))
+    return Let(n, Op("iequal", (Size(xs), Size(mask)), INT), Gather(xs, places))
 
 
 def is_new_axis(part: ast.expr) -> bool:
@@ -49,7 +58,7 @@ def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], 
     """``xs[i, j]``: an index for each axis; indices after a slice apply to each of its elements."""
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     plain = [part for part in parts if part not in slices and not is_new_axis(part)]
-    chosen = [part for part in plain if expression(p, part, env).type == Array(INT)]
+    chosen = [part for part in plain if expression(p, part, env).type in (Array(INT), Array(BOOL))]
     if len(chosen) > 1:
         if slices:
             p.error(node, "a slice beside several arrays of indices", "write a comprehension")

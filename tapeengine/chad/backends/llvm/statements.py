@@ -12,7 +12,7 @@ from tapeengine.chad.backends.llvm.lifetimes import is_filled
 from tapeengine.chad.backends.llvm.operations import compute
 from tapeengine.chad.backends.llvm.writer import ELEMENT, REFER
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Add,
     AddAll,
@@ -35,9 +35,11 @@ from tapeengine.chad.intermediate.statements import (
     Plus,
     Registered,
     Row,
+    Scalar,
     Size,
     Statement,
     Store,
+    Type,
     Unpack,
     Var,
     While,
@@ -51,12 +53,15 @@ __all__ = ["RULES"]
 FITTING = MappingProxyType({"iadd": "add", "isub": "sub"})
 
 
+def as_taken(b: Body, x: str, of: Type, wanted: Scalar) -> str:
+    """Convert a number to the type that an operation takes."""
+    if of == TRUTH and wanted == WHOLE:
+        return b.op(f"zext i1 {x} to i64")
+    return b.op(f"sitofp i64 {x} to double") if wanted == REAL and of != REAL else x
+
+
 def compute_(b: Body, s: Compute) -> None:
-    args = [b.one(x) for x in s.args]
-    args = [
-        b.op(f"sitofp i64 {a} to double") if t == REAL and x.type != REAL else a
-        for a, x, t in zip(args, s.args, s.operation.takes, strict=True)
-    ]
+    args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
     if s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):  # as in the forward pass, or checked
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:

@@ -18,6 +18,7 @@ from tapeengine.chad.backends.native import on_leaves
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
 from tapeengine.chad.backends.whole.control import WRITE, fields
+from tapeengine.chad.backends.whole.many import for_many
 from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
 from tapeengine.chad.backends.whole.text import Block, Nest, finished, inlined, listed, pruned, rendered, walk
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
@@ -131,7 +132,7 @@ def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -
     for p, x in zip(params, results, strict=True):
         d, value = w.env[p.name], w.results.get(x)
         if isinstance(d, Array) and isinstance(value, Array | Local):
-            for a, b in zip(d.dims, value.dims, strict=True):
+            for a, b in zip(d.dims[-len(value.dims) :], value.dims, strict=True):
                 if b.count.isidentifier() or b.count.isdigit():
                     a.count = b.count
 
@@ -229,6 +230,53 @@ class WholePasses:
         self.few = on_leaves(lowered)
         self.forms = forms(definition)
         self.discrete = [is_discrete(p.of) for p in definition.params]
+        self.functions, self.primitives = (functions["forward"], functions["reverse"]), primitives
+        self.many: dict[tuple[int, ...], Functions | None] = {}
+
+    def for_many(self, wanted: tuple[int, ...]) -> Functions | None:
+        """Give both passes, the reverse pass for a block of cotangents; None if its steps cannot run at once."""
+        if wanted not in self.many:
+            try:
+                made = attempted(for_many(*self.functions, wanted), self.primitives)
+                self.many[wanted] = None if made.stepwise else made
+            except NotWhole:
+                self.many[wanted] = None
+        return self.many[wanted]
+
+    def rows(self, primals: Sequence[Any], block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
+        """Return the cotangents of some primals for each of a block of cotangents of a value that is one array.
+
+        Parameters
+        ----------
+        primals : sequence
+        block : array
+            The cotangents, along its first axis.
+        wanted : tuple of int, optional
+            The positions of the primals; by default all.
+
+        Returns
+        -------
+        list of array or None
+            For each wanted primal, its cotangents along the first axis; None for a discrete one. Instead of the list
+            None, if the primals are not numbers and arrays, or a cotangent is not finite.
+        """
+        leaves = (
+            None
+            if self.forms is None or not rank_of(self.definition.result)
+            else plain_leaves(self.forms, tuple(primals))
+        )
+        places = [k for k in (range(len(primals)) if wanted is None else wanted) if not self.discrete[k]]
+        made = None if leaves is None or not places else self.for_many(tuple(places))
+        if made is None:
+            return None
+        try:
+            with np.errstate(all="ignore"):
+                found = made["reverse"](made["forward"](*leaves)[1], block)
+        except POLES:
+            return None
+        by_place = dict(zip(places, found, strict=True))
+        every = range(len(primals)) if wanted is None else wanted
+        return [by_place.get(k) for k in every] if is_finite(found) else None
 
     def vjp(
         self, primals: Sequence[Any], may_be_infinite: bool = False
@@ -252,8 +300,10 @@ class WholePasses:
             return None
         results, kept, reverse = made
         of = self.definition.result
-        own_results = unshared(results, (*kept, *leaves))
-        value = float(own_results[0]) if isinstance(of, Float) else self.boundary.outward(of, iter(own_results))
+        if isinstance(of, Float):
+            value = float(results[0])
+        else:
+            value = self.boundary.outward(of, iter(unshared(results, (*kept, *leaves))))
 
         def back(cotangent: Any) -> tuple[Any, ...] | None:
             if type(cotangent) is float and isinstance(of, Float):
@@ -261,7 +311,7 @@ class WholePasses:
             else:
                 given = self.boundary.cotangent_in(of, cotangent, iter(results))
             found = reverse(given)
-            if found is None or not (may_be_infinite or all(map(is_finite, found))):
+            if found is None or not (may_be_infinite or is_finite(found)):
                 return None
             gave = iter(owned(found, [*given, *leaves]))
             if is_plain:

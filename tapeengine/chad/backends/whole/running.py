@@ -233,6 +233,8 @@ class Running:
     @staticmethod
     def choose_(a: Any, b: Any) -> Any:
         """1 if a is larger than b, 0.5 at a tie."""
+        if type(b) is float and b == 0.0:
+            return np.heaviside(a, 0.5)
         return 0.5 * np.add(a > b, a >= b, dtype=float)
 
     @staticmethod

@@ -1,0 +1,100 @@
+"""``np.reshape``, ``xs.ravel()`` and ``xs.flatten()``: the same elements, in C order, in another number of axes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from tapeengine.chad.parse import arrays
+from tapeengine.chad.parse.state import Parser
+from tapeengine.chad.parse.whole import array
+from tapeengine.chad.terms import Build, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
+from tapeengine.chad.types import INT, Array, Product
+
+__all__ = ["RESHAPING"]
+
+
+def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.reshape(xs, (n, m))``, ``xs.reshape(n, m)``, where one size may be -1."""
+    if len(args) < 2:
+        p.error(node, "reshape without a shape", "write xs.reshape(n, m)")
+    sizes = [part for size in args[1:] for part in parts(size)]
+    wanted = [None if isinstance(s, Literal) and s.value == -1 else p.coerce(node, s, INT) for s in sizes]
+    if wanted.count(None) > 1:
+        p.error(node, "two sizes -1 in one shape", "write all sizes but one")
+    return p.let("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, wanted))
+
+
+def flattened(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.ravel(xs)``, ``xs.ravel()``, ``xs.flatten()``."""
+    return p.let("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, [None]))
+
+
+def parts(size: Term) -> Sequence[Term]:
+    """Give the sizes of a shape."""
+    if isinstance(size, Tuple):
+        return size.items
+    return [Proj(size, i) for i in range(len(size.type.items))] if isinstance(size.type, Product) else [size]
+
+
+def in_shape(p: Parser, xs: Term, wanted: Sequence[Term | None]) -> Term:
+    """Give the elements of an array in a shape; a size that is None is what the others leave."""
+    present = axes(xs)
+    total = product(present)
+    given = [size for size in wanted if size is not None]
+
+    def written(size: Term | None) -> Term:
+        if size is not None:
+            return arrays.counted(p, size)
+        return Op("ifloordiv", (total, product(given)), INT) if given else total
+
+    def bound(sizes: list[Term], rest: Sequence[Term | None]) -> Term:
+        if not rest:
+            same = p.fresh("n", INT)
+            return Let(same, Op("iequal", (total, product(sizes)), INT), laid_out(p, xs, present, sizes, lit(0)))
+        return p.let("size", written(rest[0]), lambda size: bound([*sizes, size], rest[1:]))
+
+    return bound([], wanted)
+
+
+def axes(xs: Term) -> list[Term]:
+    """Give the sizes of an array along its axes."""
+    sizes: list[Term] = []
+    while isinstance(xs.type, Array):
+        sizes.append(Size(xs))
+        xs = arrays.row(xs)
+    return sizes
+
+
+def product(sizes: Sequence[Term]) -> Term:
+    """Give the product of sizes."""
+    total: Term = sizes[0]
+    for size in sizes[1:]:
+        total = Op("imul", (total, size), INT)
+    return total
+
+
+def laid_out(p: Parser, xs: Term, present: Sequence[Term], sizes: Sequence[Term], place: Term) -> Term:
+    """Build an array whose elements follow one another from a place on."""
+    if not sizes:
+        return element(xs, present, place)
+    i = p.fresh("i", INT)
+    at: Term = i if place == lit(0) else Op("iadd", (Op("imul", (place, sizes[0]), INT), i), INT)
+    return Build(sizes[0], i, laid_out(p, xs, present, sizes[1:], at))
+
+
+def element(xs: Term, present: Sequence[Term], place: Term) -> Term:
+    """Give an element by its place in C order."""
+    indices: list[Term] = []
+    for size in reversed(present[1:]):
+        indices.append(Op("imod", (place, size), INT))
+        place = Op("ifloordiv", (place, size), INT)
+    for index in (place, *reversed(indices)):
+        xs = Index(xs, index)
+    return xs
+
+
+RESHAPING: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
+    {"reshape": reshape, "ravel": flattened, "flatten": flattened}
+)
