@@ -241,15 +241,14 @@ BLOCK = 1 << 20
 
 def by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:
     """The matrix of a program whose value is one array, by blocks of cotangents; None if it has no such pass."""
-    spaces = (*rows.spaces, *columns.spaces)
-    if len(rows.spaces) != 1 or not all(space is not None and space.dtype == np.float64 for space in spaces):
+    space = rows.spaces[0] if len(rows.spaces) == 1 else None
+    if space is None or any(s is None or s.dtype != np.float64 for s in (space, *columns.spaces)):
         return None
     count = max(1, BLOCK // max(columns.size, 1))
     parts = []
     for start in range(0, rows.size, count):
         size = min(count, rows.size - start)
-        block = np.eye(size, rows.size, start).reshape((size, *rows.spaces[0].shape))  # type: ignore[union-attr]
-        found = backpropagator.rows(block)
+        found = backpropagator.rows(np.eye(size, rows.size, start).reshape((size, *space.shape)))
         if found is None:
             return None
         parts.append(np.concatenate([x.reshape(size, -1) for x in found], axis=1))
