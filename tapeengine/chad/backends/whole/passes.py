@@ -260,14 +260,12 @@ class WholePasses:
             For each wanted primal, its cotangents along the first axis; None for a discrete one. Instead of the list
             None, if the primals are not numbers and arrays, or a cotangent is not finite.
         """
-        leaves = (
-            None
-            if self.forms is None or not rank_of(self.definition.result)
-            else plain_leaves(self.forms, tuple(primals))
-        )
+        if self.forms is None or not rank_of(self.definition.result):
+            return None
+        leaves = plain_leaves(self.forms, tuple(primals))
         places = [k for k in (range(len(primals)) if wanted is None else wanted) if not self.discrete[k]]
         made = None if leaves is None or not places else self.for_many(tuple(places))
-        if made is None:
+        if leaves is None or made is None:
             return None
         try:
             with np.errstate(all="ignore"):
