@@ -253,7 +253,7 @@ class Executable:
             return self.plain_vjp(primals)
         value, back = made
         assert self.whole is not None
-        return value, Checked(back, lambda: self.plain_vjp(primals)[1], functools.partial(self.whole.rows, primals))
+        return value, Checked(back, lambda: self.plain_vjp(primals)[1], self.whole, primals)
 
     @functools.cached_property
     def plain(self) -> PlainPasses | None:
@@ -416,24 +416,34 @@ class Checked:
         It returns None for cotangents that are not finite.
     other : callable
         It returns the other backpropagator.
-    rows : callable
-        What `WholePasses.rows` does, at these primals.
+    whole : WholePasses
+        Computes cotangents in blocks.
+    primals : sequence
     """
 
-    __slots__ = ("back", "other", "rows")
+    __slots__ = ("back", "other", "primals", "whole")
 
     def __init__(
         self,
         back: Callable[[Any], tuple[Any, ...] | None],
         other: Callable[[], Callable[[Any], tuple[Any, ...]]],
-        rows: Callable[..., list[Any] | None],
+        whole: WholePasses,
+        primals: Sequence[Any],
     ) -> None:
-        self.back, self.other, self.rows = back, other, rows
+        self.back, self.other, self.whole, self.primals = back, other, whole, primals
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the primals."""
         found = self.back(cotangent)
         return self.other()(cotangent) if found is None else found
+
+    def rows(self, block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
+        """Return the cotangents of primals for each of a block of cotangents; see `WholePasses.rows`."""
+        return self.whole.rows(self.primals, block, wanted)
+
+    def columns(self, block: Any, along: int, wanted: int) -> Any:
+        """Return the cotangents of a primal for each of a block of arguments; see `WholePasses.columns`."""
+        return self.whole.columns(self.primals, block, along, wanted)
 
 
 def is_small(primals: Sequence[Any]) -> bool:

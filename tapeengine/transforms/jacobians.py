@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
 __all__ = ["Mode", "all_finite", "hessian", "jacobian", "pushed"]
+
+#: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
+BLOCK = 1 << 20
 
 T = TypeVar("T")
 Tell = Callable[[int], None]
@@ -130,14 +133,44 @@ def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list
     program = f.for_values(whole)
     along = program.__tapeengine_directional__()
     tangents = list(program.tangents(whole, (None,) * len(whole)))
-    rows = []
-    for axis in np.eye(args[argnum].size):
+    argnum %= len(args)
+    rows: list[Any] = []
+    axes = np.eye(args[argnum].size)
+    for k, axis in enumerate(axes):
         tangents[argnum] = axis
         value, backpropagator = engine.vjp(along, *whole, *tangents)
         if type(value[0]) is not float:
             return None
+        if k == 0 and (found := columns_at_once(backpropagator, axes, whole, argnum)) is not None:
+            return found
         rows.append(backpropagator((0.0, 1.0))[argnum])
     return rows
+
+
+def columns_at_once(backpropagator: Any, axes: Any, whole: Sequence[Any], argnum: int) -> list[Any] | None:
+    """The products by blocks of axes; None if the program's derivative has no such pass.
+
+    Parameters
+    ----------
+    backpropagator : callable
+        Of the directional derivative, whose arguments are the primals and their tangents.
+    axes : array
+    whole : sequence
+        The primals.
+    argnum : int
+        The position of the primal whose tangents are the axes.
+    """
+    columns = getattr(backpropagator, "columns", None)
+    if columns is None:
+        return None
+    count = max(1, BLOCK // max(1, sum(map(np.size, whole))))
+    found: list[Any] = []
+    for start in range(0, len(axes), count):
+        part = columns(axes[start : start + count], len(whole) + argnum, argnum)
+        if part is None:
+            return None
+        found.extend(part)
+    return found
 
 
 def is_vector(args: tuple[Any, ...], argnum: int) -> bool:
@@ -233,10 +266,6 @@ def full_matrix(
             [rows.vector(column) for column in columns_of(backpropagator, columns, single, tell)], rows.size, 1
         )
     return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single, tell)], columns.size, 0)
-
-
-#: The largest number of numbers in the Jacobian of a block of cotangents.
-BLOCK = 1 << 20
 
 
 def by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:

@@ -187,7 +187,7 @@ cdef class Register:
 
 @cython.final
 cdef class Places(Leaves):
-    """The leaves of a value: registers, and what was known beforehand."""
+    """The leaves of a value: registers, and constants that are known before the run."""
 
     cdef tuple known
     cdef Py_ssize_t taken

@@ -443,15 +443,18 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
         c.poles += not isfinite((<double *> of[0])[0])
         return (<double *> of[0])[0]
     if form.kind <= RECORD:
-        made = PyTuple_New(PyTuple_GET_SIZE(form.items))
+        made = PyType_GenericAlloc(<type> form.cls, 0) if form.is_plain else PyTuple_New(PyTuple_GET_SIZE(form.items))
         for i in range(PyTuple_GET_SIZE(form.items)):
             part = <Form> PyTuple_GET_ITEM(form.items, i)
             y = made_of(part, of, part_like(form, like, i), c)
-            Py_INCREF(y)
-            PyTuple_SET_ITEM(made, i, y)
             if of != NULL:
                 of += part.real_width
-        return made if form.kind == TUPLE else record_of(form, made)
+            if form.is_plain: # its constructor only stores the fields
+                PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), y)
+                continue
+            Py_INCREF(y)
+            PyTuple_SET_ITEM(made, i, y)
+        return made if form.kind == TUPLE or form.is_plain else record_of(form, made)
     if form.kind == ROWS:
         return rows_of(form, of, like, c)
     option = option_of(form, like)

@@ -16,6 +16,7 @@ from tapeengine.chad.intermediate.statements import (
     New,
     Operand,
     Row,
+    Size,
     Statement,
     Store,
     Var,
@@ -187,16 +188,41 @@ class Arrays:
 
     def kept_rows(self, rows: Rows, size: Operand, body: Block) -> Rows:
         """Store the row of a step: in an array of one more dimension if all rows have the same size, else unchanged."""
-        sizes: list[Operand] = []
-        inner: Value = rows
-        while isinstance(inner, Rows) and inner.size is not None:
-            sizes.append(inner.size)
-            inner = inner.element
-        outside = list(body.chain())[1:]
-        fixed = all(isinstance(s, Const) or self.b.homes[s.name] in outside for s in sizes)
-        if fixed and is_dense(rows) and not holds_boxes(rows):
-            return self.dense_rows(rows, size, body, ())
+        fixed = self.with_fixed_sizes(rows, body)
+        if fixed is not None and is_dense(rows) and not holds_boxes(rows):
+            return self.dense_rows(fixed, size, body, ())
         return Rows(None, self.row_references(rows, size, body))
+
+    def with_fixed_sizes(self, rows: Rows, body: Block) -> Rows | None:
+        """Give the row of a step with sizes that are known before the loop; None if a size depends on the step."""
+        if rows.size is None:
+            return rows
+        size = self.fixed_size(rows.size, body)
+        inner: Value | None = rows.element
+        if isinstance(inner, Rows):
+            inner = self.with_fixed_sizes(inner, body)
+        return None if size is None or inner is None else Rows(size, inner)
+
+    def fixed_size(self, size: Operand, body: Block) -> Operand | None:
+        """Give a size before a loop, where the steps check the equality of sizes; None if it depends on the step."""
+        if isinstance(size, Const) or self.b.homes[size.name] in list(body.chain())[1:]:
+            return size
+        made = self.b.made.get(size.name)
+        if not isinstance(made, Compute) or made.operation.name not in ("isame", "iequal", "imax"):
+            return None
+        first = self.fixed_size(made.args[0], body)
+        if first is None or made.operation.name != "imax":
+            return first
+        second = self.fixed_size(made.args[1], body)
+        if second is None or (second == Const(0, WHOLE) and self.is_size(first)):
+            return None if second is None else first
+        assert body.before is not None and body.parent is not None
+        with self.b.at(body.before, body.parent):
+            return self.b.compute("imax", first, second)
+
+    def is_size(self, x: Operand) -> bool:
+        """Tell whether a number is the size of an array, which is not negative."""
+        return isinstance(x, Var) and isinstance(self.b.made.get(x.name), Size)
 
     def dense_rows(self, rows: Rows, size: Operand, body: Block, dims: tuple[Operand, ...]) -> Rows:
         """Store rows in arrays of one more dimension."""

@@ -13,7 +13,7 @@ from tapeengine._core.arrays.functions import Function, Ufunc
 
 __all__ = ["is_plain", "library_name"]
 
-#: Modules whose functions the library knows, and under which name. Those that nobody has imported are left out.
+#: For each module whose functions the library knows, the name that it uses for the module.
 MODULES: Mapping[str, str] = MappingProxyType(
     {
         "builtins": "builtins",

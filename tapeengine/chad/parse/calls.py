@@ -48,11 +48,11 @@ ALIASES: Mapping[str, str] = MappingProxyType(
 )
 
 
-#: Python's operators as functions, which do to lists what operators do.
+#: Builtin functions that apply an operator, and so mean something else for lists than for arrays.
 OPERATORS = ("builtins.abs", "builtins.pow", "builtins.divmod")
 #: The functions of math that take arrays.
 OF_ARRAYS = ("math.prod", "math.sumprod", "math.dist")
-#: What other functions do nearly, and what to write for them.
+#: Functions that are refused although the language has a similar one, each with advice.
 REFUSED: Mapping[str, str] = MappingProxyType(
     {
         "math.fsum": "write sum(xs), which rounds each step",
@@ -136,7 +136,7 @@ def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
 
 
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
-    """Give the parameter types of what is called, where they are known."""
+    """Give the parameter types of a callee; None if they are not known."""
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
     if isinstance(found, Lifted):
         return found.params
@@ -153,7 +153,7 @@ def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | N
 
 
 def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term], env: Env) -> Term:
-    """Apply whatever an expression stands for to arguments."""
+    """Apply the callee that an expression denotes to arguments."""
     if isinstance(function, ast.Lambda):
         return apply_lambda(p, function, args, env)
     found: Any = env.get(function.id) if isinstance(function, ast.Name) and function.id in env else MISSING

@@ -12,12 +12,12 @@ from tapeengine.chad.traverse import Names
 __all__ = ["Plain"]
 
 Statements = list[ast.stmt]
-#: What computes only some of its parts, or some of them many times.
+#: Expressions that evaluate some of their parts conditionally or repeatedly.
 SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
 
 class Plain(ast.NodeTransformer):
-    r"""Writes a function without these statements. What it leaves is refused where it is read.
+    r"""Rewrites a function without ``else`` on loops and ``:=``. The parser refuses what it leaves.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ class Plain(ast.NodeTransformer):
         self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
 
     def visit_For(self, node: ast.For) -> Any:
-        """Write what follows a loop that is not left after it."""
+        """Move the ``else`` block of a loop after the loop."""
         bound, node.iter = hoisted(node.iter)
         self.generic_visit(node)
         return [*bound, *self.without_else(node)]
 
     def visit_While(self, node: ast.While) -> Any:
-        """Write a test that binds names as a step that leaves the loop."""
+        """Turn a test that binds names into a ``break`` at the beginning of each step."""
         bound, test = hoisted(node.test)
         if bound and not node.orelse:
             leave = ast.copy_location(ast.If(opposite(test), [ast.copy_location(ast.Break(), test)], []), test)
@@ -60,7 +60,7 @@ class Plain(ast.NodeTransformer):
         return self.without_else(node)
 
     def without_else(self, node: ast.For | ast.While) -> Statements:
-        """Write what follows a loop that is not left after it, under an ``if`` where it may be left."""
+        """Give the loop followed by its ``else`` block, which runs under an ``if`` where the loop may break."""
         orelse, node.orelse = node.orelse, []
         if not orelse or not jumps(node.body).breaks:
             return [node, *orelse]
@@ -152,7 +152,7 @@ class Taker(ast.NodeTransformer):
         return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Note what is read."""
+        """Record the names that are read."""
         self.seen.add(node.id)
         return node
 

@@ -15,7 +15,7 @@ from tapeengine.chad.types import FLOAT, INT, Array, Type
 
 __all__ = ["einsum"]
 
-#: What the first argument looks like without its spaces.
+#: The form of the first argument, without spaces.
 FORM = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*(->[A-Za-z]*)?")
 
 

@@ -162,7 +162,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
 
 
 def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
-    """Compare texts, and what is or is not None, among values from outside, which no run changes."""
+    """Decide a comparison of texts, or with None, of values that are known when the program is defined."""
     if len(node.ops) != 1:
         return None
     (op,), (right,) = node.ops, node.comparators
@@ -178,12 +178,12 @@ def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
     return lit((left in values) == TEXTS[type(op)])
 
 
-#: What compares texts, and what it says of equal ones.
+#: The comparisons of texts, each with its result for equal texts.
 TEXTS: Mapping[type, bool] = MappingProxyType({ast.Eq: True, ast.NotEq: False, ast.In: True, ast.NotIn: False})
 
 
 def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
-    """Read what stands after ``in``: items written out need not have one type."""
+    """Parse the right operand of ``in``: a display, whose items may differ in type, or an array."""
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
         return [expression(p, item, env) for item in node.elts]
     return expression(p, node, env)
@@ -248,7 +248,7 @@ def condition(p: Parser, node: ast.expr, env: Env) -> Term:
 
 
 def truth(p: Parser, node: ast.AST, term: Term) -> Term:
-    """What `bool` says of a bool or a number."""
+    """Give the truth value of a bool or a number, as `bool` does."""
     if term.type == BOOL:
         return term
     if term.type in (INT, FLOAT):
@@ -298,7 +298,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
 
 
 def alternatives(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None) -> tuple[Term, Term]:
-    """Two expressions of one type: the other one says what an empty list holds."""
+    """Parse two expressions of one type; the type of an empty list is that of the other expression."""
     if isinstance(a, ast.List) and not a.elts and wanted is None:
         second = expression(p, b, env)
         return expression(p, a, env, second.type), second

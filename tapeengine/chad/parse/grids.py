@@ -62,7 +62,7 @@ def bound(lets: Lets, term: Term) -> Term:
 
 
 def opened(term: Term) -> tuple[Lets, Term]:
-    """Give the bindings around a term and what is inside."""
+    """Split a term into its outer bindings and the term inside them."""
     found: Lets = []
     while isinstance(term, Let):
         found.append((term.var, term.bound))

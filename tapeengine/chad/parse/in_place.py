@@ -167,7 +167,7 @@ COUNTS = MappingProxyType({"append": 1, "extend": 1, "insert": 2})
 
 
 def elements_of(p: Parser, node: ast.expr, env: Env) -> Term:
-    """Give an array of what an argument runs over."""
+    """Give the elements of an iterable argument as an array."""
     if not isinstance(node, ast.Call):
         found = expression(p, node, env)
         if isinstance(found.type, Array):
@@ -257,7 +257,7 @@ def own_or_refuse(
 
 
 def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:
-    """Say what to write instead of an assignment to an element or a field."""
+    """Give advice for an assignment to an element or a field."""
     if isinstance(target, ast.Attribute):
         return f"make a new {ast.unparse(target.value)} with the field changed"
     assert isinstance(target, ast.Subscript)

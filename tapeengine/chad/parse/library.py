@@ -86,7 +86,7 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
-    """``sum(xs, start)``: the start is the first of what is added."""
+    """``sum(xs, start)``: the start is the first summand."""
     if not isinstance(total, Total) or start.type not in (INT, FLOAT):
         return numeric.binary(p, node, ast.Add(), start, total)
     of = p.unify(node, start.type, total.type)
@@ -209,7 +209,7 @@ def truth(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
 
 
 def function_body(p: Parser, node: ast.expr, variables: tuple[Var, ...], env: Env) -> Term:
-    """Apply what an argument stands for to variables."""
+    """Apply a function argument to variables."""
     return p.grammar.apply(p, node, node, variables, env)
 
 

@@ -1,4 +1,4 @@
-"""Loops and comprehensions. Whatever they run over is a size and, for an index, values for the loop's variables."""
+"""Loops and comprehensions. An iterable is a number of steps, and a function from an index to the loop's variables."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = ["comprehension", "for_statement", "iteration", "while_statement"]
 
 @dataclass(frozen=True)
 class Iteration:
-    """What a loop runs over: `size` steps; `item` gives the value for an index; `lets` are bound around the loop."""
+    """An iterable: `size` steps; `item` gives the value for an index; `lets` are bound around the loop."""
 
     size: Term
     item: Callable[[Term], Term]
@@ -51,14 +51,14 @@ class Iteration:
     counts: bool = False
 
     def around(self, term: Term) -> Term:
-        """Bind what the loop needs around it."""
+        """Put the bindings that the loop needs around a term."""
         for var, bound in reversed(self.lets):
             term = Let(var, bound, term)
         return term
 
 
 def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
-    """Parse what stands after ``in``."""
+    """Parse the iterable of a loop."""
     if isinstance(node, ast.Call):
         args = node.args
         match library_name(p.static(node.func, env)).removeprefix("builtins."):
@@ -282,21 +282,21 @@ def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Call
     return over.around(combine(Build(over.size, index, term)))
 
 
-#: Names of what a loop carries beside Python's variables. No Python variable has such a name.
+#: Names of the values that a loop carries in addition to Python's variables; they are no Python names.
 STEP, GOES_ON, RETURNED, RESULT = " step", " goes_on", " returned", " result"
-#: Begins the name of what says whether a variable has a value.
+#: The prefix of the name of a flag that tells whether a variable has a value.
 HAS = " has "
 
 
 @dataclass(frozen=True)
 class Carried:
-    """What a loop carries from step to step: variables and their types."""
+    """The variables that a loop carries from step to step, with their types."""
 
     names: list[str]
     types: list[Type]
 
     def state(self, p: Parser) -> Var:
-        """Make a variable for all of them: one alone as it is, several as a tuple."""
+        """Make one variable for all of them: a tuple if there are several."""
         if len(self.names) == 1:
             return p.fresh(self.names[0].strip(), self.types[0])
         return p.fresh("state", packed_type(self.types))
@@ -319,7 +319,7 @@ class Carried:
 
 
 class Loop:
-    """Builds one loop: the types of what it carries grow until the body keeps them.
+    """Builds one loop: the types of the carried variables are widened until the body preserves them.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ class Loop:
                 self.carry(n, env[n].type)
 
     def __call__(self, make: Callable[[Carried, Env], Term], after: Callable[[Env], Term]) -> Term:
-        """Build the loop and what follows it; `make` gives the loop for what it carries."""
+        """Build the loop and the statements after it; `make` gives the loop for its carried variables."""
         carried = self._typed([self.env[n].type for n in self.names])
         result: Type | None = None
         while True:
@@ -403,7 +403,7 @@ class Loop:
         return found
 
     def value(self, n: str, env: Env) -> Term:
-        """Give what the loop carries to the next step."""
+        """Give the values that the loop carries to the next step."""
         late = n.removeprefix(HAS)
         if late in self.late and (maybe := unguarded(env[late])):
             return maybe[n == late]
@@ -462,7 +462,7 @@ class Loop:
         return failing(packed_type(carried.types)) if term.type == NEVER else term
 
     def _after(self, after: Callable[[Env], Term]) -> Callable[[Env], Term]:
-        """Say what follows the loop: where it has returned, that is the function's result."""
+        """Write the statements after the loop; if the loop has returned, the function's result takes their place."""
         own = (STEP, GOES_ON, RETURNED, RESULT)
 
         def rest(env: Env) -> Term:
@@ -479,12 +479,12 @@ class Loop:
 
 
 def packed_type(types: list[Type]) -> Type:
-    """Give the type of what a loop carries."""
+    """Give the type of the variables that a loop carries."""
     return types[0] if len(types) == 1 else Product(tuple(types))
 
 
 def default(p: Parser, node: ast.AST, of: Type) -> Term:
-    """Give some value of a type: what a loop carries as its result before it has one."""
+    """Give an arbitrary value of a type, which a loop carries as its result until it returns."""
     match of:
         case Float():
             return lit(0.0)

@@ -47,7 +47,7 @@ def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None,
 
 
 def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
-    """Give the parameters of what is called: a local function, this one, or another program; None for all else."""
+    """Give the parameters of a callee that is a local function or a program; None for any other callee."""
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
     if isinstance(found, Lifted | Local):
         return found.parameters
@@ -94,7 +94,7 @@ def no_other_keywords(p: Parser, node: ast.Call, known: Collection[str]) -> None
 
 
 def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[Any]], Term]) -> Term:
-    """Make a term of a call's arguments; too few are refused, and so are those that it would not look at."""
+    """Make a term of a call's arguments; refuse missing arguments, and arguments that `make` does not read."""
     given = Given(args)
     try:
         term = make(given)
@@ -106,7 +106,7 @@ def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[A
 
 
 class Given(list[Any]):
-    """The arguments of a call, which notes those that are looked at: what nobody reads would be ignored."""
+    """The arguments of a call; it records which of them are read."""
 
     def __init__(self, args: Sequence[Any]) -> None:
         super().__init__(args)

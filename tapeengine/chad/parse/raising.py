@@ -1,4 +1,4 @@
-"""``raise``, ``assert`` and variables that may have no value: a run that comes there fails.
+"""``raise``, ``assert`` and variables that may have no value: a run that reaches one fails.
 
 Where a derivative fails, the plain function runs, and what it raises is what the derivative raises. So a path that
 raises needs no value of its own: it reads an element that is not there.
@@ -23,7 +23,7 @@ def guarded(has: Term, value: Term) -> If:
 
 
 def unguarded(term: object) -> tuple[Term, Term] | None:
-    """Read what `guarded` gives: whether there is a value, and which; None for any other term.
+    """Recognise a result of `guarded`: whether there is a value, and which; None for any other term.
 
     Examples
     --------

@@ -63,7 +63,7 @@ def writes(node: ast.Subscript, name: str) -> bool:
 
 
 def is_rectangle(value: ast.expr) -> bool:
-    """Tell whether an expression makes rows that nobody else has."""
+    """Tell whether an expression makes rows to which nothing else refers."""
     match value:
         case ast.ListComp(elt=elt, generators=[ast.comprehension(ifs=[])]):
             return is_fresh_row(elt)

@@ -39,7 +39,7 @@ def parts(size: Term) -> Sequence[Term]:
 
 
 def in_shape(p: Parser, xs: Term, wanted: Sequence[Term | None]) -> Term:
-    """Give the elements of an array in a shape; a size that is None is what the others leave."""
+    """Give the elements of an array in a shape; a size that is None follows from the others."""
     present = axes(xs)
     total = product(present)
     given = [size for size in wanted if size is not None]

@@ -1,4 +1,4 @@
-"""The parser's state: source text, scopes, errors, definitions; and what rules call that is defined further up."""
+"""The parser's state: source text, scopes, errors, definitions, and the rules that modules below call."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Unresolved(Exception):
 
 @dataclass(frozen=True)
 class Parsed:
-    """What `parse_function` gives.
+    """The result of `parse_function`.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Parsed:
 
 
 class Decided(Exception):
-    """What the elements of an empty list are, found out where it is used."""
+    """Raised when a use of an empty list determines the type of its elements."""
 
     def __init__(self, name: str, of: Type) -> None:
         super().__init__(name)
@@ -192,7 +192,7 @@ class Parser:
         raise ProgramError(message, advice, self.filename, self.first + lineno - 1, line, column)
 
     def named_object(self, name: str) -> Any:
-        """Give the Python object that an annotation's text stands for."""
+        """Give the Python object that the text of an annotation denotes."""
         return self.annotation_object(ast.parse(name, mode="eval").body)
 
     def annotation_object(self, node: ast.expr) -> Any:
@@ -228,7 +228,7 @@ class Parser:
             self.error(node, f"{what} has a type outside the language", str(error))
 
     def static(self, node: ast.expr, env: Env) -> Any:
-        """Give the Python object that a name or attribute chain stands for, or MISSING if it is a term."""
+        """Give the Python object that a name or attribute chain denotes; MISSING if it denotes a term."""
         match node:
             case ast.Name(id=name):
                 if name in env:
@@ -279,7 +279,7 @@ class Parser:
         return Let(var, term, body(var))
 
     def axes_of(self, term: Term) -> frozenset[int]:
-        """Give the axes of an array that are known to be of size one: what ``[:, None]`` and ``keepdims`` make."""
+        """Give the axes of an array that are known to be of size one, as ``[:, None]`` and ``keepdims`` make."""
         match term:
             case Var(name):
                 return self.single_axes.get(name, frozenset())
@@ -336,7 +336,7 @@ class Parser:
         return None
 
     def decide(self, unknown: Type, of: Type) -> None:
-        """Note what the elements of an empty list are, where one meets an array of them."""
+        """Determine the element type of an empty list from the type of an array that it meets."""
         if isinstance(unknown, Array) and isinstance(of, Array):
             self.decide(unknown.element, of.element)
         elif isinstance(unknown, Named) and unknown.name in self.undecided:
@@ -364,7 +364,7 @@ class Parser:
         return params, result
 
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
-        """Give the type of a parameter: as annotated, or of what is given for it."""
+        """Give the type of a parameter: as annotated, or that of its argument."""
         if arg.annotation is None and node is self.tree and arg.arg in self.given:
             given = self.given[arg.arg]
             return given if isinstance(given, Type) else self.table(given)

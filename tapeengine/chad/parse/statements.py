@@ -1,4 +1,4 @@
-"""Statements. A block becomes one term: each statement is parsed with what follows it."""
+"""Statements. A block becomes one term: each statement is parsed together with the statements after it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product,
 
 __all__ = ["block", "body"]
 
-#: What follows a block that ends without a jump.
+#: Gives the term for the code after a block that ends without a jump.
 Rest = Callable[["Env"], Term]
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Where a block may jump to: what return, break and continue make of the variables there."""
+    """The targets of jumps out of a block: the terms that return, break and continue lead to."""
 
     returned: Callable[[ast.AST, Term, Env], Term]
     broken: Rest | None = None
@@ -46,7 +46,7 @@ class Flow:
 
 
 def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Term:
-    """Parse the body of a function; its value is what it returns."""
+    """Parse the body of a function; the value of the term is the result."""
 
     def fell_off(env: Env) -> Term:
         if result in (None, UNIT):
@@ -68,7 +68,7 @@ def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Ter
 
 
 def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow: Flow) -> Term:
-    """Parse statements, then what follows them."""
+    """Parse statements, then the code after them."""
     if not statements:
         return rest(env)
     first, *others = statements
@@ -145,7 +145,7 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
-    """Bind a Python name to a term for what follows."""
+    """Bind a Python name to a term in the code after it."""
     var = p.fresh(name, term.type)
     p.single_axes[var.name] = p.axes_of(term)
     if is_functional(term.type):
@@ -286,7 +286,7 @@ def branching(
 
 
 class Joining:
-    """What the arms of a branching statement give: the values of the variables that they change."""
+    """The results of the arms of a branching statement: the values of the variables that they change."""
 
     def __init__(self, p: Parser, node: ast.AST, names: list[str], wanted: list[Type] | None = None) -> None:
         self.p = p
@@ -313,7 +313,7 @@ class Joining:
         return first
 
     def held(self, env: Env, i: int) -> dict[str, Any]:
-        """Give what the functions in a variable have captured; None for what an arm has bound."""
+        """Give the captures of the functions in a variable; None for those that an arm has bound."""
         each = [held_by(self.p, values[i], inner) for inner, values in self.ends]
         return {n: v if env.get(n) is v else None for n, v in joined_held(each).items()}
 
@@ -336,7 +336,7 @@ def packed(values: list[Term]) -> Term:
 
 
 def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, then: Rest) -> Term:
-    """Bind variables to the parts of what `packed` has made."""
+    """Bind variables to the parts of a result of `packed`."""
     hints = [n.strip().replace(" ", "_") for n in names]
     whole_var = p.fresh(hints[0] if len(names) == 1 else "t", whole.type)
     parts = [whole_var] if len(names) == 1 else [p.fresh(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]

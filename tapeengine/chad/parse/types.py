@@ -16,7 +16,7 @@ __all__ = ["TypeTable", "UnknownType", "class_fields"]
 
 
 class UnknownType(Exception):
-    """An annotation has no type in the language. The message says what to write instead."""
+    """An annotation has no type in the language. The message gives an alternative."""
 
 
 def class_fields(cls: Any) -> tuple[str, ...] | None:

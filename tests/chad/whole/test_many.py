@@ -1,5 +1,6 @@
-"""Jacobians of whole-array programs: the rows of a block in one run of the reverse pass."""
+"""Jacobians and Hessians of whole-array programs: a block of rows or columns in one run."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -84,3 +85,67 @@ def test_rows_of_a_program_on_few_numbers() -> None:
     program = te.program(bent)
     x, a = X[:3], A[:2, :3]
     np.testing.assert_allclose(te.jacobian(program)(x, a), te.jacobian(bent)(x, a), rtol=1e-12)
+
+
+B = np.random.default_rng(8).normal(size=(20, 40))
+
+
+def network(x: te.Vec, a: te.Array[te.Vec], b: te.Array[te.Vec]) -> float:
+    return np.sum(np.tanh(a @ np.maximum(b @ x, 0.0)) * x[0]) + np.sum(a[0] ** 2)
+
+
+def likelihood(x: te.Vec, a: te.Array[te.Vec], y: te.Vec) -> float:
+    return np.sum(np.log(1.0 + np.exp(-y * (a @ x)))) + 0.1 * np.sum(x * x)
+
+
+def by_rows(x: te.Vec, a: te.Array[te.Vec]) -> float:
+    return sum(math.sin(sum(row[j] * x[j] for j in range(len(x)))) * row[0] for row in a)
+
+
+def not_of_x(x: te.Vec, a: te.Array[te.Vec]) -> float:
+    return np.sum(a @ a[0])
+
+
+C = np.random.default_rng(9).normal(size=(7, 20))
+HESSIANS: list[tuple[Callable[..., Any], int, tuple[Any, ...]]] = [
+    (network, 0, (X, C, B)),
+    (likelihood, 0, (X, A, Y)),
+    (likelihood, 2, (X, A, Y)),
+    (likelihood, -3, (X, A, Y)),
+    (by_rows, 0, (X, A)),
+    (not_of_x, 0, (X, A)),
+]
+
+
+@pytest.mark.parametrize(("function", "argnum", "args"), HESSIANS)
+def test_hessians_by_blocks_are_those_of_dual_numbers(
+    function: Callable[..., Any], argnum: int, args: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = te.program(function)
+    wanted = te.hessian(program.python, argnum)(*args)
+    found = te.hessian(program, argnum)(*args)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+    monkeypatch.setattr(jacobians, "BLOCK", 3 * sum(map(np.size, args)))
+    np.testing.assert_allclose(te.hessian(program, argnum)(*args), found, rtol=1e-13, atol=1e-14)
+
+
+def test_a_hessian_of_whole_arrays_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = te.program(likelihood)
+    te.hessian(program)(X, A, Y)
+    passes = program.__tapeengine_directional__().executable.whole
+    assert passes is not None
+    (made,) = passes.many.values()
+    assert made is not None
+    runs: list[int] = []
+    value = made["value"]
+    made.namespace["value"] = lambda *args: (runs.append(len(args[3])), value(*args))[1]
+    te.hessian(program)(X, A, Y)
+    assert runs == [40]
+
+
+def test_a_hessian_at_a_pole_raises_what_python_raises() -> None:
+    program = te.program(likelihood)
+    with np.errstate(all="ignore"):
+        found = te.hessian(program)(-800.0 * np.sign(A[0]), A, Y)
+        wanted = te.hessian(program.python)(-800.0 * np.sign(A[0]), A, Y)
+    np.testing.assert_allclose(found, wanted, rtol=1e-10)

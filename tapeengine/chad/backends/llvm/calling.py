@@ -26,8 +26,8 @@ __all__ = ["FAULTS", "code", "in_turn", "native", "native_references", "native_t
 
 #: Errors of LLVM, its binding and the writing of its text. A program that they refuse runs without native code.
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
-#: The nanoseconds of work per statement after which a program is recompiled: about twice the time of compiling.
-EACH_STATEMENT = 4_000_000
+#: The nanoseconds of work per statement after which a program is recompiled: about the time of compiling.
+EACH_STATEMENT = 2_000_000
 
 
 def code(entry: Entry, made: Compiled) -> Code:

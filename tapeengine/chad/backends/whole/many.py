@@ -1,4 +1,4 @@
-"""A reverse pass for many cotangents at once: a loop over a block of them, whose steps are whole-array operations."""
+"""Passes for a block of cotangents or arguments: a loop over the block, whose steps are whole-array operations."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tapeengine.chad.backends.whole.values import NotWhole
+from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
+    Assign,
     Const,
     For,
     Function,
+    If,
     Kept,
     Load,
     New,
@@ -22,9 +25,10 @@ from tapeengine.chad.intermediate.statements import (
     Store,
     Type,
     Var,
+    While,
 )
 
-__all__ = ["for_many"]
+__all__ = ["for_columns", "for_many"]
 
 
 def for_many(forward: Function, reverse: Function, wanted: Sequence[int]) -> tuple[Function, Function]:
@@ -48,21 +52,96 @@ def for_many(forward: Function, reverse: Function, wanted: Sequence[int]) -> tup
         raise NotWhole("a value or an argument that is no array of numbers")
     primals = [forward.params[k] for k in wanted]
     results = [reverse.results[real.index(p)] for p in primals]
-    step, count = Var("k.block", WHOLE), Var("n.block", WHOLE)
     given = [Var(f"{p.name}.block", longer(p.type)) for p in reverse.params]
-    made = [Var(f"{p.name}.result", longer(p.type)) for p in primals]
-    sizes = [[Var(f"{p.name}.{d}", WHOLE) for d in range(rank_of(p.type) or 0)] for p in primals]
-    body: list[Statement] = [Size(count, given[0], 0)]
-    for p, out, along in zip(primals, made, sizes, strict=True):
-        body += [Size(n, p, d) for d, n in enumerate(along)]
-        body.append(New(out, (count, *along)))
-    inside = [part(p, block, step) for p, block in zip(reverse.params, given, strict=True)]
-    inside += reverse.body
-    for x, out, along in zip(results, made, sizes, strict=True):
-        inside += copied(x, out, (step,), along)
+    inside = [part(p, block) for p, block in zip(reverse.params, given, strict=True)]
+    body, made = steps(given[0], [*inside, *reverse.body], primals, results)
     kept = Kept(forward.kept.frames, [*forward.kept.fields, *(p for p in primals if p not in forward.kept.fields)])
-    many = replace(reverse, params=given, body=[*body, For(step, count, inside)], results=list(made), recalled=kept)
-    return replace(forward, kept=kept), many
+    return replace(forward, kept=kept), replace(reverse, params=given, body=body, results=list(made), recalled=kept)
+
+
+def for_columns(forward: Function, reverse: Function, along: int, wanted: int) -> Function:
+    """Give both passes as one function for a block of arguments of one parameter.
+
+    Parameters
+    ----------
+    forward : Function
+        Its results are two numbers, a value and its directional derivative.
+    reverse : Function
+    along : int
+        The position of the parameter.
+    wanted : int
+        The position of the parameter whose cotangents are wanted, for a cotangent of 1 of the second number.
+
+    Raises
+    ------
+    NotWhole
+        For other results.
+    """
+    if [p.type for p in reverse.params] != [REAL, REAL]:
+        raise NotWhole("a value that is not a number")
+    varied, primal = forward.params[along], forward.params[wanted]
+    real = [p for p in forward.params if rank_of(p.type) is not None]
+    if len(real) != len(reverse.results):
+        raise NotWhole("an argument that is no array of numbers")
+    block = Var(f"{varied.name}.block", longer(varied.type))
+    seed = Assign(tuple(reverse.params), (Const(0.0, REAL), Const(1.0, REAL)))
+    before, inside = divided([*forward.body, seed, *reverse.body], varied)
+    body, made = steps(block, [part(varied, block), *inside], [primal], [reverse.results[real.index(primal)]])
+    params = [block if k == along else p for k, p in enumerate(forward.params)]
+    return Function("columns", params, [*before, *body], list(made))
+
+
+def divided(statements: Sequence[Statement], varied: Var) -> tuple[list[Statement], list[Statement]]:
+    """Divide statements into those that do not depend on a variable, and the others."""
+    dependent = {varied.name}
+    touched = [names(s) for s in statements]
+    count = 0
+    while count < len(dependent):
+        count = len(dependent)
+        for read, written in touched:
+            if not dependent.isdisjoint(read | written):
+                dependent |= written
+    is_inside = [not dependent.isdisjoint(read | written) for read, written in touched]
+    before = [s for s, inside in zip(statements, is_inside, strict=True) if not inside]
+    return before, [s for s, inside in zip(statements, is_inside, strict=True) if inside]
+
+
+def names(s: Statement) -> tuple[set[str], set[str]]:
+    """Give the names of the variables that a statement reads, and of those that it assigns, changes or keeps."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for x, _ in walk([s]):
+        read |= {v.name for v in reads(x) if isinstance(v, Var)}
+        written |= {v.name for v in (*outs(x), *changes(x))}
+        for kept in frames(x):
+            written |= {kept.frames.name, *(f.name for f in kept.fields)}
+    return read, written
+
+
+def frames(s: Statement) -> list[Kept]:
+    """Give what a statement keeps; its fields are the variables that the recalling one assigns."""
+    if isinstance(s, If):
+        return [] if s.kept is None else list(s.kept)
+    return [s.kept] if isinstance(s, For | While) and s.kept is not None else []
+
+
+#: The index of a loop over a block, and the number of its steps.
+STEP, COUNT = Var("k.block", WHOLE), Var("n.block", WHOLE)
+
+
+def steps(
+    block: Var, inside: list[Statement], primals: Sequence[Var], results: Sequence[Operand]
+) -> tuple[list[Statement], list[Var]]:
+    """Write a loop over a block, and the blocks of its results, which have the sizes of some primals."""
+    made = [Var(f"{p.name}.result", longer(p.type)) for p in primals]
+    body: list[Statement] = [Size(COUNT, block, 0)]
+    inside = list(inside)
+    for p, x, out in zip(primals, results, made, strict=True):
+        sizes = [Var(f"{p.name}.{d}", WHOLE) for d in range(rank_of(p.type) or 0)]
+        body += [Size(n, p, d) for d, n in enumerate(sizes)]
+        body.append(New(out, (COUNT, *sizes)))
+        inside += copied(x, out, (STEP,), sizes)
+    return [*body, For(STEP, COUNT, inside)], made
 
 
 def rank_of(of: Type) -> int | None:
@@ -80,9 +159,9 @@ def longer(of: Type) -> ArrayOf:
     return ArrayOf(REAL, rank + 1)
 
 
-def part(p: Var, block: Var, step: Var) -> Statement:
+def part(p: Var, block: Var) -> Statement:
     """Read one value of a block."""
-    return Row(p, block, (step,), False) if isinstance(p.type, ArrayOf) else Load(p, block, (step,), False)
+    return Row(p, block, (STEP,), False) if isinstance(p.type, ArrayOf) else Load(p, block, (STEP,), False)
 
 
 def copied(x: Operand, out: Var, indices: tuple[Var, ...], sizes: Sequence[Var]) -> list[Statement]:

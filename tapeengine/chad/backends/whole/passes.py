@@ -18,7 +18,7 @@ from tapeengine.chad.backends.native import on_leaves
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
 from tapeengine.chad.backends.whole.control import WRITE, fields
-from tapeengine.chad.backends.whole.many import for_many
+from tapeengine.chad.backends.whole.many import for_columns, for_many
 from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
 from tapeengine.chad.backends.whole.text import Block, Nest, finished, inlined, listed, pruned, rendered, walk
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
@@ -233,15 +233,15 @@ class WholePasses:
         self.functions, self.primitives = (functions["forward"], functions["reverse"]), primitives
         self.many: dict[tuple[int, ...], Functions | None] = {}
 
-    def for_many(self, wanted: tuple[int, ...]) -> Functions | None:
-        """Give both passes, the reverse pass for a block of cotangents; None if its steps cannot run at once."""
-        if wanted not in self.many:
+    def for_block(self, key: tuple[int, ...], write: Callable[..., Sequence[Function]]) -> Functions | None:
+        """Give functions for a block of values, written once for each key; None if its steps cannot run at once."""
+        if key not in self.many:
             try:
-                made = attempted(for_many(*self.functions, wanted), self.primitives)
-                self.many[wanted] = None if made.stepwise else made
+                made = attempted(write(*self.functions), self.primitives)
+                self.many[key] = None if made.stepwise else made
             except NotWhole:
-                self.many[wanted] = None
-        return self.many[wanted]
+                self.many[key] = None
+        return self.many[key]
 
     def rows(self, primals: Sequence[Any], block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
         """Return the cotangents of some primals for each of a block of cotangents of a value that is one array.
@@ -264,8 +264,10 @@ class WholePasses:
             return None
         leaves = plain_leaves(self.forms, tuple(primals))
         places = [k for k in (range(len(primals)) if wanted is None else wanted) if not self.discrete[k]]
-        made = None if leaves is None or not places else self.for_many(tuple(places))
-        if leaves is None or made is None:
+        if leaves is None or not places:
+            return None
+        made = self.for_block(tuple(places), lambda ahead, back: for_many(ahead, back, places))
+        if made is None:
             return None
         try:
             with np.errstate(all="ignore"):
@@ -275,6 +277,37 @@ class WholePasses:
         by_place = dict(zip(places, found, strict=True))
         every = range(len(primals)) if wanted is None else wanted
         return [by_place.get(k) for k in every] if is_finite(found) else None
+
+    def columns(self, primals: Sequence[Any], block: Any, along: int, wanted: int) -> Any:
+        """Return the cotangents of a primal for each of a block of arguments; see `for_columns`.
+
+        Parameters
+        ----------
+        primals : sequence
+        block : array
+            The arguments of the parameter at position `along`, along its first axis.
+        along, wanted : int
+            The positions of parameters.
+
+        Returns
+        -------
+        array or None
+            The cotangents along the first axis; None as for `rows`, or where Python may raise an error.
+        """
+        leaves = None if self.forms is None else plain_leaves(self.forms, tuple(primals))
+        if leaves is None:
+            return None
+        key = (-1, along, wanted)
+        made = self.for_block(key, lambda ahead, back: [for_columns(ahead, back, along, wanted)])
+        if made is None:
+            return None
+        leaves[along] = block
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                (found,) = made["value"](*leaves)
+        except POLES:
+            return None
+        return found if is_finite(found) else None
 
     def vjp(
         self, primals: Sequence[Any], may_be_infinite: bool = False
