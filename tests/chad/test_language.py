@@ -280,6 +280,25 @@ def test_functions_are_known_by_identity_and_not_by_name() -> None:
         te.program(calls_a_local_zip)
 
 
+def closure(k: int) -> te.Program:
+    def scaled(x: float) -> float:
+        return k * x
+
+    return te.program(scaled)
+
+
+def test_names_of_closures_are_found_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, asked = sys.modules["tapeengine.chad.program"], []
+    is_free = module.is_free
+    monkeypatch.setattr(module, "is_free", lambda *given: (asked.append(given), is_free(*given))[1])
+    programs = [closure(k) for k in range(40)]
+    assert len({p.symbol for p in programs}) == 40 and len(asked) <= 80
+    symbol = programs[1].symbol.rpartition("_")[0]
+    assert next(module.NUMBERS[symbol]) <= 41
+    again = te.program(programs[7].function)
+    assert again.symbol == programs[7].symbol and again(2.0) == 14.0
+
+
 def test_shared_functions_keep_text_linear() -> None:
     assert len(te.program(twelve_deep).derivative()) < 10_000
 

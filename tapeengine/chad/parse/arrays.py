@@ -35,6 +35,8 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
         return transpose(p, node, term)
     if attr in ("size", "shape"):
         return p.let("xs", term, lambda xs: _shape(xs, attr))
+    if attr == "pop":
+        p.error(node, "pop inside an expression", "write x = xs.pop() as a statement of its own")
     p.error(node, f"arrays have no {attr} here", "use len, size, shape or T")
 
 
