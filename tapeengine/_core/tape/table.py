@@ -90,7 +90,7 @@ class Op(NamedTuple):
 
         Examples
         --------
-        >>> [op.signature for op in OPS if op.name in ("abs", "atan2")]
+        >>> [op.signature for op in ROWS if op.name in ("abs", "atan2")]
         [('fabs', ('x',)), ('atan2', ('y', 'x'))]
         """
         name, _, params = self.called.rstrip(")").partition("(")
