@@ -14,7 +14,7 @@ from tapeengine.chad.parse import arrays, composed, forms, numeric, ordering, wh
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, elements, expression, narrowing
 from tapeengine.chad.parse.parameters import of_all
-from tapeengine.chad.parse.reshaping import RESHAPING
+from tapeengine.chad.parse.reshaping import RESHAPING, reshaped
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
@@ -493,7 +493,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.transpose": whole.transpose,
         "numpy.outer": whole.outer,
         "numpy.norm": whole.norm,
-        "numpy.reshape": RESHAPING["reshape"],
+        "numpy.reshape": reshaped,
         "numpy.ravel": RESHAPING["ravel"],
         **composed.COMPOSED,
         "tapeengine.gather": whole.gather,

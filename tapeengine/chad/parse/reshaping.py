@@ -12,7 +12,7 @@ from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
 from tapeengine.chad.types import INT, Array, Product
 
-__all__ = ["RESHAPING"]
+__all__ = ["RESHAPING", "reshaped"]
 
 
 def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -24,6 +24,13 @@ def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     if wanted.count(None) > 1:
         p.error(node, "two sizes -1 in one shape", "write all sizes but one")
     return p.let("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, wanted))
+
+
+def reshaped(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.reshape(xs, shape)``, whose third argument is an order."""
+    if len(args) > 2:
+        p.error(node, "np.reshape with an order, or with sizes that are not in a tuple", "write np.reshape(xs, (n, m))")
+    return reshape(p, node, args)
 
 
 def flattened(p: Parser, node: ast.AST, args: list[Term]) -> Term:
