@@ -57,8 +57,8 @@ class Timed:
 
     Such a class has no ``setup``: asv would run it before every call that it times, and so time single calls on cold
     caches. Instead a `preparation` makes what a benchmark needs at the first call, with the clock stopped. So ``asv run
-    --quick``, which makes only one call, times the operation as well. All samples of a benchmark are taken in one process:
-    starting a second one takes longer than the samples.
+    --quick``, which makes only one call, times the operation as well. All samples of a benchmark are taken in one
+    process, because starting a second one takes longer than the samples.
     """
 
     timer = CLOCK
