@@ -57,14 +57,13 @@ class Timed:
 
     Such a class has no ``setup``: asv would run it before every call that it times, and so time single calls on cold
     caches. Instead a `preparation` makes what a benchmark needs at the first call, with the clock stopped. So ``asv run
-    --quick``, which makes only one call, times the operation as well. All samples of a benchmark are taken in one
-    process, because starting a second one takes longer than the samples.
+    --quick``, which makes only one call, times the operation as well.
     """
 
     timer = CLOCK
     timeout = 300
-    rounds = 1
-    repeat = (4, 10, 1.0)
+    rounds = 2
+    repeat = (2, 5, 1.0)
     warmup_time = 0.05
     sample_time = 0.01
 
