@@ -6,7 +6,6 @@ Each value has numpy's bits and dtype, or the call is refused; derivatives are c
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import TapeEngineError
 from tapeengine_primitives.ufunc_methods import RULES
+from tests.outcomes import outcome
 
 Call = Callable[[Any, Any], Any]
 MATRIX = numpy.random.default_rng(3).uniform(0.3, 1.4, (3, 4))
@@ -69,15 +69,6 @@ def of_other_kinds() -> Iterator[tuple[str, Call]]:
     for name, (kind, other) in itertools.product(OF_TWO, OTHERS.items()):
         yield f"{name} {kind} right", lambda np, x, n=name, y=other: getattr(np, n)(x, y)
         yield f"{name} {kind} left", lambda np, x, n=name, y=other: getattr(np, n)(y, x)
-
-
-def outcome(function: Callable[[], Any]) -> Any:
-    try:
-        with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            return function()
-    except Exception as error:
-        return error
 
 
 def total(value: Any) -> Any:
