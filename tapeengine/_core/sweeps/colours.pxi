@@ -1,0 +1,278 @@
+# Colours of graphs for compressed sweeps, and the Hessian's entries from the compressed rows of an acyclic colouring.
+# Included by slots.pyx.
+
+cdef object uncoloured(Py_ssize_t n):
+    return numpy.full(n, -1, numpy.int32)
+
+
+def greedy(order, starts, others, back_starts, back_others):
+    """Colour vertices so that no two with a common neighbour share a colour: each in turn gets the least that is free.
+
+    Parameters
+    ----------
+    order : numpy.ndarray of int64
+        The vertices in the order in which they are coloured.
+    starts, others, back_starts, back_others : numpy.ndarray of int64
+        The neighbours of vertices, and the vertices of neighbours, as in a CSR matrix and its transpose.
+
+    Returns
+    -------
+    numpy.ndarray of int32
+    """
+    cdef Py_ssize_t n = starts.size - 1, k
+    cdef object colours = uncoloured(n), taken = longs(n + 1)
+    cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
+    cdef int64_t *by = longs_in(taken)
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *t = longs_in(back_starts)
+    cdef int64_t *p = longs_in(back_others)
+    cdef int64_t *turn = longs_in(order)
+    cdef int64_t v, i, j
+    cdef int32_t c
+    with nogil:
+        for k in range(n):
+            v = turn[k]
+            for i in range(s[v], s[v + 1]):
+                for j in range(t[o[i]], t[o[i] + 1]):
+                    if colour[p[j]] >= 0:
+                        by[colour[p[j]]] = k + 1
+            c = 0
+            while by[c] == k + 1:
+                c += 1
+            colour[v] = c
+    return colours
+
+
+def star(order, starts, others):
+    """Colour a graph so that no path of four vertices has two colours (Gebremedhin, Manne and Pothen 2005, 4.1)."""
+    cdef Py_ssize_t n = starts.size - 1, k
+    cdef object colours = uncoloured(n), taken = longs(n + 1)
+    cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
+    cdef int64_t *by = longs_in(taken)
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *turn = longs_in(order)
+    cdef int64_t v, w, x, i, j, l
+    cdef int32_t c
+    with nogil:
+        for k in range(n):
+            v = turn[k]
+            for i in range(s[v], s[v + 1]):
+                w = o[i]
+                if w == v:
+                    continue
+                if colour[w] >= 0:
+                    by[colour[w]] = k + 1
+                for j in range(s[w], s[w + 1]):
+                    x = o[j]
+                    if x == v or x == w or colour[x] < 0 or by[colour[x]] == k + 1:
+                        continue
+                    if colour[w] < 0:
+                        by[colour[x]] = k + 1
+                        continue
+                    for l in range(s[x], s[x + 1]):
+                        if o[l] != w and o[l] != x and colour[o[l]] == colour[w]:
+                            by[colour[x]] = k + 1
+                            break
+            c = 0
+            while by[c] == k + 1:
+                c += 1
+            colour[v] = c
+    return colours
+
+
+def acyclic(order, starts, others, trees):
+    """Colour a graph so that every cycle has three colours (Gebremedhin, Tarafdar, Pothen and Walther 2009, 3).
+
+    What two colours have in common is a forest then; its trees are kept as sets of edges, which are joined. `trees` has
+    for each entry of `others` the same edge of the two places that it has there; it is changed.
+    """
+    cdef Py_ssize_t n = starts.size - 1, k
+    cdef object colours = uncoloured(n), taken = longs(n + 1), first = longs(2 * n), seen_by = longs(2 * trees.size)
+    cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
+    cdef int64_t *by = longs_in(taken)
+    cdef int64_t *met = longs_in(first)         # by colour: the vertex that met it last, and through which edge
+    cdef int64_t *edge = met + n
+    cdef int64_t *seen = longs_in(seen_by)      # by tree: likewise, and from which neighbour
+    cdef int64_t *tree = longs_in(trees)
+    cdef int64_t *via = seen + <Py_ssize_t> trees.size
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *turn = longs_in(order)
+    cdef int64_t v, w, x, i, j, t
+    cdef int32_t c
+    with nogil:
+        for k in range(n):
+            v = turn[k]
+            for i in range(s[v], s[v + 1]):
+                if o[i] != v and colour[o[i]] >= 0:
+                    by[colour[o[i]]] = k + 1
+            for i in range(s[v], s[v + 1]):     # a tree that is met through two neighbours would become a cycle
+                w = o[i]
+                if w == v or colour[w] < 0:
+                    continue
+                for j in range(s[w], s[w + 1]):
+                    x = o[j]
+                    if x == v or x == w or colour[x] < 0 or by[colour[x]] == k + 1:
+                        continue
+                    t = root(tree, j)
+                    if seen[t] != k + 1:
+                        seen[t], via[t] = k + 1, w
+                    elif via[t] != w:
+                        by[colour[x]] = k + 1
+            c = 0
+            while by[c] == k + 1:
+                c += 1
+            colour[v] = c
+            for i in range(s[v], s[v + 1]):     # join the trees that now meet in v, and those beyond its neighbours
+                w = o[i]
+                if w == v or colour[w] < 0:
+                    continue
+                if met[colour[w]] != k + 1:
+                    met[colour[w]], edge[colour[w]] = k + 1, i
+                else:
+                    tree[root(tree, i)] = root(tree, edge[colour[w]])
+                for j in range(s[w], s[w + 1]):
+                    if o[j] != v and o[j] != w and colour[o[j]] == c:
+                        tree[root(tree, i)] = root(tree, j)
+    return colours
+
+
+cdef inline int64_t root(int64_t *tree, int64_t i) noexcept nogil:
+    while tree[i] != i:
+        tree[i] = tree[tree[i]]
+        i = tree[i]
+    return i
+
+
+def eliminated(rows, others, sums, left, mirror):
+    """The order in which the entries of a symmetric matrix follow from products with the sums of its columns.
+
+    A sum that has a single entry left is that entry, which is subtracted from the sum of its mirror image. Those that
+    have one to begin with come first.
+
+    Parameters
+    ----------
+    rows, others, mirror : numpy.ndarray of int64
+        The row and the column of each entry, and the place of its mirror image.
+    sums : numpy.ndarray of int64
+        The number of the sum that each entry is in; that of the sum that it follows from afterwards.
+    left : numpy.ndarray of int64
+        How many entries off the diagonal are in each sum; changed.
+
+    Returns
+    -------
+    sources, rests : numpy.ndarray of int64
+        The sums that entries follow from, in order, and those from which they are subtracted.
+    """
+    cdef Py_ssize_t m = others.size, k = 0, head = 0, tail = 0
+    cdef object last = longs(left.size), queue = longs(left.size), sources = longs(m), rests = longs(m)
+    cdef int64_t *row = longs_in(rows)
+    cdef int64_t *of = longs_in(sums)
+    cdef int64_t *count = longs_in(left)
+    cdef int64_t *entry = longs_in(last)
+    cdef int64_t *waiting = longs_in(queue)
+    cdef int64_t *source = longs_in(sources)
+    cdef int64_t *rest = longs_in(rests)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t *back = longs_in(mirror)
+    cdef int64_t p, q, here, there
+    with nogil:
+        for p in range(m):
+            if o[p] != row[p]:
+                entry[of[p]] ^= p       # of those that are left, when it is one
+                if count[of[p]] == 1:
+                    waiting[tail] = of[p]
+                    tail += 1
+        while head < tail:
+            here = waiting[head]
+            head += 1
+            if count[here] != 1:
+                continue
+            p = entry[here]
+            q = back[p]
+            there = of[q]
+            source[k], rest[k] = here, there
+            k += 1
+            of[q] = here
+            count[here] = 0
+            count[there] -= 1
+            entry[there] ^= q
+            if count[there] == 1:
+                waiting[tail] = there
+                tail += 1
+    return sources[:k], rests[:k]
+
+
+def substitute(numbers, sources, rests):
+    """Subtract sums that are entries from others, in place, in the order that `eliminated` gives."""
+    cdef double *number = <double *> PyArray_DATA(<ndarray> numbers)
+    cdef int64_t *source = longs_in(sources)
+    cdef int64_t *rest = longs_in(rests)
+    cdef Py_ssize_t k, n = sources.size
+    with nogil:
+        for k in range(n):
+            number[rest[k]] -= number[source[k]]
+
+
+def by_degree(starts, others, bint last):
+    """An order of a graph's vertices by degrees: the smallest last, or the largest incidence first.
+
+    With `last`, the vertex of the least degree among those that are left comes last, and so on from the end (Matula
+    and Beck 1983). Without, the next vertex is the one with the most neighbours that are in the order already.
+    """
+    cdef Py_ssize_t n = starts.size - 1, k, most, at
+    cdef object degrees = numpy.diff(starts) if last else longs(n)
+    cdef object heads = longs(n + 1) - 1, following = longs(n), before = longs(n), order = longs(n)
+    cdef int64_t *degree = longs_in(degrees)
+    cdef int64_t *head = longs_in(heads)
+    cdef int64_t *after = longs_in(following)
+    cdef int64_t *prior = longs_in(before)
+    cdef int64_t *turn = longs_in(order)
+    cdef int64_t *s = longs_in(starts)
+    cdef int64_t *o = longs_in(others)
+    cdef int64_t v, w, i
+    with nogil:
+        for k in range(n - 1, -1, -1):
+            chain(k, degree[k], head, after, prior)
+        at = 0
+        for k in range(n):
+            if last:
+                while head[at] < 0:
+                    at += 1
+            else:
+                while head[at] < 0:
+                    at -= 1
+            v = head[at]
+            unchain(v, at, head, after, prior)
+            turn[n - 1 - k if last else k] = v
+            degree[v] = -1
+            for i in range(s[v], s[v + 1]):
+                w = o[i]
+                if w == v or degree[w] < 0:
+                    continue
+                unchain(w, degree[w], head, after, prior)
+                degree[w] += -1 if last else 1
+                chain(w, degree[w], head, after, prior)
+                if last and degree[w] < at or not last and degree[w] > at:
+                    at = degree[w]
+    return order
+
+
+cdef inline void chain(int64_t v, int64_t degree, int64_t *head, int64_t *after, int64_t *prior) noexcept nogil:
+    """Put a vertex in front of those of one degree."""
+    after[v] = head[degree]
+    prior[v] = -1
+    if head[degree] >= 0:
+        prior[head[degree]] = v
+    head[degree] = v
+
+
+cdef inline void unchain(int64_t v, int64_t degree, int64_t *head, int64_t *after, int64_t *prior) noexcept nogil:
+    if prior[v] >= 0:
+        after[prior[v]] = after[v]
+    else:
+        head[degree] = after[v]
+    if after[v] >= 0:
+        prior[after[v]] = prior[v]

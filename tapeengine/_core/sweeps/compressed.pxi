@@ -1,0 +1,300 @@
+# Compressed sweeps: one for each colour of a Jacobian's rows or columns, and rows of scalars that are swept over their own
+# records only. Included by slots.pyx.
+
+@cython.final
+cdef class Cut(ArrayRecord):
+    """Replaces a read whose result counts as an input: it does not pass the cotangents on."""
+
+    cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        return 0
+
+
+def written(Tape tape):
+    """The storages that are made by a record or written to."""
+    cdef Head *h = &tape.head
+    cdef uint32_t i
+    found = set()
+    for entry in tape.arrays:
+        found.update([(<View> place).storage for place in (<ArrayRecord> entry).writes() if type(place) is View])
+    for i in range(h.inputs + 1, h.count):
+        if op_at(h, i) == WRITE:
+            found.add(record_at(h, i).p2)
+    return found
+
+
+def extents_of_reads(Tape tape, storages):
+    """The extents in front of what is read out of some storages by indices."""
+    found = []
+    for entry in tape.arrays if storages else ():
+        places = (<ArrayRecord> entry).reads()
+        if len(places) == 1 and type(places[0][1]) is View and (<View> places[0][1]).storage in storages:
+            found.extend([(<View> place).shape[0] for place in (<ArrayRecord> entry).writes()
+                          if type(place) is View and (<View> place).ndim])
+    return found
+
+
+def reads_of(Tape tape, storages):
+    """The ids of scalars that were read from some storages, none of which is written."""
+    cdef Head *h = &tape.head
+    cdef uint32_t i
+    cdef Py_ssize_t n = 0
+    cdef object wanted = numpy.zeros(tape.place_count + 1, numpy.uint8)
+    wanted[list(storages)] = 1
+    cdef uint8_t *flag = <uint8_t *> PyArray_DATA(<ndarray> wanted)
+    cdef object found = fresh(h.count)
+    cdef uint32_t *id = ids_in(found)
+    with nogil:
+        for i in range(h.inputs + 1, h.count):
+            if op_at(h, i) == READ and flag[record_at(h, i).p2]:
+                id[n] = i
+                n += 1
+    return found[:n].copy()
+
+
+cdef int mark_reads(Tape tape, object ids, int kind) except -1:
+    """Have a sweep pass reads by (INPUT), or take them as what they are (READ)."""
+    cdef Py_ssize_t k
+    cdef uint32_t *id = ids_in(ids)
+    for k in range(ids.size):
+        tape.head.chunks[id[k] >> 15].op[id[k] & 32767] = <uint8_t> kind
+    return 0
+
+
+def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, list cut, reads):
+    """Cotangents of sums of outputs.
+
+    Parameters
+    ----------
+    back : Backpropagator
+        Of a tape that depends on no outer trace.
+    colours : numpy.ndarray of int32
+        For each number of the result the sum that it belongs to, -1 for none.
+    count : int
+        How many sums there are.
+    taken : list of (int, View or id)
+        Of what the cotangents are wanted: how many numbers, and where.
+    cut : list of int
+        Numbers of array records that are passed by.
+    reads : numpy.ndarray of uint32
+        Ids of element reads that are passed by; their cotangents are the last ones of the result.
+
+    Returns
+    -------
+    numpy.ndarray of shape (count, numbers taken)
+    """
+    cdef Tape tape = back.tape
+    cdef Rows rows
+    cdef Py_ssize_t first, width, step, k, n, at
+    cdef double *into
+    found = numpy.zeros((count, sum([n for n, _ in taken]) + reads.size))
+    entries = [tape.arrays[k] for k in cut]
+    step = fair(count, min(widest(tape), count)) if count else 1
+    try:
+        for k in cut:
+            tape.arrays[k] = Cut.__new__(Cut)
+        mark_reads(tape, reads, SPECIAL)
+        for first in range(0, count, step):
+            rows = Rows.__new__(Rows)
+            rows.begin(tape, min(step, count - first))
+            stage_sums(rows, places_of([back.result]), colours, first)
+            resolve_rows(rows, tape.head.count - 1)
+            at = 0
+            part = found[first:first + rows.width]
+            for n, place in taken:
+                if type(place) is View:
+                    cotangents = rows.part(<View> place)
+                    if cotangents is not None:
+                        part[:, at:at + n] = cotangents.reshape(rows.width, n)
+                else:
+                    copy_out(part[:, at:at + n], rows.scalars + <size_t> <uint32_t> place * rows.width, rows.width, 1)
+                at += n
+            take_reads(rows, part, at, reads)
+    finally:
+        for k, entry in zip(cut, entries):
+            tape.arrays[k] = entry
+        mark_reads(tape, reads, READ)
+    return found
+
+
+# -- rows of their own records ------------------------------------------------------------------------------------------
+def lowest_records(Tape tape, storages, ids):
+    """The lowest record that each scalar was computed by; 0 where not all of them are operations on scalars.
+
+    Elements that were read from the given storages, none of which is written, count as operations without arguments.
+    """
+    cdef Head *h = &tape.head
+    cdef object wanted = numpy.zeros(tape.place_count + 1, numpy.uint8), lows = fresh(h.count)
+    wanted[list(storages)] = 1
+    cdef uint8_t *flag = <uint8_t *> PyArray_DATA(<ndarray> wanted)
+    cdef uint32_t *low = ids_in(lows)
+    cdef uint32_t i
+    cdef Record *r
+    with nogil:
+        for i in range(h.inputs + 1):
+            low[i] = 0xFFFFFFFF
+        for i in range(h.inputs + 1, h.count):
+            r = record_at(h, i)
+            if r.p1 == i:
+                low[i] = i if op_at(h, i) == READ and flag[r.p2] else 0
+            else:
+                low[i] = min(i, low[r.p1] if r.p2 == i else min(low[r.p1], low[r.p2]))
+    return lows[ids]
+
+
+def rows_of_records(Backpropagator back, ids, lows, starts, places):
+    """The partial derivatives of scalars: each is swept over its own records alone, from its id down to its lowest one.
+
+    Parameters
+    ----------
+    back : Backpropagator
+        Of a tape that depends on no outer trace.
+    ids, lows : numpy.ndarray of uint32
+        The scalars, in ascending order of the rows, and what `lowest_records` gives for them.
+    starts : numpy.ndarray of int64
+        Where each row's entries begin, as in a CSR matrix.
+    places : numpy.ndarray of uint32
+        The ids of what each entry is the derivative by: inputs and element reads.
+
+    Returns
+    -------
+    numpy.ndarray of float64
+    """
+    cdef Head *h = &back.tape.head
+    cdef Py_ssize_t n = ids.size, k, e, worked = 0
+    cdef object found = numpy.empty(places.size), begins = numpy.zeros(h.inputs + 1)
+    cdef object window = numpy.zeros(1 + int((ids - numpy.minimum(lows, ids)).max(initial=0)))
+    cdef uint32_t *id = ids_in(ids)
+    cdef uint32_t *low = ids_in(lows)
+    cdef uint32_t *place = ids_in(places)
+    cdef int64_t *start = longs_in(starts)
+    cdef double *out = <double *> PyArray_DATA(<ndarray> found)
+    cdef Window w
+    w.begins, w.inputs = <double *> PyArray_DATA(<ndarray> begins), h.inputs
+    for k in range(n):
+        if start[k] == start[k + 1]:    # a record without a lowest one would lie outside of the window
+            continue
+        w.above = <double *> PyArray_DATA(<ndarray> window)
+        w.low = low[k]
+        at(&w, id[k])[0] = 1.0
+        if low[k] != 0xFFFFFFFF:
+            sweep_window(h, &w, id[k])
+            worked += id[k] - low[k]
+        for e in range(start[k], start[k + 1]):
+            out[e] = at(&w, place[e])[0]
+            at(&w, place[e])[0] = 0.0
+        if worked > LOOK:
+            worked = 0
+            PyErr_CheckSignals()
+    return found
+
+
+cdef struct Window:
+    double *begins      # cotangents of the inputs, by id, and of the records from the lowest one on
+    double *above
+    uint32_t inputs, low
+
+
+cdef inline double *at(Window *w, uint32_t i) noexcept nogil:
+    return w.begins + i if i <= w.inputs else w.above + (i - w.low)
+
+
+cdef void sweep_window(Head *h, Window *w, uint32_t i) noexcept nogil:
+    """Resolve the records from one down to the lowest one; what was read keeps its cotangent."""
+    cdef Record *r
+    cdef double c
+    while i >= w.low:
+        c = w.above[i - w.low]
+        r = record_at(h, i)
+        if c != 0.0 and r.p1 != i:
+            w.above[i - w.low] = 0.0
+            at(w, r.p1)[0] += c * r.d1
+            if r.p2 != i:
+                at(w, r.p2)[0] += c * r.d2
+        i -= 1
+
+
+cdef int copy_out(ndarray into, const double *source, Py_ssize_t step, Py_ssize_t row) noexcept:
+    """Copy the numbers of scalars that follow each other: `step` from one to the next, `row` from one sweep to the next."""
+    cdef Py_ssize_t j, k
+    cdef double *line
+    for j in range(into.shape[0]):
+        line = <double *> (<char *> PyArray_DATA(into) + j * into.strides[0])
+        for k in range(into.shape[1]):
+            line[k] = source[k * step + j * row]
+    return 0
+
+
+cdef int take_reads(Rows rows, ndarray part, Py_ssize_t at, object reads) except -1:
+    cdef Py_ssize_t k, j, row = part.shape[1]
+    cdef double *into = <double *> PyArray_DATA(part)
+    cdef uint32_t *id = ids_in(reads)
+    for k in range(reads.size):
+        for j in range(rows.width):
+            into[j * row + at + k] = rows.scalars[<size_t> id[k] * rows.width + j]
+    return 0
+
+
+cdef int stage_sums(Rows rows, list places, object colours, Py_ssize_t first) except -1:
+    """Stage a one at each number of the result, in the row of its sum."""
+    cdef Py_ssize_t start, n, j
+    for start, n, place in places:
+        of = colours[start:start + n]
+        chosen = numpy.flatnonzero((of >= first) & (of < first + rows.width))
+        if place is None or not chosen.size:
+            continue
+        row = of[chosen] - first
+        if type(place) is View:
+            if rows.blocks[(<View> place).storage] is None:
+                rows.allocate((<View> place).storage, True)
+            at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
+            numpy.add.at(rows.part(<View> place), (row, *at), -1.0 if (<View> place).imaginary else 1.0)
+        elif place:
+            for j, k in zip(chosen.tolist(), row.tolist()):
+                rows.scalars[<size_t> (<uint32_t> place + <uint32_t> j) * rows.width + <Py_ssize_t> k] += 1.0
+    return 0
+
+
+def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_t size, weights=None):
+    """Tangents of the result along sums of inputs, which may have weights: an array of shape (count, size)."""
+    cdef Batch batch
+    cdef Py_ssize_t first, step, start, n, k, largest_block = 1
+    inputs, outputs = places_of(back.primals), places_of([back.result])
+    lasting = [(<View> place).storage for _, _, place in outputs if type(place) is View]
+    found = numpy.zeros((count, size))
+    for k in range(back.tape.place_count):
+        largest_block = max(largest_block, back.tape.places[k].size * back.tape.places[k].width)
+    step = fair(count, max(<Py_ssize_t> (LARGEST // largest_block), <Py_ssize_t> LEAST)) if count else 1
+    for first in range(0, count, step):
+        batch = Batch.__new__(Batch)
+        batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, lasting))
+        stage_directions(batch, inputs, colours, first, weights)
+        batch.sweep()
+        part = found[first:first + batch.width]
+        for start, n, place in outputs:
+            if type(place) is View:
+                tangents = batch.part(<View> place)
+                if tangents is not None:
+                    part[:, start:start + n] = tangents.reshape(batch.width, n)
+            elif place:
+                copy_out(part[:, start:start + n], batch.scalars + <uint32_t> place, 1, batch.records)
+    return found
+
+
+cdef int stage_directions(Batch batch, list places, object colours, Py_ssize_t first, object weights) except -1:
+    """Stage a one, or its weight, at each number of the primals, in the row of its direction."""
+    cdef Py_ssize_t start, n, j, k
+    for start, n, place in places:
+        of = colours[start:start + n]
+        chosen = numpy.flatnonzero((of >= first) & (of < first + batch.width))
+        if place is None or not chosen.size:
+            continue
+        row = of[chosen] - first
+        if type(place) is View:
+            if batch.blocks[(<View> place).storage] is None:
+                batch.allocate((<View> place).storage)
+            at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
+            batch.part(<View> place)[(row, *at)] = 1.0 if weights is None else weights[start + chosen]
+        else:
+            for j, k in zip(chosen.tolist(), row.tolist()):
+                batch.scalars[k * batch.records + <uint32_t> place + j] = 1.0 if weights is None else weights[start + j]
+    return 0

@@ -1,0 +1,98 @@
+# What the Python half of tapeengine.sparse asks of the records of a tape: the numbers of primals and results, and the keys by
+# which two tapes are told to have one structure. Included by slots.pyx.
+
+def numbers_of_primals(Backpropagator back):
+    """Where the numbers of the primals are: [(first number, how many, id or View or None)]."""
+    return places_of(back.primals)
+
+
+def numbers_of_result(Backpropagator back):
+    """Where the numbers of the result are."""
+    return places_of([back.result])
+
+
+def numbers_of_each(Backpropagator back):
+    """Where the numbers of each primal are."""
+    return [places_of([layout]) for layout in back.primals]
+
+
+def has_complex(Tape tape):
+    """Whether there are arrays of complex numbers."""
+    return any([PyTypeNum_ISCOMPLEX(tape.places[k].type) for k in range(tape.place_count)])
+
+
+def array_ids(Tape tape):
+    """The ids of the records of arrays."""
+    cdef uint32_t i
+    return [i for i in range(tape.head.inputs + 1, tape.head.count) if op_at(&tape.head, i) == ARRAY]
+
+
+def storage_of(View view):
+    """The storage that a view shows."""
+    return view.storage
+
+
+def described(Tape tape, uint32_t k):
+    """A record of arrays: (name, primitive, [(argument, place)], places of results, what its structure needs beside)."""
+    cdef ArrayRecord record = <ArrayRecord> tape.arrays[k]
+    return record.name(), record.called(), record.reads(), record.writes(), record.detail()
+
+
+def parts_of(Tape tape, uint32_t k, walk, uint32_t id):
+    """The partial derivatives of a record of arrays one by one; see `ArrayRecord.parts`."""
+    return (<ArrayRecord> tape.arrays[k]).parts(walk, id)
+
+
+def adds(Tape tape, uint32_t k):
+    """Whether what was there before stays, beside what a record of arrays writes."""
+    return (<ArrayRecord> tape.arrays[k]).adds()
+
+
+def geometry_key(place):
+    """What tells one place from another: an id, or a storage with the geometry of a view."""
+    cdef View view
+    cdef int k
+    if type(place) is not View:
+        return place
+    view = <View> place
+    return view.storage, view.offset, view.type, tuple([view.dims[k] for k in range(2 * view.ndim)])
+
+
+def places_key(Backpropagator back):
+    """What tells where the numbers of the primals and of the result are: equal where they are in the same places."""
+    cdef uint64_t key = BEGIN
+    cdef list others = []
+    for ends in (back.primals, [back.result]):
+        for start, n, place in places_of(ends):
+            key = mixed(key, <uint64_t> start)
+            key = mixed(key, <uint64_t> n)
+            if type(place) is View or place is None:
+                others.append(geometry_key(place))
+            else:
+                key = mixed(key, <uint64_t> place)
+    return key, tuple(others)
+
+
+def scalars_key(Tape tape):
+    """A number that tells how the records of scalars are linked: equal where the structure is."""
+    cdef Head *h = &tape.head
+    cdef uint64_t key = BEGIN
+    cdef uint32_t i
+    cdef Record *r
+    with nogil:
+        for i in range(h.inputs + 1, h.count):
+            r = record_at(h, i)
+            if r.p1 == i:
+                key = mixed(key, (<uint64_t> op_at(h, i) << 32) | r.p2)
+                if op_at(h, i) == WRITE:
+                    key = mixed(key, <uint64_t> r.d1)
+                if op_at(h, i) == WRITE or op_at(h, i) == READ:
+                    key = mixed(key, <uint64_t> r.d2)
+            else:
+                key = mixed(key, (<uint64_t> r.p1 << 32) | (r.p2 if r.p2 != i else 0))
+    return key
+
+
+cdef inline uint64_t mixed(uint64_t key, uint64_t more) noexcept nogil:
+    key = (key ^ more) * <uint64_t> 0xFF51AFD7ED558CCD
+    return key ^ (key >> 32)
