@@ -99,6 +99,32 @@ def test_arguments_that_are_not_chosen_are_plain(engine: te.Engine) -> None:
     assert seen == [float]
 
 
+@pytest.mark.parametrize("argnums", [np.int64(2), range(1, 3), np.array([0, 2]), iter([2, "k"])])
+def test_argnums_of_other_integers_and_iterables(engine: te.Engine, argnums: Any) -> None:
+    def f(x: float, y: float, z: float, k: float = 1.0) -> float:
+        return x * y * z * k
+
+    parts = {0: 15.0, 1: 10.0, 2: 6.0, "k": 30.0}
+    chosen = argnums if isinstance(argnums, np.int64) else list(argnums)
+    expected = parts[int(argnums)] if isinstance(argnums, np.int64) else tuple(parts[item] for item in chosen)
+    given = iter(chosen) if hasattr(argnums, "__next__") else argnums
+    assert engine.grad(f, argnums=given)(2.0, 3.0, 5.0, k=1.0) == expected
+
+
+@pytest.mark.parametrize("argnums", [(0, 0), (0, -2), ("k", "k"), (1, 0, -1)])
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian"])
+def test_an_argument_is_chosen_once(engine: te.Engine, transform: str, argnums: Any) -> None:
+    for program in (lambda x, y, k=1.0: x * y * k, te.program(lambda x, y, k=1.0: x * y * k)):
+        with pytest.raises(StructureError, match="twice"):
+            getattr(engine, transform)(program, argnums=argnums)(2.0, 3.0, k=1.0)
+
+
+@pytest.mark.parametrize("argnums", [None, 1.0, True, (1.0,), (False,)])
+def test_argnums_of_another_kind_are_named(engine: te.Engine, argnums: Any) -> None:
+    with pytest.raises(StructureError, match="argnums holds positions"):
+        engine.grad(lambda x: x, argnums=argnums)(1.0)
+
+
 def test_argnums_that_do_not_fit_are_named(engine: te.Engine) -> None:
     with pytest.raises((TapeEngineError, IndexError), match="3"):
         engine.grad(lambda x: x, argnums=3)(1.0)

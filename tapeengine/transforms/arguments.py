@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from operator import index
+from typing import Any, cast
+
+import numpy as np
 
 from tapeengine.errors import StructureError
 from tapeengine.transforms.own import own_derivative
@@ -33,16 +36,13 @@ class Arguments:
     __slots__ = ("chosen", "first", "highest", "single")
 
     def __init__(self, argnums: Argnums) -> None:
-        self.single = not isinstance(argnums, (tuple, list))
-        self.chosen: tuple[int | str, ...] = (argnums,) if isinstance(argnums, (int, str)) else tuple(argnums)
+        self.single = isinstance(argnums, str) or not isinstance(argnums, Iterable)
+        self.chosen = tuple([_named(item) for item in ([argnums] if self.single else cast(Iterable[Any], argnums))])
         self.first = self.single and self.chosen == (0,)
-        for item in self.chosen:
-            if not isinstance(item, (int, str)) or isinstance(item, bool):
-                kind = type(item).__name__
-                raise StructureError(f"argnums holds positions and names of keyword arguments, not {item!r} ({kind})")
         positions = [item for item in self.chosen if isinstance(item, int)]
         is_simple = len(positions) == len(self.chosen) and min(positions, default=-1) >= 0
         self.highest = max(positions) if is_simple else None  # where all are positions from the left
+        _refuse_repeated(self.chosen, self.chosen)
         if not self.chosen:
             raise StructureError("argnums is empty: name at least one argument to differentiate")
 
@@ -56,14 +56,14 @@ class Arguments:
         if choose is not None and (self.highest is not None or all(isinstance(item, int) for item in self.chosen)):
             at: Any = self.chosen
             if self.highest is None or self.highest >= len(args):
-                at = tuple([self._place(item, args, kwargs) for item in at])
+                at = self._places(args, kwargs)
             return choose(f, at, args, kwargs), tuple([args[place] for place in at])
         if own_derivative(f, "__tapeengine_directional__") is not None:
             return self._of_own(f, args, kwargs)
         if self.first and args and not kwargs:
             rest = args[1:]
             return (lambda x: f(x, *rest)), args[:1]
-        places = [self._place(item, args, kwargs) for item in self.chosen]
+        places = self._places(args, kwargs)
 
         def program(*primals: Any) -> Any:
             positional, named = list(args), dict(kwargs)
@@ -80,7 +80,7 @@ class Arguments:
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Do the same for a program with its own derivative; the returned program has its own derivative as well."""
-        places = [self._place(item, args, kwargs) for item in self.chosen]
+        places = self._places(args, kwargs)
         names, whole = f.positional(args, kwargs)
         f = f.for_values(whole)
         at = tuple(names.index(place) if isinstance(place, str) else place for place in places)
@@ -89,6 +89,12 @@ class Arguments:
     def result(self, parts: tuple[Any, ...]) -> Any:
         """Return one result per chosen argument: a tuple if `argnums` was a tuple, the bare result otherwise."""
         return parts[0] if self.single else parts
+
+    def _places(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int | str, ...]:
+        """The chosen arguments of a call, with positions from the left."""
+        places = tuple([self._place(item, args, kwargs) for item in self.chosen])
+        _refuse_repeated(places, self.chosen)
+        return places
 
     def _place(self, item: int | str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | str:
         if isinstance(item, str):
@@ -104,3 +110,19 @@ class Arguments:
                 "a keyword argument is chosen by its name"
             )
         return item % len(args)
+
+
+def _named(item: Any) -> int | str:
+    """An entry of `argnums`: the name of a keyword argument, or a position as a Python integer."""
+    if isinstance(item, str):
+        return item
+    if not hasattr(item, "__index__") or isinstance(item, (bool, np.bool_)):
+        kind = type(item).__name__
+        raise StructureError(f"argnums holds positions and names of keyword arguments, not {item!r} ({kind})")
+    return index(item)
+
+
+def _refuse_repeated(places: tuple[int | str, ...], chosen: tuple[int | str, ...]) -> None:
+    """Refuse an argument that is chosen twice: it would be two primals with one value."""
+    if len(set(places)) < len(places):
+        raise StructureError(f"argnums={chosen} chooses an argument twice; name each argument once")

@@ -1,9 +1,9 @@
 """Linear maps as values (WN sections 2.1 to 2.5): applied, transposed and combined without building matrices.
 
 A `LinearMap` stores how to apply itself to a tangent and its transpose to a cotangent. The operators are Figure 3's:
-``m(x)`` (⊙), ``m.T(y)`` (⊙R), ``m @ n`` (∘), ``m + n`` (⊕), `zero`, `identity`, `scaling`, `vstack` (× and V), `hstack`
-(⋈ and H). The laws of Figure 4 hold by the definition of application, except for the zero map's. `matrix` builds a
-matrix on request.
+``m(x)`` or ``m @ x`` (⊙), ``m.T(y)`` or ``y @ m`` (⊙R), ``m @ n`` (∘), ``m + n`` (⊕), `zero`, `identity`, `scaling`,
+`vstack` (× and V), `hstack` (⋈ and H). The laws of Figure 4 hold by the definition of application, except for the zero
+map's. `matrix` builds a matrix on request.
 """
 
 from __future__ import annotations
@@ -49,6 +49,9 @@ class LinearMap:
     array([[3., 2.],
            [1., 1.]])
     """
+
+    #: numpy leaves operators between arrays and maps to the map.
+    __array_ufunc__ = None
 
     __slots__ = ("__weakref__", "_action", "_matrix", "_of", "_transpose", "_transposed", "codomain", "domain")
 
@@ -102,21 +105,22 @@ class LinearMap:
         if known is not None:
             return known
         rows, columns = self.shape
-        dtype = complex if self.domain.is_complex or self.codomain.is_complex else float
-        result = np.empty((rows, columns), dtype)
+        if rows == 0 or columns == 0:
+            return np.zeros((rows, columns), self._dtype)
         if columns <= rows:
-            for j in range(columns):
-                result[:, j] = self.codomain.vector(self(self.domain.basis(j)))
+            parts = [self.codomain.vector(self(self.domain.basis(j))) for j in range(columns)]
         else:
-            for i in range(rows):
-                result[i] = self.domain.vector(self.T(self.codomain.basis(i)))
-        return result
+            parts = [self.domain.vector(self.T(self.codomain.basis(i))) for i in range(rows)]
+        # Parts may be traced, so they are joined by a function that numpy dispatches.
+        return np.stack(parts, axis=1 if columns <= rows else 0).astype(self._dtype, copy=False)
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return np.dtype(complex if self.domain.is_complex or self.codomain.is_complex else float)
 
     def as_scipy(self) -> Any:
         """Return a `scipy.sparse.linalg.LinearOperator`, which lsqr, cg and the like accept."""
         from scipy.sparse.linalg import LinearOperator
-
-        dtype = np.dtype(complex if self.domain.is_complex or self.codomain.is_complex else float)
 
         def matvec(x: Any) -> Any:
             return self.codomain.vector(self(self.domain.value(np.ravel(x))))
@@ -124,12 +128,13 @@ class LinearMap:
         def rmatvec(y: Any) -> Any:  # SciPy's adjoint conjugates, the transpose does not
             return np.conj(self.domain.vector(self.T(self.codomain.value(np.conj(np.ravel(y))))))
 
-        return LinearOperator(self.shape, matvec=matvec, rmatvec=rmatvec, dtype=dtype)
+        return LinearOperator(self.shape, matvec=matvec, rmatvec=rmatvec, dtype=self._dtype)
 
     # -- combining ----------------------------------------------------------------------------------------------------
-    def __matmul__(self, other: LinearMap) -> LinearMap:
+    def __matmul__(self, other: Any) -> Any:
+        """The composition with another map, or the map applied to a tangent."""
         if not isinstance(other, LinearMap):
-            return NotImplemented
+            return self(other)
         _same(other.codomain, self.domain, "m @ n needs the codomain of n to be the domain of m")
         return LinearMap(
             lambda x: self._action(other._action(x)),
@@ -137,6 +142,10 @@ class LinearMap:
             other.domain,
             self.codomain,
         )
+
+    def __rmatmul__(self, other: Any) -> Any:
+        """The transpose applied to a cotangent."""
+        return self.T(other)
 
     def __add__(self, other: LinearMap) -> LinearMap:
         if not isinstance(other, LinearMap):
@@ -152,23 +161,28 @@ class LinearMap:
         )
 
     def __mul__(self, factor: Any) -> LinearMap:
-        if isinstance(factor, LinearMap) or np.shape(factor) != ():
-            return NotImplemented
+        return self._by_leaves(lambda leaf: factor * leaf) if _is_number(factor) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> LinearMap:
+        return self._by_leaves(lambda leaf: leaf / divisor) if _is_number(divisor) else NotImplemented
+
+    def _by_leaves(self, change: Action) -> LinearMap:
+        """The map whose results and transposed results are changed by a linear function of a number."""
         structures = self.domain.structures
         return LinearMap(
-            lambda x: map_leaves(structures, lambda leaf: factor * leaf, self._action(x)),
-            lambda y: map_leaves(structures, lambda leaf: factor * leaf, self._transposed(y)),
+            lambda x: map_leaves(structures, change, self._action(x)),
+            lambda y: map_leaves(structures, change, self._transposed(y)),
             self.domain,
             self.codomain,
         )
-
-    __rmul__ = __mul__
 
     def __neg__(self) -> LinearMap:
         return self * -1.0
 
     def __sub__(self, other: LinearMap) -> LinearMap:
-        return self + -other
+        return self + other * -1.0
 
     def __repr__(self) -> str:
         return f"<LinearMap from {self.domain} to {self.codomain}>"
@@ -257,6 +271,10 @@ class LinearMap:
         """
         parts, bundle = in_a_row(maps, LinearMap)
         return LinearMap.vstack(bundle.refill([m.T for m in parts])).T
+
+
+def _is_number(x: Any) -> bool:
+    return not isinstance(x, LinearMap) and np.shape(x) == ()
 
 
 def _form(like: Any) -> Form:

@@ -321,3 +321,65 @@ def test_forms_differ_by_container_key_shape_and_dtype(first: int) -> None:
     forms = [form_of(Structures(), like) for like in LIKE]
     assert [form == forms[first] for form in forms] == [k == first for k in range(len(LIKE))]
     assert forms[first] == form_of(Structures(), LIKE[first])
+
+
+def linear(matrix: np.ndarray) -> LinearMap:
+    return te.linearize(lambda x: matrix @ x, np.zeros(matrix.shape[1]))[1]
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_operators_between_maps_and_arrays_are_those_of_matrices(dtype: type) -> None:
+    random = np.random.default_rng(4)
+    matrix = random.normal(size=(3, 2)).astype(dtype)
+    m = te.linearize(lambda x: matrix @ x, np.zeros(2, dtype))[1]
+    x, y = random.normal(size=2).astype(dtype), random.normal(size=3).astype(dtype)
+    np.testing.assert_array_equal(m @ x, matrix @ x)
+    np.testing.assert_allclose(y @ m, y @ matrix, rtol=1e-15)
+    np.testing.assert_array_equal((m / 3).matrix(), matrix / 3)
+    for two in (2, 2.0, np.float64(2.0), np.array(2.0)):
+        np.testing.assert_array_equal((two * m).matrix(), 2 * matrix)
+        np.testing.assert_array_equal((m * two).matrix(), matrix * 2)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda m: np.ones(2) * m,
+        lambda m: m * np.ones(2),
+        lambda m: m + np.ones(2),
+        lambda m: np.ones(2) + m,
+        lambda m: m / m,
+        lambda m: 2.0 / m,
+        lambda m: m @ np.ones((2, 2)),
+        lambda m: np.add(m, m),
+        lambda m: te.grad(lambda x: (x * m)(np.ones(2)).sum())(np.ones(2)),
+    ],
+)
+def test_no_operator_makes_an_array_of_maps(wrong: Callable[[LinearMap], Any]) -> None:
+    with pytest.raises((TypeError, CotangentError)):
+        wrong(linear(np.ones((3, 2))))
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_matrix_inside_a_trace_is_traced(rows: int) -> None:
+    matrix = np.arange(6.0).reshape(3, 2)[:rows]
+
+    def total(s: Any, jacobian: Callable[[Any], Any]) -> Any:
+        return tnp.sum(jacobian(lambda x: tnp.sin(s * matrix @ x)) ** 2)
+
+    def by_map(f: Any) -> Any:
+        return te.linearize(f, np.ones(2))[1].matrix()
+
+    expected = te.grad(lambda s: total(s, lambda f: te.jacobian(f)(np.ones(2))))(0.7)
+    assert te.grad(lambda s: total(s, by_map))(0.7) == pytest.approx(expected, rel=1e-14)
+    assert te.grad(lambda s: total(s, lambda f: te.linearize(f, np.ones(2))[1].T.matrix()))(0.7) == pytest.approx(
+        expected, rel=1e-14
+    )
+
+
+def test_operators_of_maps_in_a_trace() -> None:
+    m = linear(np.arange(6.0).reshape(3, 2))
+    assert te.grad(lambda s: tnp.sum((s * m)(np.ones(2))))(2.0) == 15.0
+    assert te.grad(lambda s: tnp.sum((m / s) @ np.ones(2)))(2.0) == -3.75
+    np.testing.assert_array_equal(te.grad(lambda y: tnp.sum(y @ m))(np.ones(3)), [1.0, 5.0, 9.0])
+    np.testing.assert_array_equal(te.grad(lambda x: tnp.sum(m @ x))(np.ones(2)), [6.0, 9.0])
