@@ -70,8 +70,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     if found is not MISSING:
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
-            if form is not library.SPECIAL["tapeengine.primitive"]:
-                no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
+            no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
             return of_all(p, node, node.args, lambda args: form(p, with_args(node, args), env))
         if class_fields(found) is not None:
             return construct(p, node, found, env)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tapeengine.chad.parse import arrays, composed, forms, numeric, ordering, whole
+from tapeengine.chad.parse import arrays, composed, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, elements, expression, narrowing
 from tapeengine.chad.parse.parameters import of_all
@@ -430,7 +430,6 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "functools.partial": partial,
         "tapeengine.fold": fold,
         "tapeengine.scan": scan,
-        **forms.SPECIAL,
     }
 )
 
