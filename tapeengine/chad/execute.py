@@ -279,6 +279,7 @@ class Executable:
         try:
             return self.dual_vjp(primals)
         except POLES:
+            self.at_pole(primals)
             made = None if self.whole is None else self.whole.vjp(primals, may_be_infinite=True)
             if made is None:
                 raise

@@ -226,6 +226,8 @@ def augmented(
         return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))
     if not isinstance(target, ast.Name):
         p.error(target, "values are not changed in place", in_place.instead(target, op, value))
+    if p.is_list(target):
+        in_place.own_or_refuse(p, node, target.id)
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     return bind(p, target.id, expression(p, binop, env), env, then)

@@ -36,7 +36,8 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if position.type == Array(INT):
         return Gather(term, position)
     if position.type == Array(BOOL):
-        p.operands.append((node, (term,)))
+        if isinstance(node, ast.Subscript):
+            p.operated(node, [(node.value, term)])
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     return Index(term, p.coerce(index, position, INT))
 
