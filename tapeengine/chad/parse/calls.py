@@ -82,7 +82,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         method = library.METHODS.get(node.func.attr)
         if method is not None:
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
-            p.operated(node, [(node.func.value, receiver)])
+            if node.func.attr not in library.OF_LISTS:
+                p.operated(node, [(node.func.value, receiver)])
             return of_all(p, node, node.args, lambda args: method(p, with_args(node, args), receiver, env))
     of = parameters_of(p, node.func, env)
     if of is not None:

@@ -341,7 +341,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if isinstance(term.type, Product) and attr in term.type.fields:
         return Proj(term, term.type.fields.index(attr))
     if isinstance(term.type, Array):
-        p.operated(node, [(value, term)])
+        if attr != "pop":
+            p.operated(node, [(value, term)])
         return p.grammar.attribute(p, node, term, attr)
     p.error(node, f"{show(term.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 

@@ -258,6 +258,8 @@ def own_or_refuse(
 
 def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:
     """Give advice for an assignment to an element or a field."""
+    if isinstance(target, ast.Name):
+        return f"write {target.id} = {target.id} ... without the ="
     if isinstance(target, ast.Attribute):
         return f"make a new {ast.unparse(target.value)} with the field changed"
     assert isinstance(target, ast.Subscript)
