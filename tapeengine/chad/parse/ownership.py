@@ -146,7 +146,9 @@ def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | No
             if keeps and reasons.get(name, "") is None:
                 reasons[name] = f"{ast.unparse(statement)} may be the same array"
             return
-        case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
+        case ast.Subscript(value=ast.Name(), slice=index, ctx=context) if isinstance(
+            context, ast.Store
+        ) or not isinstance(index, ast.Slice):
             _expression(index, statement, reasons, keeps=False)
             return
         case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=args) if attr in METHODS:
