@@ -1,4 +1,4 @@
-"""Annotations for programs in addition to Python's own types: `Vec`, `Array` and `Sum`."""
+"""Annotations for programs in addition to Python's own types: `Vec` and `Array`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     T_co = TypeVar("T_co", covariant=True)
 
-__all__ = ["Array", "Sum", "Vec"]
+__all__ = ["Array", "Vec"]
 
 if TYPE_CHECKING:
 
@@ -68,20 +68,3 @@ else:
 
     #: An array of floats.
     Vec = Array(float)
-
-
-class Sum:
-    """``Sum[T, U]``: a tagged union of any types; `tapeengine.chad.forms.inject` makes its members.
-
-    Examples
-    --------
-    >>> Sum[float, None].options
-    (<class 'float'>, None)
-    """
-
-    def __init__(self, options: tuple[Any, ...]) -> None:
-        self.options = options
-
-    def __class_getitem__(cls, options: Any) -> Any:
-        """Give the annotation for a union of types."""
-        return cls(options if isinstance(options, tuple) else (options,))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -52,6 +53,12 @@ def shown(path: Path) -> str:
     return "".join([path, *reversed(parts)])
 
 
+#: Takes a value of a type apart; None for another value.
+Reader = Callable[[Any], Any]
+#: The Python types of scalars.
+SCALARS: Mapping[Type, type] = MappingProxyType({FLOAT: float, INT: int, BOOL: bool})
+
+
 class Converter:
     """Converts values of a module's types.
 
@@ -66,6 +73,75 @@ class Converter:
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
         self.types = types
         self.classes = classes
+        self.readers: dict[Type, Reader] = {}
+
+    def conformed(self, of: Type, value: Any, path: Path) -> Any:
+        """Give a Python value of the type, with floats for ints where the type says so; itself if it is one.
+
+        Raises
+        ------
+        StructureError
+            As `inward`.
+        """
+        return value if self.fits(of, value) else self.outward(of, self.inward(of, value, path), value)
+
+    def fits(self, of: Type, value: Any) -> bool:
+        """Tell whether a value, nested as deeply as it may be, needs no conversion, as far as that is quick to see."""
+        pending = [(self.reader(of), value)]
+        while pending:
+            reader, part = pending.pop()
+            parts = reader(part)
+            if parts is None:
+                return False
+            pending += parts
+        return True
+
+    def reader(self, of: Type) -> Reader:
+        """Give a function that takes a value of a type apart: the parts to look at, with what reads them."""
+        if of not in self.readers:
+            found: list[Reader] = []
+            self.readers[of] = lambda value: found[0](value)  # for types that contain themselves
+            found.append(self._reader(of))
+            self.readers[of] = found[0]
+        return self.readers[of]
+
+    def _reader(self, of: Type) -> Reader:
+        match of:
+            case Float() | Int() | Bool():
+                kind = SCALARS[of]
+                return lambda value: () if type(value) is kind else None
+            case Array(element):
+                return self._reader_of_array(element)
+            case Product(items, name, fields) if name:
+                cls, each = self.classes[name], list(zip(map(self.reader, items), fields, strict=True))
+                return lambda v: [(r, getattr(v, field)) for r, field in each] if type(v) is cls else None
+            case Product(items) if items:
+                readers = list(map(self.reader, items))
+                return lambda v: list(zip(readers, v)) if type(v) is tuple and len(v) == len(readers) else None
+            case Sum() | Named():
+                options = of.options if isinstance(of, Sum) else self.types[of.name].options
+                by_name = {t.name or "NoneType": self.reader(t) for t in options if isinstance(t, Product)}
+                other: Reader = lambda _: None  # noqa: E731
+                return lambda v: by_name.get(type(v).__name__, other)(v)
+        return lambda value: () if value is None else None
+
+    def _reader_of_array(self, element: Type) -> Reader:
+        each, kind = self.reader(element), SCALARS.get(element)
+        rank = 1
+        while isinstance(element, Array):
+            element, rank = element.element, rank + 1
+        kinds, number = {kind}, SCALARS.get(element)
+
+        def read(value: Any) -> Any:
+            if type(value) is numpy.ndarray:
+                return () if number is not None and value.ndim == rank and value.dtype == number else None
+            if type(value) is not list:
+                return None
+            if kind is not None:
+                return () if kinds.issuperset(map(type, value)) else None
+            return [(each, x) for x in value]
+
+        return read
 
     def inward(self, of: Type, value: Any, path: Path) -> Any:
         """Convert a Python value to the evaluator's.

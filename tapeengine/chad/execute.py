@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_many
 from tapeengine.chad.backends.native import form, is_stepwise
-from tapeengine.chad.backends.plain import DEPTH, PlainPasses, PlainTangent
 from tapeengine.chad.backends.tiers import References, is_installed, native, native_tangent
 from tapeengine.chad.backends.whole.boundary import Boundary
 from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
@@ -19,7 +17,7 @@ from tapeengine.chad.backends.whole.running import DifferentSizes
 from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
-from tapeengine.chad.depth import deep
+from tapeengine.chad.depth import DEPTH, deep
 from tapeengine.chad.directional import filled
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
@@ -30,6 +28,7 @@ from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Array, Float, is_discrete
+from tapeengine.default import default_engine
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 
@@ -243,26 +242,17 @@ class Executable:
         return self.longer_vjp(primals)
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run both passes as whole-array operations; in plain Python if there are none, or it may raise an error."""
+        """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
         try:
             made = None if self.whole is None else self.whole.vjp(primals)
         except DifferentSizes:
             self.at_pole(self.as_arrays(primals))
             made = None
         if made is None:
-            return self.plain_vjp(primals)
+            return self.pole_vjp(primals)
         value, back = made
         assert self.whole is not None
-        return value, Checked(back, lambda: self.plain_vjp(primals)[1], self.whole, primals)
-
-    @functools.cached_property
-    def plain(self) -> PlainPasses | None:
-        """Both passes in plain Python, for arguments of any kind; None if the program has no intermediate form."""
-        try:
-            lowered = lower_reverse(self.closed, self.reverse_terms, dense=False)
-            return PlainPasses(self.closed, lowered, self.primitives.table)
-        except NotLowered:
-            return None
+        return value, Checked(back, lambda: self.dual_vjp(primals)[1], self.whole, primals)
 
     @functools.cached_property
     def reverse_form(self) -> Lowered:
@@ -284,52 +274,12 @@ class Executable:
         except NotLowered:
             return None
 
-    @functools.cached_property
-    def plain_tangent(self) -> PlainTangent | None:
-        """The tangent in plain Python, for arguments of any kind; None if the program has no intermediate form."""
-        try:
-            lowered = lower_value(tangent_module(self.closed), dense=False)
-            return PlainTangent(self.closed, lowered, self.primitives.table)
-        except NotLowered:
-            return None
-
-    def plain_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run both passes in plain Python; at poles, or if there are no passes, use dual numbers."""
-        self.check_number(primals)
-        if self.plain is None:
-            return self.dual_vjp(primals)
-        with deep(DEPTH):
-            inside = self.inward(primals)
-        self.at_pole(primals)
-        try:
-            value, back = self.plain.vjp(inside)
-            if not is_finite(value):
-                return self.pole_vjp(primals)
-        except POLES:
-            return self.pole_vjp(primals)
-
-        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            with deep(DEPTH):
-                given = self.converter.cotangent_in(self.definition.result, cotangent, value, "value")
-            try:
-                got = back(given)
-                if not is_finite(got):
-                    return self.dual_vjp(primals)[1](cotangent)
-            except POLES:
-                return self.dual_vjp(primals)[1](cotangent)
-            each = zip(self.definition.params, got, inside, primals, strict=True)
-            linear = Sparse(self.closed.types)
-            with deep(DEPTH):
-                return tuple(self.converter.cotangent_out(p.of, d, x, like, linear) for p, d, x, like in each)
-
-        with deep(DEPTH):
-            return self.converter.outward(self.definition.result, value), backpropagator
-
     def pole_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Use dual numbers at a pole; if these raise an error and the program does not, use numpy's infinities."""
         try:
             return self.dual_vjp(primals)
         except POLES:
+            self.at_pole(primals)
             made = None if self.whole is None else self.whole.vjp(primals, may_be_infinite=True)
             if made is None:
                 raise
@@ -338,21 +288,31 @@ class Executable:
 
     def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program as Python on dual numbers."""
-        if self.engine is None or self.python is None:
-            raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and no engine has run it")
-        value, back = self.engine.vjp(self.python, *primals)
-        of = self.definition.result
-        with deep():
+        run, given = self.on_duals(primals)
+        with deep(DEPTH):
+            value, back = self.engine.vjp(run, *given)
+            of = self.definition.result
             inside = self.converter.inward(of, value, "the value")
+            out = self.converter.outward(of, inside)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            with deep():
+            with deep(DEPTH):
                 given = self.converter.cotangent_in(of, cotangent, inside, "value")
                 linear = Sparse(self.closed.types)
                 found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
             return found
 
-        return self.converter.outward(of, inside), backpropagator
+        return out, backpropagator
+
+    def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
+        """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
+        if self.python is None:
+            raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and has no Python function")
+        self.engine = self.engine or default_engine()
+        self.check_number(primals)
+        each = zip(self.definition.params, primals, strict=True)
+        with deep(DEPTH):
+            return self.python, [self.converter.conformed(p.of, x, f"the argument {p.name}") for p, x in each]
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; return its value and its tangent."""
@@ -370,38 +330,17 @@ class Executable:
                 whole = None
             if whole is not None:
                 return whole
-        return self.plain_jvp(primals, tangents)
-
-    def plain_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the tangent in plain Python; at poles, or if there is none, use dual numbers."""
-        self.check_number(primals, tangents)
-        if self.plain_tangent is None:
-            return self.dual_jvp(primals, tangents)
-        inside = self.inward(primals)
-        self.at_pole(primals)
-        with deep():
-            each = enumerate(zip(self.definition.params, tangents, inside, strict=True))
-            given = [self.converter.cotangent_in(p.of, t, x, f"tangent {i}") for i, (p, t, x) in each]
-        try:
-            value, tangent = self.plain_tangent.jvp(inside, given)
-        except POLES:
-            return self.dual_jvp(primals, tangents)
-        if not is_finite((value, tangent)):
-            return self.dual_jvp(primals, tangents)
-        with deep():
-            out = self.converter.outward(self.definition.result, value)
-            linear = Sparse(self.closed.types)
-            return out, self.converter.cotangent_out(self.definition.result, tangent, value, None, linear)
+        return self.dual_jvp(primals, tangents)
 
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, with a forward sweep."""
-        if self.engine is None or self.python is None:
-            raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and no engine has run it")
-        each = zip(self.definition.params, primals, tangents, strict=True)
+        self.check_number(primals, tangents)
+        run, at = self.on_duals(primals)
+        each = zip(self.definition.params, at, tangents, strict=True)
         given = [None if is_discrete(p.of) else filled(p.of, x, t) for p, x, t in each]
-        value, tangent = self.engine.jvp(self.python, tuple(primals), tuple(given))
         of, linear = self.definition.result, Sparse(self.closed.types)
-        with deep():
+        with deep(DEPTH):
+            value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
             inside = self.converter.inward(of, value, "the value")
             found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
             return self.converter.outward(of, inside), self.converter.cotangent_out(of, found, inside, None, linear)
@@ -456,21 +395,3 @@ def kept(x: Any) -> Any:
     if type(x) is np.ndarray:
         return x.copy() if x.nbytes <= COPIED else x
     return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
-
-
-def is_finite(value: Any) -> bool:
-    """Tell whether all numbers of a value of a term are finite."""
-    pending = [value]
-    while pending:
-        x = pending.pop()
-        if isinstance(x, float):
-            if not math.isfinite(x):
-                return False
-        elif isinstance(x, complex):  # a power of a negative number
-            return False
-        elif isinstance(x, np.ndarray):
-            if not np.isfinite(x).all():
-                return False
-        elif isinstance(x, list | tuple):
-            pending.extend(x)
-    return True

@@ -7,17 +7,18 @@ starts its sums at the float 0.0; a float among cotangents therefore stands for 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from tapeengine.chad.backends.plain import DEPTH, PlainPasses, Values
+from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.backends.whole.passes import POLES
-from tapeengine.chad.depth import deep
+from tapeengine.chad.depth import DEPTH, deep
 from tapeengine.chad.execute import Executable
 from tapeengine.chad.intermediate.running import call_registered, given_by
 from tapeengine.chad.intermediate.statements import Registered
+from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.types import Array, Float, Named, Product, Sum, Type, is_discrete
@@ -155,8 +156,8 @@ class Elements(Values):
         return options[int(value.option)]
 
 
-class OverMonoid(PlainPasses):
-    """The reverse derivative of a program over a monoid.
+class OverMonoid:
+    """The reverse derivative of a program over a monoid, by the text of its intermediate form.
 
     Parameters
     ----------
@@ -175,28 +176,31 @@ class OverMonoid(PlainPasses):
             lowered = lower_reverse(module, executable.reverse_terms, dense=False)
         except NotLowered as error:
             raise UnsupportedError(f"{name} has no intermediate form: {error}. {INSTEAD}") from None
-        super().__init__(module, lowered, executable.primitives.table, functools.partial(called, monoid))
-        self.values: Elements = Elements(module.types)
-        self.results: Elements = Elements(module.types, lowered.is_dense)
-        self.executable, self.monoid = executable, monoid
+        call = functools.partial(called, monoid)
+        self.run = compiled(lowered.program, primitives=executable.primitives.table, call=call)
+        self.values, self.results = Elements(module.types), Elements(module.types, lowered.is_dense)
+        self.executable, self.definition, self.monoid = executable, module.definitions[module.main], monoid
 
     def __call__(self, primals: Sequence[Any], cotangent: Sequence[Any] | None = None) -> tuple[Any, ...]:
         """Return the cotangent of each primal; see `Program.derivative`."""
         self.executable.at_pole(primals)
         with deep(DEPTH):
-            inside = self.executable.inward(primals)
-            value, back = self.finite(self.vjp, inside)
-            found = self.finite(back, self.seed(value, cotangent))
-            each = zip(self.definition.params, found, inside, strict=True)
-            return tuple([self.outward(p.of, d, x) for p, d, x in each])
+            inside = list(zip(self.definition.params, self.executable.inward(primals), strict=True))
+            of = self.definition.result
+            *results, kept = self.finite("forward", *(leaf for p, x in inside for leaf in self.values.flat(p.of, x)))
+            value = self.results.restored(of, iter(results))
+            seed = self.results.cotangent(of, self.seed(value, cotangent), value)
+            found = iter(self.finite("reverse", kept, *seed))
+            return tuple([self.outward(p.of, self.values.sparse(p.of, found, x), x) for p, x in inside])
 
-    def finite(self, run: Callable[[Any], Any], given: Any) -> Any:
+    def finite(self, name: str, *given: Any) -> Any:
         """Run a pass; raise `UnsupportedError` at a pole."""
         try:
-            return run(given)
+            return self.run[name](*given)
         except POLES as error:
-            name = self.definition.name
-            raise UnsupportedError(f"{name}: a partial derivative is not finite ({error}). {INSTEAD}") from error
+            raise UnsupportedError(
+                f"{self.definition.name}: a partial derivative is not finite ({error}). {INSTEAD}"
+            ) from error
 
     def seed(self, value: Any, cotangent: Sequence[Any] | None) -> Any:
         """Give the sparse cotangent of the value."""

@@ -66,16 +66,18 @@ def on_duals(
     made: Any = function
     known[function] = lambda *args, **named: made(*args, **named)  # where functions call one another
     outside = {name: given[name] for name in used if name in given}
-    exchanged = {n: v if v is function else _exchanged(v, known) for n, v in outside.items()}
+    exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
+    if "float" in used.difference(given) and "isinstance" not in used:
+        exchanged["float"] = _number
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
-    same = all(given[name] is value for name, value in exchanged.items())
+    same = all(given.get(name) is value for name, value in exchanged.items())
     if same and all(_content(new) is _content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
         return function
     scope = {**exchanged, "__builtins__": builtins, "__name__": given.get("__name__")}
     made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
-    for name in used:  # a recursive function calls itself
-        if given.get(name) is function:
+    for name in used:  # a recursive function calls itself, and not the program of it
+        if exchanged.get(name) is function:
             scope[name] = made
     for cell in cells:
         if _content(cell) is function:
@@ -121,10 +123,22 @@ def _exchanged(value: Any, known: dict[FunctionType, Callable[..., Any]]) -> Any
     return value
 
 
+def _is_own(value: Any, function: FunctionType) -> bool:
+    """Whether a value is a function or the program of it."""
+    return value is function or (
+        hasattr(type(value), "__tapeengine_function__") and value.__tapeengine_function__ is function
+    )
+
+
+def _number(x: Any = 0.0) -> Any:
+    """``float(x)``, which leaves a traced number as it is."""
+    return x if is_traced(x) and not getattr(x, "shape", ()) else float(x)
+
+
 def _cell(cell: CellType, function: FunctionType, known: dict[FunctionType, Callable[..., Any]]) -> CellType:
     """A captured variable, exchanged, or a copy for the function itself; an empty one stays, to be filled later."""
     value = _content(cell)
-    found = value if value is function else _exchanged(value, known)
+    found = function if _is_own(value, function) else _exchanged(value, known)
     return cell if found is value and value is not function else CellType(found)
 
 

@@ -123,6 +123,8 @@ class Program(Enterable):
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
+        if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
+            return self.python(*args, **named)
         if any(map(holds_traced, args)) or any(map(holds_traced, named.values())):
             whole = self.positional(args, named)[1]
             if self.inferred:

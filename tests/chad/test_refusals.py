@@ -62,7 +62,7 @@ def step_zero(xs: te.Vec) -> te.Vec:
 
 
 def repeats_lists(xs: te.Vec) -> te.Vec:
-    return [x * 2 for x in xs] * 2
+    return [x * 2 for x in xs] * 2.0
 
 
 def adds_lists(xs: te.Vec) -> te.Vec:
@@ -251,7 +251,7 @@ REFUSED = {
     stars: ("* in an assignment", "slices"),
     steps_by_a_variable: ("number written out", "range"),
     step_zero: ("not 0", "range"),
-    repeats_lists: ("* of a list", "np.array"),
+    repeats_lists: ("an operation on lists", "np.array"),
     adds_lists: ("ambiguous", "np.concatenate"),
     maximum_by_pairs: ("an order of tuple[float, float]", "numbers"),
     keeps_dimensions: ("keepdims is True or False", "keepdims=True"),

@@ -122,20 +122,6 @@ LAWS = [
     (table1.algebra, Op("add", (lit(0.0), x))),
     (table1.algebra, Op("sub", (x, lit(0.0)))),
     (table1.algebra, LScale(v, lit(1.0))),
-    (
-        table1.let_lam_pair_split,
-        Let(
-            Var("f", Lambda((z,), Tuple((z, z))).type),
-            Lambda((z,), Tuple((Op("mul", (z, x)), sin))),
-            Op(
-                "add",
-                (
-                    Proj(Apply(Var("f", Lambda((z,), Tuple((z, z))).type), (y,)), 0),
-                    Proj(Apply(Var("f", Lambda((z,), Tuple((z, z))).type), (x,)), 1),
-                ),
-            ),
-        ),
-    ),
     (table1.map_zero, LDense(Map((z,), Zero(REAL), (xs,)))),
     (table1.sum_zip, LTotal(LDense(Map((z,), LTuple((LScale(v, z), w)), (xs,))))),
     (table1.sum_zip, LTotal(LDense(Build(n, i, LTuple((LScale(v, Index(xs, i)), w)))))),
@@ -209,17 +195,10 @@ def test_a_scope_with_a_result_of_its_own_is_not_a_sum():
     assert found is not None and found.type == Scope("s", REAL, Then(ONE_S, ONE_T)).type
 
 
-def test_map_pair_split():
-    term = Map((z,), Tuple((Op("mul", (z, x)), Op("sin", (z,)))), (xs,))
-    split = table1.map_pair_split(term)
-    assert list(zip(*run(split)[0], strict=True)) == run(term)[0]
-    assert table1.map_pair_split(Map((z,), z, (xs,))) is None
-
-
 def test_every_rule_of_table_1_has_a_law():
-    tested = {rule for rule, _ in LAWS} | {table1.map_pair_split}
+    tested = {rule for rule, _ in LAWS}
     rules = {f for rules in (table1.RULES, linear.RULES) for some in rules.values() for f in some}
-    assert rules | {table1.let_rotate, table1.let_pair_split, table1.let_inline, table1.let_lam_pair_split} <= tested
+    assert rules | {table1.let_rotate, table1.let_pair_split, table1.let_inline} <= tested
 
 
 ONE_S, ONE_T = One("s", v), One("t", lin)
@@ -279,11 +258,9 @@ def up_to_names(term):
 
 
 FREE = {v.name: v.of for v in (x, y, v, w, q, r, p, xs, n, k)}
-#: letLamPairSplit is not among the rules that the simplifier applies.
-RULES = [(rule, term) for rule, term in [*LAWS, *MONAD] if rule is not table1.let_lam_pair_split]
 
 
-@pytest.mark.parametrize(("rule", "term"), RULES, ids=lambda a: getattr(a, "__name__", ""))
+@pytest.mark.parametrize(("rule", "term"), [*LAWS, *MONAD], ids=lambda a: getattr(a, "__name__", ""))
 def test_the_simplifier_does_what_the_rule_does(rule, term):
     """A term and what one rule makes of it simplify to one term, up to names."""
     assert same(up_to_names(rule(term)), up_to_names(term))

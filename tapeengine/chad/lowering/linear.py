@@ -14,7 +14,6 @@ from tapeengine.chad.lowering.source import changed
 from tapeengine.chad.lowering.values import (
     ARRAYS,
     ZERO,
-    Closure,
     Env,
     NotLowered,
     Owed,
@@ -187,14 +186,6 @@ def while_accum(L: Lower, t: T.WhileAccum, env: Env) -> Value:
     return Tup((last, Rows(n, kept[0])))
 
 
-def linear_lambda(L: Lower, t: T.LLambda, env: Env) -> Value:
-    return Closure(tuple(p.name for p in t.params), t.body, env)
-
-
-def linear_apply(L: Lower, t: T.LApply, env: Env) -> Value:
-    return L.apply(L(t.function, env), [L(a, env) for a in t.args], t.type)
-
-
 def run(L: Lower, t: T.Run, env: Env) -> Value:
     slots = [L.preset.pop(name) if name in L.preset else L.slot(of, env.get(name)) for name, of in t.slots]
     return L.with_slots([name for name, _ in t.slots], slots, lambda: L.perform(t.body, env))[1]
@@ -273,8 +264,6 @@ RULES: Mapping[type[S.Term], Rule] = MappingProxyType(
         T.Collect: collect,
         T.MapAccum: map_accum,
         T.WhileAccum: while_accum,
-        T.LLambda: linear_lambda,
-        T.LApply: linear_apply,
         T.Run: run,
         T.Vjp: vjp,
         T.Jvp: jvp,

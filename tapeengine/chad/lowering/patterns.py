@@ -46,7 +46,7 @@ from tapeengine.chad.types import (
 
 __all__ = [
     "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_changeable", "is_dense",
-    "is_zero", "leaf_type", "leaf_types", "part", "parts", "replaced_parts", "stored", "tangent_type", "variables",
+    "is_zero", "leaf_type", "leaf_types", "part", "parts", "stored", "tangent_type", "variables",
 ]  # fmt: skip
 
 
@@ -183,21 +183,6 @@ def first_rows(of: Value) -> Rows | None:
         case Member(_, options):
             return next((r for x in options if x is not None and (r := first_rows(x)) is not None), None)
     return None
-
-
-def replaced_parts(of: Value, by: Iterator[Value]) -> Value:
-    """Replace the stored leaves of an element."""
-    match of:
-        case Part():
-            return next(by)
-        case Tup(items):
-            return Tup(tuple(replaced_parts(x, by) for x in items))
-        case Member(tag, options):
-            new = replaced_parts(tag, by)
-            return Member(new, tuple(None if x is None else replaced_parts(x, by) for x in options))
-        case Rows(_, element):
-            return Rows(None, replaced_parts(element, by))
-    return of
 
 
 def all_parts(of: Value) -> bool:

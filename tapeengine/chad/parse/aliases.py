@@ -39,6 +39,8 @@ def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
                 yield name, node.lineno
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
                 yield name, node.lineno
+            case ast.AugAssign(target=ast.Name(id=name)):  # of an array
+                yield name, node.lineno
             case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"))):
                 yield name, node.lineno
 
@@ -94,7 +96,7 @@ class Walk:
                 if name in pair:
                     (self.found[name, line],) = pair - {name}
         names = renaming(s)
-        kept = without(pairs, assigned([s]))
+        kept = pairs if isinstance(s, ast.AugAssign) else without(pairs, assigned([s]))
         if names is None or names[0] == names[1]:
             return pairs if names else kept
         target, value = names

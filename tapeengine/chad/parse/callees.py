@@ -28,7 +28,6 @@ MODULES: Mapping[str, str] = MappingProxyType(
         "tapeengine.numpy": "numpy",
         "tapeengine.numpy.linalg": "numpy",
         "tapeengine.chad.functions": "tapeengine",
-        "tapeengine.chad.forms": "tapeengine",
         "tapeengine": "tapeengine",
     }
 )

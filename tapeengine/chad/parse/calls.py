@@ -70,8 +70,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     if found is not MISSING:
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
-            if form is not library.SPECIAL["tapeengine.primitive"]:
-                no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
+            no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
             return of_all(p, node, node.args, lambda args: form(p, with_args(node, args), env))
         if class_fields(found) is not None:
             return construct(p, node, found, env)
@@ -83,7 +82,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         method = library.METHODS.get(node.func.attr)
         if method is not None:
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
-            p.operands.append((node, (receiver,)))
+            if node.func.attr not in library.OF_LISTS:
+                p.operated(node, [(node.func.value, receiver)])
             return of_all(p, node, node.args, lambda args: method(p, with_args(node, args), receiver, env))
     of = parameters_of(p, node.func, env)
     if of is not None:
@@ -223,7 +223,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if name in REFUSED:
         p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
     if name in OPERATORS:
-        p.operands.append((node, tuple(args)))
+        own = node.args if isinstance(node, ast.Call) else []
+        p.operated(node, list(zip(own, args, strict=False)))
     if name.startswith("math.") and name not in OF_ARRAYS and any(isinstance(a.type, Array) for a in args):
         p.error(node, f"{name} takes numbers, not arrays", f"write np.{name[5:]}, or a comprehension")
     if name.startswith("numpy.") and any(isinstance(a.type, Array) for a in args):

@@ -102,6 +102,30 @@ def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return p.let("xs", p.coerce(node, args[0], of), built)
 
 
+def identity(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.eye(n)``, ``np.identity(n)``."""
+    wanted(p, node, args, 1)
+
+    def built(n: Term) -> Term:
+        i, j = p.fresh("i", INT), p.fresh("j", INT)
+        return Build(n, i, Build(n, j, If(Op("eq", (i, j), BOOL), lit(1.0), lit(0.0))))
+
+    return p.let("n", arrays.counted(p, p.coerce(node, args[0], INT)), built)
+
+
+def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.roll(xs, k)`` of a vector."""
+    wanted(p, node, args, 2)
+    if numeric.rank(args[0].type) != 1:
+        p.error(node, "roll of an array of rank above 1", "roll each row")
+    i = p.fresh("i", INT)
+
+    def built(xs: Term, k: Term) -> Term:
+        return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
+
+    return p.let("xs", args[0], lambda xs: p.let("k", p.coerce(node, args[1], INT), lambda k: built(xs, k)))
+
+
 def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.trace(m)``."""
     wanted(p, node, args, 1)
@@ -146,6 +170,9 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.linspace": spaced,
         "numpy.diag": diagonal,
         "numpy.trace": trace,
+        "numpy.eye": identity,
+        "numpy.identity": identity,
+        "numpy.roll": rolled,
         "numpy.cumprod": products_so_far,
         "numpy.sort": sort,
         "numpy.hstack": whole.concatenate,

@@ -1,4 +1,7 @@
-"""Statements that are written with others: ``else`` on a loop, and names that are bound inside an expression."""
+"""Statements that are written with others: ``else`` on a loop, ``try``, names bound and lists popped in an expression.
+
+A ``try`` is its body: where a run of that raises, the plain function runs on dual numbers, with its handlers.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeengine.chad.parse.names import jumps
+from tapeengine.chad.parse.ownership import READING
 from tapeengine.chad.traverse import Names
 
 __all__ = ["Plain"]
 
 Statements = list[ast.stmt]
+#: Stands for the lists that a called function may read.
+CALLED = " called"
 #: Expressions that evaluate some of their parts conditionally or repeatedly.
 SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
 
 class Plain(ast.NodeTransformer):
-    r"""Rewrites a function without ``else`` on loops and ``:=``. The parser refuses what it leaves.
+    r"""Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves.
 
     Parameters
     ----------
@@ -45,13 +51,13 @@ class Plain(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> Any:
         """Move the ``else`` block of a loop after the loop."""
-        bound, node.iter = hoisted(node.iter)
+        bound, node.iter = self.hoisted(node.iter)
         self.generic_visit(node)
         return [*bound, *self.without_else(node)]
 
     def visit_While(self, node: ast.While) -> Any:
         """Turn a test that binds names into a ``break`` at the beginning of each step."""
-        bound, test = hoisted(node.test)
+        bound, test = self.hoisted(node.test)
         if bound and not node.orelse:
             leave = ast.copy_location(ast.If(opposite(test), [ast.copy_location(ast.Break(), test)], []), test)
             node.body = [*bound, leave, *node.body]
@@ -69,18 +75,35 @@ class Plain(ast.NodeTransformer):
         test = ast.copy_location(ast.Name(name, ast.Load()), orelse[0])
         return [assignment(name, False, node), node, ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])]
 
+    def visit_Try(self, node: ast.Try) -> Any:
+        """Leave the handlers to the plain function."""
+        self.generic_visit(node)
+        return node if node.finalbody else [*node.body, *node.orelse]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Bind the names of the value before it, unless an element of an array is read before that."""
+        return self.of_value(node) if isinstance(node.target, ast.Name) else node
+
     def visit_If(self, node: ast.If) -> Any:
         """Bind the names of a test before it."""
-        bound, node.test = hoisted(node.test)
+        bound, node.test = self.hoisted(node.test)
         self.generic_visit(node)
         return [*bound, node]
 
     def of_value(self, node: Any) -> Any:
         """Bind the names of a statement's expression before it."""
-        if node.value is None:
+        if node.value is None or (is_pop(node.value) and isinstance(node, ast.Assign | ast.Expr)):
             return node
-        bound, node.value = hoisted(node.value)
+        bound, node.value = self.hoisted(node.value)
         return [*bound, node]
+
+    def hoisted(self, node: ast.expr) -> tuple[Statements, ast.expr]:
+        """Give what an expression always binds as assignments before it, and the expression that reads the names.
+
+        A name that the expression also reads before it binds it stays where it is.
+        """
+        taker = Taker(node, self.names)
+        return taker.bound, taker.visit(node)
 
     visit_Return = visit_Assign = visit_AnnAssign = visit_Expr = of_value
 
@@ -125,22 +148,27 @@ class Left(ast.NodeTransformer):
     visit_For = visit_While = visit_FunctionDef = visit_Lambda = inner
 
 
-def hoisted(node: ast.expr) -> tuple[Statements, ast.expr]:
-    """Give the names that an expression always binds as assignments before it, and the expression that reads them.
+def is_pop(node: ast.AST) -> bool:
+    """Tell whether an expression is ``name.pop(...)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="pop")):
+            return True
+    return False
 
-    A name that the expression also reads before it binds it stays where it is.
-    """
-    taker = Taker(node)
-    return taker.bound, taker.visit(node)
+
+def binds(node: ast.AST) -> bool:
+    """Tell whether an expression binds a name, or changes a list, in any part."""
+    return any(isinstance(n, ast.NamedExpr) or is_pop(n) for n in ast.walk(node))
 
 
 class Taker(ast.NodeTransformer):
     """Takes names out of an expression in the order in which it binds them."""
 
-    def __init__(self, node: ast.expr) -> None:
+    def __init__(self, node: ast.expr, names: Names) -> None:
         self.bound: Statements = []
+        self.names = names
         self.seen: set[str] = set()
-        self.is_stopped = not any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+        self.is_stopped = not binds(node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         """Take a name out, unless something before it stays and it was read there."""
@@ -150,6 +178,21 @@ class Taker(ast.NodeTransformer):
             return node
         self.bound.append(ast.copy_location(ast.Assign([node.target], node.value), node))
         return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Take a popped element out, unless something before it stays and the list was read there."""
+        node.args = [self.visit(a) for a in node.args]
+        if not is_pop(node) or self.is_stopped or self.seen.intersection((node.func.value.id, CALLED)):  # type: ignore[attr-defined]
+            self.is_stopped = self.is_stopped or is_pop(node)
+            node.func = self.visit(node.func)
+            node.keywords = [self.visit(k) for k in node.keywords]
+            if isinstance(node.func, ast.Name) and node.func.id not in READING:
+                self.seen.add(CALLED)
+            return node
+        name = self.names("popped")
+        target = ast.copy_location(ast.Name(name, ast.Store()), node)
+        self.bound.append(ast.copy_location(ast.Assign([target], node), node))
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Record the names that are read."""
@@ -163,7 +206,7 @@ class Taker(ast.NodeTransformer):
         elif isinstance(node, ast.IfExp) and not self.is_stopped:
             node.test = self.visit(node.test)
         if isinstance(node, SOMETIMES):
-            self.is_stopped = self.is_stopped or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node))
+            self.is_stopped = self.is_stopped or binds(node)
             self.seen.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
             return node
         return super().visit(node)

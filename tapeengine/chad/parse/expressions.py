@@ -40,8 +40,10 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return name(p, node, env, wanted)
         case ast.BinOp(left=left, op=op, right=right):
             terms = expression(p, left, env), expression(p, right, env)
-            p.operands.append((node, terms))
-            return numeric.of_lists(p, node, *terms) or numeric.binary(p, node, op, *terms)
+            joined = numeric.of_lists(p, node, *terms)
+            if joined is None:
+                p.operated(node, list(zip((left, right), terms, strict=True)))
+            return joined or numeric.binary(p, node, op, *terms)
         case ast.UnaryOp(op=op, operand=operand):
             return unary(p, node, op, operand, env)
         case ast.Compare():
@@ -124,7 +126,7 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     if isinstance(op, ast.Not):
         return Op("not", (condition(p, operand, env),), BOOL)
     term = expression(p, operand, env)
-    p.operands.append((node, (term,)))
+    p.operated(node, [(operand, term)])
     match op:
         case ast.UAdd():
             return term
@@ -147,7 +149,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         return fixed
     if isinstance(node.ops[0], ast.Is | ast.IsNot) and narrowing(p, node, env) is not None:
         return condition(p, node, env)
-    left = expression(p, node.left, env)
+    left_node, left = node.left, expression(p, node.left, env)
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
         return membership(p, node, left, options(p, node.comparators[0], env))
     tests = []
@@ -155,9 +157,9 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         if type(op) not in COMPARISONS:
             p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
         right = expression(p, right_node, env)
-        p.operands.append((node, (left, right)))
+        p.operated(node, [(left_node, left), (right_node, right)])
         tests.append(numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
-        left = right
+        left_node, left = right_node, right
     return both(tests)
 
 
@@ -339,7 +341,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if isinstance(term.type, Product) and attr in term.type.fields:
         return Proj(term, term.type.fields.index(attr))
     if isinstance(term.type, Array):
-        p.operands.append((node, (term,)))
+        if attr != "pop":
+            p.operated(node, [(value, term)])
         return p.grammar.attribute(p, node, term, attr)
     p.error(node, f"{show(term.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 

@@ -16,6 +16,7 @@ from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.grids import place_of
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ownership import changed_in
+from tapeengine.chad.parse.partial import with_mask, with_slice
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Env, Parser
 from tapeengine.chad.terms import (
@@ -80,9 +81,15 @@ def element(
         p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
     if not isinstance(array, Var) or not isinstance(array.type, Array):
         p.error(node, f"an element of {name}, which is no array", "give an array")
-    if isinstance(index, ast.Slice | ast.Tuple):
+    if isinstance(index, ast.Tuple):
         p.error(node, "values are not changed in place", instead(node))
-    at = p.coerce(index, expression(p, index, env), INT)
+    if isinstance(index, ast.Slice):
+        return p.grammar.bind(p, name, with_slice(p, node, array, index, value, env), env, then)
+    given = expression(p, index, env)
+    if given.type == Array(BOOL):
+        p.operated(node, [(node.value, array)])
+        return p.grammar.bind(p, name, with_mask(p, node, array, given, value), env, then)
+    at = p.coerce(index, given, INT)
     element_type = array.type.element
 
     def updated(at: Term) -> Term:
@@ -258,6 +265,8 @@ def own_or_refuse(
 
 def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:
     """Give advice for an assignment to an element or a field."""
+    if isinstance(target, ast.Name):
+        return f"write {target.id} = {target.id} ... without the ="
     if isinstance(target, ast.Attribute):
         return f"make a new {ast.unparse(target.value)} with the field changed"
     assert isinstance(target, ast.Subscript)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tapeengine.chad.parse import arrays, composed, forms, numeric, ordering, whole
+from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, elements, expression, narrowing
 from tapeengine.chad.parse.parameters import of_all
@@ -313,6 +313,20 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     return array(p, node, expression(p, first, env))
 
 
+def next_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails where there is none."""
+    if not isinstance(node.args[0], ast.GeneratorExp):
+        p.error(node, "next of something other than a generator written out", "write next(x for x in xs if ...)")
+    found = expression(p, node.args[0], env)
+    if len(node.args) == 1:
+        return Index(found, lit(0))
+    of = element(found)
+    default = expression(p, node.args[1], env, of)
+    of = p.unify(node, of, default.type)
+    whole = p.coerce(node, found, Array(of))
+    return p.let("xs", whole, lambda xs: unless_empty(xs, p.coerce(node, default, of), Index(xs, lit(0))))
+
+
 def float_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``float(x)``, ``float("inf")``."""
     if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
@@ -419,6 +433,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.filter": filter_,
         "builtins.list": listed,
         "builtins.float": float_,
+        "builtins.next": next_,
         "itertools.accumulate": accumulated,
         "tapeengine.iterate": iterate,
         "tapeengine.fork_map": map_,
@@ -430,7 +445,6 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "functools.partial": partial,
         "tapeengine.fold": fold,
         "tapeengine.scan": scan,
-        **forms.SPECIAL,
     }
 )
 
@@ -502,6 +516,15 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
     }
 )
 
+#: The methods that lists have too.
+OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
+    {
+        "copy": lambda p, node, args: whole.array(p, node, args[0]),
+        "count": membership.count_of,
+        "index": membership.index_of,
+    }
+)
+
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {
         **{name: reduction_method(combine) for name, combine in REDUCTIONS.items()},
@@ -509,6 +532,7 @@ METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
         "cumsum": method(whole.cumsum),
         "transpose": method(whole.transpose),
         "take": method(whole.gather),
+        **{name: method(function) for name, function in OF_LISTS.items()},
         **{name: method(function) for name, function in RESHAPING.items()},
     }
 )

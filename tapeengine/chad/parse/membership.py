@@ -1,15 +1,16 @@
-"""``x in xs``: comparisons with each element."""
+"""``x in xs``, ``xs.index(x)`` and ``xs.count(x)``: comparisons with each element."""
 
 from __future__ import annotations
 
 import ast
 
 from tapeengine.chad.parse import numeric
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import If, Map, Op, Proj, Term, Total, counted, lit
-from tapeengine.chad.types import BOOL, Array, Product, show
+from tapeengine.chad.terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
+from tapeengine.chad.types import BOOL, INT, Array, Product, show
 
-__all__ = ["membership"]
+__all__ = ["count_of", "index_of", "membership"]
 
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
@@ -30,9 +31,27 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
         return p.let("t", options, lambda t: contained(p, node, x, [Proj(t, i) for i in range(count)]))
     if not isinstance(options.type, Array):
         p.error(node, f"in on {show(options.type)}", "use a tuple or an array of numbers")
-    y = p.fresh("y", options.type.element)
-    count_of = Total(Map((y,), counted(equal(p, node, x, y)), (options,)))
-    return Op("lt", (lit(0), count_of), BOOL)
+    return Op("lt", (lit(0), count_of(p, node, [options, x])), BOOL)
+
+
+def count_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``xs.count(x)``."""
+    xs, x = args
+    y = p.fresh("y", xs.type.element)  # type: ignore[attr-defined]
+    return Total(Map((y,), counted(equal(p, node, x, y)), (xs,)))
+
+
+def index_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``xs.index(x)``: the first place; a run fails where there is none."""
+    xs, x = args
+    i, k, found = p.fresh("i", INT), p.fresh("k", INT), p.fresh("found", INT)
+
+    def first(xs: Term, x: Term) -> Term:
+        is_first = If(Op("lt", (found, lit(0)), BOOL), equal(p, node, x, Index(xs, k)), lit(False))
+        place = For(Size(xs), k, found, lit(-1), If(is_first, k, found))
+        return Let(i, place, If(Op("lt", (i, lit(0)), BOOL), failing(INT), i))
+
+    return p.let("xs", xs, lambda xs: p.let("x", x, lambda x: first(xs, x)))
 
 
 def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:

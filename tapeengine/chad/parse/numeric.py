@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
+    Build,
     Concatenate,
     Elements,
     If,
@@ -17,6 +18,7 @@ from tapeengine.chad.terms import (
     Map,
     Op,
     Replicate,
+    Size,
     Term,
     Var,
     counted,
@@ -119,23 +121,32 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
     return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1]), (left, right))
 
 
-LISTS = (ast.List, ast.ListComp)
-
-
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
-    """Python's operations on lists: ``[x] * n`` repeats and ``[x] + [y]`` joins; None if there is no list display."""
-    written = [isinstance(side, LISTS) for side in (node.left, node.right)]
-    if isinstance(node.op, ast.Mult) and any(written):
-        items, size = (left, right) if written[0] else (right, left)
-        if size.type == INT and isinstance(items, Elements) and len(items.items) == 1:
-            return Replicate(size, items.items[0])
-        p.error(node, "* of a list", "write [x] * n to repeat, or np.array([...]) * a for numbers")
-    if isinstance(node.op, ast.Add) and all(written):
+    """Python's operations on lists: ``xs * n`` repeats and ``xs + ys`` joins; None for another operation."""
+    lists = [p.is_list(side) for side in (node.left, node.right)]
+    if isinstance(node.op, ast.Mult) and lists in ([True, False], [False, True]):
+        items, size = (left, right) if lists[0] else (right, left)
+        if size.type == INT:
+            return repeated(p, items, size)
+    if isinstance(node.op, ast.Add) and all(lists):
         of = p.unify(node, left.type, right.type)
         return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))
     if isinstance(node.op, ast.Add) and any(isinstance(side, ast.List) for side in (node.left, node.right)):
         p.error(node, "+ of a list written out is ambiguous", "write np.concatenate((a, b)), or np.array([...]) + b")
     return None
+
+
+def repeated(p: Parser, items: Term, size: Term) -> Term:
+    """``xs * n``: the elements of a list n times over."""
+    if isinstance(items, Elements) and len(items.items) == 1:
+        return Replicate(size, items.items[0])
+
+    def built(xs: Term) -> Term:
+        k = p.fresh("k", INT)
+        whole = Op("imul", (Op("imax", (size, lit(0)), INT), Size(xs)), INT)
+        return Build(whole, k, Index(xs, Op("imod", (k, Size(xs)), INT)))
+
+    return p.let("xs", items, built)
 
 
 def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:

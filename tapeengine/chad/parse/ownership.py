@@ -13,19 +13,19 @@ from collections.abc import Mapping, Sequence
 from tapeengine.chad.parse.aliases import changes
 from tapeengine.chad.parse.names import assigned, renaming
 
-__all__ = ["changed_in", "shared"]
+__all__ = ["READING", "changed_in", "shared"]
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
     "list array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
-    "concatenate".split()
+    "concatenate copy eye roll".split()
 )
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(
     "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
     "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range".split()
 )
-METHODS = frozenset("append extend insert pop sum max min mean prod dot cumsum".split())
+METHODS = frozenset("append extend insert pop sum max min mean prod dot cumsum copy index count".split())
 #: Methods that put their argument, or its elements, into an array.
 ADDING = frozenset(("append", "extend", "insert"))
 
@@ -79,7 +79,7 @@ def _statement(statement: ast.stmt, reasons: dict[str, str | None]) -> None:
         case ast.For(target=target, iter=over, body=inside):
             for name in _names(target):
                 reasons[name] = "it is an element of what a loop runs over"
-            for name in set(_names(over)).intersection(changed_in(inside)):
+            for name in set(_run_over(over)).intersection(changed_in(inside)):
                 reasons[name] = "the loop around runs over it"
     if not renaming(statement):
         _uses(statement, reasons, keeps=isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr))
@@ -118,6 +118,16 @@ def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
     return [name for statement in statements for name, _ in changes(statement)]
 
 
+def _run_over(node: ast.AST) -> list[str]:
+    """Give the names whose arrays a loop reads step by step: those of a range, or of a copy, it reads before."""
+    match node:
+        case ast.Name(id=name):
+            return [name]
+        case ast.Call(func=ast.Name(id="range" | "list" | "sorted" | "len")):
+            return []
+    return [name for child in ast.iter_child_nodes(node) for name in _run_over(child)]
+
+
 def _names(node: ast.AST) -> list[str]:
     return [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
 
@@ -136,7 +146,9 @@ def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | No
             if keeps and reasons.get(name, "") is None:
                 reasons[name] = f"{ast.unparse(statement)} may be the same array"
             return
-        case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
+        case ast.Subscript(value=ast.Name(), slice=index, ctx=context) if isinstance(
+            context, ast.Store
+        ) or not isinstance(index, ast.Slice):
             _expression(index, statement, reasons, keeps=False)
             return
         case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=args) if attr in METHODS:

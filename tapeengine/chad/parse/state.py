@@ -6,7 +6,7 @@ import ast
 import builtins
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -15,6 +15,7 @@ from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.chad.parse.desugar import Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
+from tapeengine.chad.parse.lists import ARRAY, Kinds, ListOf
 from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
@@ -29,6 +30,8 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product
 __all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved"]
 
 MISSING: Any = object()
+#: The modules whose functions make arrays.
+NUMPY = ("numpy", "tapeengine.numpy")
 
 
 class Unresolved(Exception):
@@ -166,6 +169,7 @@ class Parser:
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
+        self.kinds = Kinds(self.tree, lambda name: getattr(self.outer.get(name), "__name__", "") in NUMPY)
 
     def _read(self) -> ast.FunctionDef:
         try:
@@ -259,6 +263,19 @@ class Parser:
                 owner = self.known(value, env)
                 return owner.get(key, MISSING) if isinstance(owner, dict) else MISSING
         return MISSING
+
+    def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
+        """Record the operands of an operation that has the language's meaning if one of its arrays is numpy's."""
+        arrays = [(self.kinds.of(e), t) for e, t in operands if isinstance(t.type, Array)]
+        unknown = tuple(t for kind, t in arrays if not isinstance(kind, ListOf))
+        if arrays and not unknown:
+            self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")
+        if all(kind != ARRAY for kind, _ in arrays):
+            self.operands.append((node, unknown))
+
+    def is_list(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives a Python list."""
+        return isinstance(self.kinds.of(node), ListOf)
 
     def fresh(self, hint: str, of: Type) -> Var:
         """Make a new variable."""

@@ -27,6 +27,7 @@ from tapeengine.chad.parse.parameters import bound
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.unpacking import parts_of
 from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 
@@ -98,7 +99,7 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return in_place.method(p, first, name, method, args, env, then)
         case ast.Assign(
             targets=targets, value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args)
-        ) if name in env:
+        ) if isinstance(getattr(env.get(name), "type", None), Array):
             return in_place.popped(p, first, name, args, env, lambda x, env: assign(p, targets, x, env, then))
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
             return define(p, value, name, env, then)
@@ -172,9 +173,8 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
         case ast.Name(id=name):
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
-            if isinstance(term.type, Array):
-                name = ast.unparse(target)
-                p.error(target, "an array taken apart", f"write {name} = xs[0], xs[1], ..., or give a tuple")
+            if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
+                return p.let("t", term, lambda t: apart(p, target, elts, t, env, then))
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
                 p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
@@ -184,9 +184,16 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             return in_place.element(p, target, changed, index, lambda _: term, env, then)
         case ast.Subscript() | ast.Attribute():
             p.error(target, "values are not changed in place", in_place.instead(target))
-        case ast.Starred():
-            p.error(target, "* in an assignment", "write the parts out, or use slices")
     p.error(target, "this cannot be assigned to", "assign to a name or a tuple of names")
+
+
+def apart(p: Parser, target: ast.expr, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
+    """Assign the parts of an array, or those of a tuple of which one target takes several."""
+    parts = parts_of(p, target, elts, term)
+    if parts is None:
+        p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
+    plain = [e.value if isinstance(e, ast.Starred) else e for e in elts]
+    return taken_apart(p, plain, parts, env, then)
 
 
 def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
@@ -226,6 +233,8 @@ def augmented(
         return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))
     if not isinstance(target, ast.Name):
         p.error(target, "values are not changed in place", in_place.instead(target, op, value))
+    if isinstance(getattr(env.get(target.id), "type", None), Array):
+        in_place.own_or_refuse(p, node, target.id, target)
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     return bind(p, target.id, expression(p, binop, env), env, then)

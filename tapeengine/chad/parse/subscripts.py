@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.expressions import expression
@@ -11,7 +11,7 @@ from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, lit
 from tapeengine.chad.types import BOOL, INT, Array, Product, show
 
-__all__ = ["subscript"]
+__all__ = ["bounds", "masked", "subscript"]
 
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
@@ -36,7 +36,8 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if position.type == Array(INT):
         return Gather(term, position)
     if position.type == Array(BOOL):
-        p.operands.append((node, (term,)))
+        if isinstance(node, ast.Subscript):
+            p.operated(node, [(node.value, term)])
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     return Index(term, p.coerce(index, position, INT))
 
@@ -109,8 +110,14 @@ def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
         at = at if start_at_0 else Op("iadd", (low, at), INT)
         return Build(_divided(size, step), i, Index(xs, at))
 
+    return bounds(p, node, xs, env, built)
+
+
+def bounds(p: Parser, node: ast.Slice, xs: Term, env: Env, body: Callable[[Term, Term], Term]) -> Term:
+    """Give the ends of a slice of a variable, clipped as Python does, to a term."""
+    n = Size(xs)
     low = _bound(p, node.lower, lit(0), n, (lit(0), n), env)
-    return p.let("low", low, lambda low: built(low, _bound(p, node.upper, n, n, (lit(0), n), env)))
+    return p.let("low", low, lambda low: body(low, _bound(p, node.upper, n, n, (lit(0), n), env)))
 
 
 def backwards(p: Parser, node: ast.Slice, xs: Term, n: Term, step: int, env: Env) -> Term:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tapeengine.chad.annotations import Array as ArrayOf
-from tapeengine.chad.annotations import Sum as SumOf
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Type
 
 __all__ = ["TypeTable", "UnknownType", "class_fields"]
@@ -75,8 +74,6 @@ class TypeTable:
             return self(self.resolve(annotation.__forward_arg__))
         if isinstance(annotation, ArrayOf):
             return Array(self(annotation.element))
-        if isinstance(annotation, SumOf):
-            return Sum(tuple(map(self, annotation.options)))
         try:
             if annotation in simple:
                 return simple[annotation]

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from tapeengine.chad.target import LDense, LIndex, LProj, LScale, LTotal, LTuple, Plus, Zero
 from tapeengine.chad.terms import Apply, Build, Elements, Lambda, Let, Literal, Map, Op, Proj, Term, Total, Tuple, Var
 from tapeengine.chad.traverse import Names, all_names, freshen, substitute
-from tapeengine.chad.types import Function, Linear, LProduct, Product
+from tapeengine.chad.types import Linear, Product
 
 __all__ = ["RULES", "Rule", "is_cheap"]
 
@@ -179,58 +179,6 @@ def algebra(term: Term) -> Term | None:
             return x
         case LScale(Zero() as zero, _):
             return zero
-    return None
-
-
-# let f = \x. (a, b) in e  ~>  let f1 = \x. a in let f2 = \x. b in e[(f1 x, f2 x)/f x]
-def let_lam_pair_split(term: Term) -> Term | None:
-    """Split a function that returns a tuple, if its components share no work."""
-    match term:
-        case Let(Var(of=Function()) as f, Lambda(params, Tuple(items) | LTuple(items)), e) if items:
-            names = Names(all_names(term))
-            parts = [Lambda(params, items[0])] + [freshen(Lambda(params, item), names) for item in items[1:]]
-            variables = [Var(names(f"{f.name}_{i}"), part.type) for i, part in enumerate(parts)]
-            body = _split_calls(e, f, variables, names)
-            for var, part in reversed(list(zip(variables, parts, strict=True))):
-                body = Let(var, part, body)
-            return body
-    return None
-
-
-def _tuple_of(of: object, items: list[Term]) -> Term:
-    return LTuple(tuple(items)) if isinstance(of, LProduct) else Tuple(tuple(items), _named(of))
-
-
-def _split_calls(term: Term, f: Var, variables: list[Var], names: Names) -> Term:
-    from tapeengine.chad.traverse import map_children
-
-    assert isinstance(f.of, Function)
-    if isinstance(term, Apply) and isinstance(term.function, Var) and term.function.name == f.name:
-        args = tuple(_split_calls(a, f, variables, names) for a in term.args)
-        return _tuple_of(f.of.result, [Apply(v, args) for v in variables])
-    if isinstance(term, Var) and term.name == f.name:
-        params = tuple(Var(names("x"), t) for t in f.of.params)
-        return Lambda(params, _tuple_of(f.of.result, [Apply(v, params) for v in variables]))
-    return map_children(term, lambda child: _split_calls(child, f, variables, names))
-
-
-# map (\x. (b, c)) a  ~>  let a' = a in (map (\x. b) a', map (\x. c) a')
-def map_pair_split(term: Term) -> Term | None:
-    """Split a map or build of tuples into a tuple of arrays; the arrays and the size are bound first.
-
-    The result is ``unzip`` of the term.
-    """
-    match term:
-        case Map(xs, Tuple(items), arrays, broadcasts) if items:
-            names = Names(all_names(term))
-            bound = [Var(names("a"), a.type) for a in arrays]
-            maps = [freshen(Map(xs, item, tuple(bound), broadcasts), names) for item in items]
-            return _around(bound, list(arrays), Tuple(tuple(maps)))
-        case Build(n, i, Tuple(items)) if items:
-            names = Names(all_names(term))
-            size = Var(names("n"), n.type)
-            builds = [freshen(Build(size, i, item), names) for item in items]
-            return Let(size, n, Tuple(tuple(builds)))
     return None
 
 

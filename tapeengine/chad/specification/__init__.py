@@ -6,7 +6,6 @@
 `environment`          environment cotangents as pairs (CHAD 7.5) and as vectors (EC Fig. 2)
 `functions`            functions by copowers (CHAD 7.5)
 `ladder`               the reverse derivative in each of these forms
-`monoids`              the reverse derivative over other sums than those of reals (EC Fig. 3)
 `forward`              the forward derivative as a function of the context's tangent (CHAD 7.4)
 `running`              a program's derivatives by evaluating their terms
 =====================  ==============================================================================================
@@ -16,6 +15,5 @@ from tapeengine.chad.specification.dense import Dense
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import FORMS, derivative, reverse_in
-from tapeengine.chad.specification.monoids import backpropagated
 
-__all__ = ["FORMS", "Dense", "Evaluator", "backpropagated", "derivative", "forward", "reverse_in"]
+__all__ = ["FORMS", "Dense", "Evaluator", "derivative", "forward", "reverse_in"]

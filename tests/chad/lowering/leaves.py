@@ -1,6 +1,6 @@
 """Python's values as the leaves that a lowered program takes, and back; for tests."""
 
-from tapeengine.chad.backends.plain import Values
+from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.lowering.patterns import array_types, leaf_types, stored
 from tapeengine.chad.types import Array, Named, Product, Sum, is_discrete

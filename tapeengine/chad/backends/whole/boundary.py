@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.chad.backends.plain import Values
+from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types

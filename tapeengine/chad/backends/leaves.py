@@ -1,35 +1,22 @@
-"""Run programs of any kind in plain Python: the text of the intermediate form, on the evaluator's values.
-
-This runs programs that no other back end accepts: members of recursive types, rows of different sizes, and recursion in
-forward mode.
-"""
+"""Convert between values of terms and the leaves that a lowered program takes and gives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.running import call_registered
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf
 from tapeengine.chad.intermediate.statements import Type as FormType
-from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.linear import Sparse
-from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.lowering.patterns import array_types, leaf_types, stored
-from tapeengine.chad.terms import Definition, Module
 from tapeengine.chad.types import Array, Named, Product, Sum, Type, is_discrete
 from tapeengine.chad.values import Tagged
-from tapeengine.primitive import Primitive
 
-__all__ = ["DEPTH", "PlainPasses", "PlainTangent", "Values"]
-
-#: The greatest depth of nested data and calls.
-DEPTH = 2_000_000
+__all__ = ["Values"]
 
 
 class Values:
@@ -218,78 +205,3 @@ def has_cotangent(of: FormType) -> bool:
     while isinstance(of, ArrayOf):
         of = of.element
     return of == REAL or isinstance(of, BoxOf)
-
-
-class PlainPasses:
-    """The forward and the reverse pass of a program on values of terms.
-
-    Parameters
-    ----------
-    module : Module
-    lowered : Lowered
-        The result of `lower_reverse` for rows of any sizes.
-    primitives : mapping of str to Primitive
-        The registry primitives that the program calls.
-    call : callable, optional
-        What calls these; see `call_registered`.
-    """
-
-    def __init__(
-        self,
-        module: Module,
-        lowered: Lowered,
-        primitives: Mapping[str, Primitive],
-        call: Callable[..., list[Any]] = call_registered,
-    ) -> None:
-        self.definition = module.definitions[module.main]
-        self.values = Values(module.types)
-        self.results = Values(module.types, lowered.is_dense)
-        self.run = compiled(lowered.program, primitives=primitives, call=call)
-
-    def vjp(self, args: Sequence[Any]) -> tuple[Any, Callable[[Any], list[Any]]]:
-        """Run the program; return its value and a function that gives a sparse cotangent of each argument."""
-        with deep(DEPTH):
-            *results, kept = self.run["forward"](*leaves_of(self.values, self.definition, args))
-            value = self.results.restored(self.definition.result, iter(results))
-
-        def back(d: Any) -> list[Any]:
-            with deep(DEPTH):
-                given = self.results.cotangent(self.definition.result, d, value)
-                gave = iter(self.run["reverse"](kept, *given))
-                each = zip(self.definition.params, args, strict=True)
-                return [self.values.sparse(p.of, gave, x) for p, x in each]
-
-        return value, back
-
-
-class PlainTangent:
-    """The tangent function of a program on values of terms.
-
-    Parameters
-    ----------
-    module : Module
-    lowered : Lowered
-        The result of `lower_value` for its tangents, for rows of any sizes.
-    primitives : mapping of str to Primitive
-        The registry primitives that the program calls.
-    """
-
-    def __init__(self, module: Module, lowered: Lowered, primitives: Mapping[str, Primitive]) -> None:
-        self.definition = module.definitions[module.main]
-        self.values = Values(module.types)
-        self.results = Values(module.types, lowered.is_dense)
-        self.run = compiled(lowered.program, primitives=primitives)[lowered.main]
-
-    def jvp(self, args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the program; return its value and its sparse tangent."""
-        with deep(DEPTH):
-            each = zip(self.definition.params, tangents, args, strict=True)
-            given = [x for p, d, v in each for x in self.values.cotangent(p.of, d, v)]
-            found = iter(self.run(*leaves_of(self.values, self.definition, args), *given))
-            value = self.results.restored(self.definition.result, found)
-            return value, self.results.sparse(self.definition.result, found, value)
-
-
-def leaves_of(values: Values, definition: Definition, args: Sequence[Any]) -> list[Any]:
-    """Give the leaves of all arguments."""
-    return [x for p, v in zip(definition.params, args, strict=True) for x in values.flat(p.of, v)]

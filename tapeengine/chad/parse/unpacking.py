@@ -1,0 +1,54 @@
+"""``a, b = xs`` and ``a, *rest = xs``: the parts of an array or a tuple by their places."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from tapeengine.chad.parse.raising import failing
+from tapeengine.chad.parse.state import Parser
+from tapeengine.chad.terms import Build, Elements, If, Index, Op, Proj, Size, Term, Tuple, lit
+from tapeengine.chad.types import BOOL, INT, Array, Product
+
+__all__ = ["parts_of"]
+
+
+def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> Term | None:
+    """Give the parts of a variable for each of several targets, as a tuple; None for what has no such parts.
+
+    A run fails where an array has another number of elements.
+    """
+    stars = [k for k, e in enumerate(elts) if isinstance(e, ast.Starred)]
+    before, after = (stars[0], len(elts) - stars[0] - 1) if stars else (len(elts), 0)
+    if isinstance(term.type, Product):
+        count = len(term.type.items)
+        if not stars or count < before + after:
+            return None
+        items: list[Term] = [Proj(term, k) for k in range(count)]
+        rest = elements(p, node, items[before : count - after])
+        return Tuple((*items[:before], rest, *items[count - after :]))
+    if not isinstance(term.type, Array):
+        return None
+    fits = Op("le" if stars else "eq", (lit(before + after), Size(term)), BOOL)
+    first = tuple(Index(term, lit(k)) for k in range(before))
+    last = tuple(Index(term, lit(k - after)) for k in range(after))
+    middle = (between(p, term, before, after),) if stars else ()
+    whole = Tuple((*first, *middle, *last))
+    return If(fits, whole, failing(whole.type))
+
+
+def elements(p: Parser, node: ast.AST, items: Sequence[Term]) -> Term:
+    """Give a list of parts of a tuple."""
+    if not items:
+        p.error(node, "* of no parts", "leave it out")
+    of = items[0].type
+    for item in items[1:]:
+        of = p.unify(node, of, item.type)
+    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
+
+
+def between(p: Parser, xs: Term, before: int, after: int) -> Term:
+    """Give the elements of an array but the first and the last ones."""
+    i = p.fresh("i", INT)
+    size = Op("isub", (Size(xs), lit(before + after)), INT)
+    return Build(size, i, Index(xs, Op("iadd", (i, lit(before)), INT)))
