@@ -316,6 +316,7 @@ define internal i64 @elements(i64 %a, i64 %b) noinline memory(none) nounwind wil
 """
 
 METADATA = """
+attributes #0 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
 !7 = !{!"branch_weights", i32 1000, i32 1}
 !8 = !{!"branch_weights", i32 1, i32 1000}
 !9 = !{i64 0, i64 17592186044417}
