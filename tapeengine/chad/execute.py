@@ -188,9 +188,14 @@ class Executable:
     def lowered(self) -> Lowered | None:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
-            return lower_reverse(self.closed, self.reverse_terms)
+            return self.with_kernels(lower_reverse(self.closed, self.reverse_terms))
         except NotLowered:
             return None
+
+    def with_kernels(self, lowered: Lowered) -> Lowered:
+        """Give a lowered program with the C kernels that it calls."""
+        lowered.program.kernels.update({n: p.kernel for n, p in self.primitives.table.items() if n != p.name})
+        return lowered
 
     @functools.cached_property
     def tangent_entry(self) -> Native | None:
@@ -223,7 +228,7 @@ class Executable:
         if all(form(p.of, self.classes) is not None for p in of.params) or (not self.backend and self.is_whole):
             return None
         return References(
-            lambda: lower_reverse(self.closed, self.reverse_terms, dense=False),
+            lambda: self.with_kernels(lower_reverse(self.closed, self.reverse_terms, dense=False)),
             of,
             self.closed.types,
             self.classes,
@@ -270,7 +275,7 @@ class Executable:
     def dense_tangent(self) -> Lowered | None:
         """The tangent in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
-            return lower_value(tangent_module(self.closed))
+            return self.with_kernels(lower_value(tangent_module(self.closed)))
         except NotLowered:
             return None
 

@@ -14,7 +14,7 @@ from tapeengine.chad.terms import Primitive as PrimitiveTerm
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
 from tapeengine.primitive import Primitive
 
-__all__ = ["Primitives", "find", "is_elementwise", "named", "result_type"]
+__all__ = ["Primitives", "calls_kernel", "find", "is_elementwise", "named", "result_type"]
 
 
 def find(function: Any) -> Primitive | None:
@@ -41,6 +41,11 @@ def find(function: Any) -> Primitive | None:
     library = str(getattr(function, "__module__", None) or "").split(".")[0]
     ends = [p for n, p in registry.items() if n.endswith(f".{name}") and library in ("", n.split(".")[0])]
     return ends[0] if len(ends) == 1 else None
+
+
+def calls_kernel(function: Any) -> bool:
+    """Tell whether a function calls a primitive's C kernel on numbers: what `scalar_function` gives."""
+    return isinstance(getattr(function, "__self__", None), ScalarFunction)
 
 
 def named(name: str) -> Primitive:

@@ -61,6 +61,30 @@ static inline void te_free_blocks(te_block *last) {
     }
 }
 
+static inline void te_free_after(te_block *first) {
+    while (first) {
+        te_block *after = first->after;
+        free(first);
+        first = after;
+    }
+}
+
+/* Separate the blocks after one from it; return the first of them. */
+static inline te_block *te_cut(te_block *last) {
+    te_block *rest = last ? last->after : NULL;
+    if (rest) last->after = NULL, rest->before = NULL;
+    return rest;
+}
+
+/* The first of the blocks that end with the last one; NULL if they are larger than allowed. */
+static inline te_block *te_spared(te_block *last, int64_t most) {
+    for (te_block *b = last;; b = b->before) {
+        most -= b->end - (char *)b;
+        if (most < 0) return NULL;
+        if (!b->before) return b;
+    }
+}
+
 static inline void te_free(te_memory *m) {
     free(m->words);
     te_free_blocks(m->blocks);
@@ -384,6 +408,9 @@ typedef struct te_native {
 
 typedef int (*te_compiled)(te_word *registers, te_native *state);
 
+/* The first aligned address in a block. */
+static inline char *te_begin(te_block *b) { return (char *)(((uintptr_t)(b + 1) + 31) & ~(uintptr_t)31); }
+
 /* Memory for more bytes than are left: the next block, if it is large enough, or a new one. */
 static char *te_more(te_arena *a, int64_t size) {
     te_block *b = a->block ? a->block->after : NULL;
@@ -406,9 +433,16 @@ static char *te_more(te_arena *a, int64_t size) {
     }
     a->block = b;
     a->end = b->end;
-    char *at = (char *)(((uintptr_t)(b + 1) + 31) & ~(uintptr_t)31);
+    char *at = te_begin(b);
     a->top = at + size;
     return at;
+}
+
+/* Take memory from these blocks first. */
+static inline void te_reopen(te_arena *a, te_block *b) {
+    a->block = b;
+    a->end = b->end;
+    a->top = te_begin(b);
 }
 
 /* The last block that a run has opened, from which te_free_blocks goes down. */

@@ -21,6 +21,7 @@ cdef extern from "machine.h" nogil:
         te_block *blocks
     ctypedef struct te_block:
         te_block *before
+        te_block *after
         char *end
     ctypedef struct te_arena:
         char *top
@@ -55,7 +56,9 @@ cdef class Code:
     cdef readonly object owner
     cdef readonly int registers, shared
     cdef int step_count, param_count, result_count, constant_count
+    cdef te_block *spare
 
     cdef void begin(self, te_word *r) noexcept nogil
     cdef int run(self, te_word *r, te_memory *memory, te_memory *given, int64_t *passed) except -1
     cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1
+    cdef void end(self, te_memory *memory) noexcept

@@ -32,6 +32,10 @@ cdef extern from "machine.h" nogil:
     const char **te_control_names
     double op_value(int op, double a, double b)
     te_block *te_last_block(const te_arena *a)
+    void te_reopen(te_arena *a, te_block *b)
+    te_block *te_spared(te_block *last, int64_t most)
+    te_block *te_cut(te_block *last)
+    void te_free_after(te_block *first)
     int te_power(int64_t a, int64_t n, int64_t *d)
     const void *const *te_operations
     enum:
@@ -42,6 +46,7 @@ cdef enum:
     SLICE = 20_000_000   # instructions between two checks for interrupts
     STACK = 1 << 20      # bytes of the C stack that recursive compiled code may use
     SMALL = 512          # words of scratch memory that lie on the C stack
+    SPARE = 1 << 24      # bytes that code keeps for its next run; the system would hand out each page again, slowly
 
 
 def opcodes():
@@ -146,6 +151,7 @@ cdef class Code:
         free(self.results)
         free(self.constant_at)
         free(self.constants)
+        te_free_after(self.spare)
 
     def __len__(self):
         return self.step_count
@@ -190,19 +196,34 @@ cdef class Code:
         memset(small, 0, sizeof(te_block))
         first.end = small + sizeof(room)
         s.kept.block = memory.blocks
+        if s.kept.block == NULL and self.spare != NULL:
+            te_reopen(&s.kept, self.spare)
+            self.spare = NULL
         s.scratch.block, s.scratch.top, s.scratch.end = first, small + 32, first.end
         s.budget, s.allowed, s.limit, s.called = FIRST, FIRST, small - STACK, <void *> self.owner
         status = self.address(r, &s)
         if s.thread != NULL:
             PyEval_RestoreThread(s.thread)
         free_above(te_last_block(&s.scratch), first)
-        memory.blocks = te_last_block(&s.kept)
+        rest, memory.blocks = te_cut(s.kept.block), s.kept.block
+        if self.spare == NULL:
+            self.spare = rest
+        else:
+            te_free_after(rest)
         passed[0] = s.allowed - s.budget
         if status == TE_RAISED:
             return -1
         if status == TE_NO_MEMORY:
             raise MemoryError("no memory for the arrays of a program, or for what it keeps for its reverse pass")
         return status
+
+    cdef void end(self, te_memory *memory) noexcept:
+        """Free the memory of a run, except for what the next run may use."""
+        if self.spare == NULL and memory.blocks != NULL:
+            self.spare = te_spared(memory.blocks, SPARE)
+            if self.spare != NULL:
+                memory.blocks = NULL
+        te_free(memory)
 
 
 cdef void free_above(te_block *last, te_block *first) noexcept nogil:

@@ -28,8 +28,14 @@ from tapeengine._core.programs.machine cimport (
 
 import numpy
 
-cdef extern from "Python.h":
-    object PyType_GenericAlloc(type cls, Py_ssize_t n)
+cdef extern from *:
+    """
+    /* An instance without values, as object.__new__ makes it: with room for its values instead of a dictionary. */
+    static PyObject *te_instance(PyObject *cls, PyObject *nothing) {
+        return ((PyTypeObject *)cls)->tp_new((PyTypeObject *)cls, nothing, NULL);
+    }
+    """
+    object te_instance(object cls, object nothing)
 
 cnp.import_array()
 
@@ -443,7 +449,7 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
         c.poles += not isfinite((<double *> of[0])[0])
         return (<double *> of[0])[0]
     if form.kind <= RECORD:
-        made = PyType_GenericAlloc(<type> form.cls, 0) if form.is_plain else PyTuple_New(PyTuple_GET_SIZE(form.items))
+        made = te_instance(form.cls, ()) if form.is_plain else PyTuple_New(PyTuple_GET_SIZE(form.items))
         for i in range(PyTuple_GET_SIZE(form.items)):
             part = <Form> PyTuple_GET_ITEM(form.items, i)
             y = made_of(part, of, part_like(form, like, i), c)
@@ -625,7 +631,7 @@ cdef object record_of(Form form, tuple parts):
     cdef Py_ssize_t i
     if not form.is_plain:
         return form.cls(*parts)
-    made = PyType_GenericAlloc(<type> form.cls, 0)
+    made = te_instance(form.cls, ())
     for i in range(PyTuple_GET_SIZE(parts)):
         PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), <object> PyTuple_GET_ITEM(parts, i))
     return made
@@ -682,6 +688,8 @@ cdef class Backpropagator:
         self.words = self.few
 
     def __dealloc__(self):
+        if self.native is not None:
+            self.native.forward.end(&self.memory)
         te_free(&self.memory)
         if self.words != self.few:
             free(self.words)
@@ -862,7 +870,7 @@ cdef class Native:
             given = give(self.params, &c, True, made.primals)
             return given if c.poles == 0 or self.again is None else None
         finally:
-            te_free(&memory)
+            code.end(&memory)
             if r != small:
                 free(r)
 

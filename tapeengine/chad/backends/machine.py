@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine._core.programs.machine import Code, opcodes
+from tapeengine.chad.backends.skipped import skipping
 from tapeengine.chad.intermediate.analysis import blocks
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
@@ -457,6 +458,7 @@ def assemble(
     >>> len(assemble(square, [y], [], may_raise=True))
     2
     """
+    function = skipping(function)
     a = Assembler(function, may_raise, is_few)
     for v in shared:
         a.registers[v.name] = a.fresh()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from tapeengine._core.scalars.kernel import scalar_function
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Group, Registered, Type, Var
 from tapeengine.primitive import Primitive
@@ -101,6 +103,8 @@ def given_by(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any
     primitive = table[s.name]
     given = iter(leaves)
     values = [grouped(g, given) for g in s.groups]
+    if s.name != primitive.name:
+        return by_kernel(primitive.kernel, s.rule, s.argument, values)
     static = {**primitive.static_defaults, **dict(s.static)}
     if s.rule == "value":
         return primitive.primal(*values, **static)
@@ -110,6 +114,22 @@ def given_by(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any
     if rule is None:
         return tuple([np.zeros(np.shape(x)) for x in parts(args[s.argument] if s.rule == "vjp" else out)])
     return rule(d, rule.keep(args, static, out, s.argument))
+
+
+def by_kernel(kernel: Any, rule: str, argument: int, values: Sequence[Any]) -> Any:
+    """Call a primitive's kernel, or the partial derivative of one argument times a cotangent or tangent."""
+    if rule == "value":
+        return of_each(kernel, kernel.value, values)
+    d, *args, _ = values
+    return d * of_each(kernel, kernel.partials[argument], args)
+
+
+def of_each(kernel: Any, address: int, args: Sequence[Any]) -> Any:
+    """Apply a C function of one or two numbers to numbers, or to all elements of arrays."""
+    like: Any = SimpleNamespace(kernel=kernel._replace(value=address))
+    one = scalar_function(like)
+    found = np.frompyfunc(one, kernel.arity, 1)(*args)
+    return found.astype(float) if isinstance(found, np.ndarray) else found
 
 
 def grouped(group: Group, leaves: Iterator[Any]) -> Any:

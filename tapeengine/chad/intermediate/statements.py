@@ -28,6 +28,7 @@ frame for each step, other sites have one frame. The reverse pass may run many t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operation, Scalar
 
@@ -433,7 +434,10 @@ class Program:
     functions : dict of str to Function
     records : dict of str to list of list of Type
         For each recursive sum, the types of the fields of each option.
+    kernels : dict of str to Kernel
+        The C functions of the primitives that the program calls by their kernels, by the names in `Registered`.
     """
 
     functions: dict[str, Function] = field(default_factory=dict)
     records: dict[str, list[list[Type]]] = field(default_factory=dict)
+    kernels: dict[str, Any] = field(default_factory=dict)

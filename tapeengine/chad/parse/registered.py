@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.registered import find, result_type
+from tapeengine.chad.registered import calls_kernel, find, result_type
 from tapeengine.chad.terms import Elements, Primitive, Term, Tuple
-from tapeengine.chad.types import show
+from tapeengine.chad.types import FLOAT, show
 
 __all__ = ["primitive"]
 
@@ -29,5 +29,8 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
     except Exception as error:  # the primitive's own refusal, whatever it is
         types = ", ".join(show(a.type) for a in args)
         p.error(node, f"{known.name} does not take ({types}): {error}", "give arguments that the primitive takes")
-    p.primitives[known.name] = known
-    return Primitive(known.name, tuple(args), tuple(sorted(static.items())), of)
+    name = known.name
+    if calls_kernel(found) and all(a.type == FLOAT for a in args):
+        name = f"{name}.kernel"
+    p.primitives[name] = known
+    return Primitive(name, tuple(args), tuple(sorted(static.items())), of)

@@ -110,3 +110,17 @@ def test_only_what_is_read_before_a_write_is_kept_for_each_element():
     _, back = te.vjp(program, w, x, steps)
     for got, expected in zip(back(1.0)[:2], te.vjp(program.python, w, x, steps)[1](1.0)[:2], strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-13)
+
+
+def test_runs_that_use_memory_again_leave_that_of_others_alone():
+    native = te.program(product, backend="native").executable.entry
+    draws = np.random.default_rng(4)
+    args = [(draws.standard_normal((n, n)), draws.standard_normal((n, n))) for n in (5, 80, 20, 160, 3)]
+    alone = [te.program(product, backend="native").executable.entry.vjp(*pair)[1](1.5) for pair in args]
+    for dropped in range(len(args)):
+        backs = [native.vjp(*pair)[1] for pair in args]
+        del backs[dropped]
+        backs.insert(dropped, native.vjp(*args[dropped])[1])
+        for back, wanted in zip(backs, alone, strict=True):
+            for x, y in zip(back(1.5), wanted, strict=True):
+                np.testing.assert_array_equal(x, y)

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,6 +17,10 @@ import tapeengine as te
 from tapeengine.chad.backends import tiers
 
 needs_llvm = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
+
+
+#: The steps of a strip.
+STRIP = 1 << 14
 
 
 def oscillator(x: float, n: int) -> float:
@@ -201,6 +206,59 @@ def test_other_threads_run_meanwhile():
         time.sleep(0.001)
     assert turns > 3
     assert seen == [run(program, 0.7, 3_000_000)]
+
+
+@needs_llvm
+def test_tasks_of_a_fork_run_at_the_same_time():
+    program, events = te.program(oscillator, backend="native"), []
+    run(program, 0.7, 10)
+
+    def task(x):
+        events.append("begins")
+        found = program(x, 3_000_000)
+        events.append("ends")
+        return found
+
+    def both(xs, executor):
+        return sum(te.fork_map(task, xs, executor=executor))
+
+    with ThreadPoolExecutor(2) as pool:
+        value, back = te.vjp(lambda xs: both(xs, pool), [0.5, 0.7])
+        (cotangents,) = back(1.0)
+    assert events == ["begins", "begins", "ends", "ends"]
+    alone = [run(program, x, 3_000_000) for x in (0.5, 0.7)]
+    assert [value, *cotangents] == [sum(v for v, _ in alone), *(g for _, (g, _) in alone)]
+
+
+def sines(rows: int, x: te.Vec) -> float:
+    total = 0.0
+    for k in range(rows):
+        for v in x:
+            total = total + math.sin(v + k)
+    return total
+
+
+def squares(rows: int, x: te.Vec) -> float:
+    total = 0.0
+    for k in range(rows):
+        for v in x:
+            total = total + (v + k) * (v + k)
+    return total
+
+
+@needs_llvm
+def test_inner_loops_of_functions_look_for_interrupts_after_each_strip():
+    polls = [te.program(f).inspect().count("call i32 @te_poll") for f in (sines, squares)]
+    assert polls[0] == polls[1] + 2  # in both passes; a loop of arithmetic is as long as its array
+
+
+@needs_llvm
+@pytest.mark.parametrize("count", [0, 1, STRIP, STRIP + 1, 2 * STRIP + 3])
+def test_strips_change_no_bit(count):
+    xs = np.linspace(-1.0, 1.0, count)
+    native, machine = (te.vjp(te.program(sines, backend=b), 3, xs) for b in ("native", "machine"))
+    assert native[0] == machine[0] == sines(3, xs)
+    np.testing.assert_array_equal(native[1](1.0)[1], machine[1](1.0)[1])
 
 
 def decay(xs: te.Vec, k: int) -> float:

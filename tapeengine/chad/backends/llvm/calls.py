@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.helpers import typed
 from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.intermediate.statements import Call, Function, Registered
+from tapeengine.chad.intermediate.statements import Call, Function, Operand, Registered
 
 __all__ = ["call", "params_of", "registered", "results_of"]
 
@@ -38,5 +40,18 @@ def call(b: Body, s: Call) -> None:
 
 
 def registered(b: Body, s: Registered) -> None:
-    """Call a primitive of the registry."""
-    raise NotAssembled("a primitive of the registry")
+    """Call a primitive of the registry by its C kernel; a rule is a product with a partial derivative."""
+    kernel = b.program.program.kernels.get(s.name)
+    if kernel is None:
+        raise NotAssembled("a primitive of the registry without a kernel")
+    if s.rule == "value":
+        b.give(s.outs[0], [by_address(b, kernel.value, s.args)])
+        return
+    d, *args, _ = s.args
+    b.give(s.outs[0], [b.op(f"fmul double {b.one(d)}, {by_address(b, kernel.partials[s.argument], args)}")])
+
+
+def by_address(b: Body, address: int, args: Sequence[Operand]) -> str:
+    """Call a C function of numbers."""
+    given = typed(["double"] * len(args), b.values(args))
+    return b.op(f"call double inttoptr (i64 {address} to ptr)({given}) #0")

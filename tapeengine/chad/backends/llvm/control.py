@@ -3,7 +3,7 @@
 A loop with a known number of steps keeps the number of its steps, and then a column for each word. A loop that ends by
 a condition keeps a chain of records, the newest first. A branch or a call keeps one record. An innermost loop has no
 exit except its end, so that it vectorises: it runs in strips, with a check for interrupts after each, except if it is
-inside another loop and runs along an array. Other loops check in each step.
+inside another loop and runs along an array and calls no functions. Other loops check in each step.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tapeengine.chad.backends.llvm.before import Before
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
+from tapeengine.chad.backends.llvm.operations import INLINE
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import FRAME
@@ -27,6 +28,7 @@ from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Call,
+    Compute,
     For,
     Function,
     If,
@@ -171,6 +173,11 @@ def open_columns(b: Body, kept: Kept, count: str) -> Columns:
 def is_innermost(body: Sequence[Statement]) -> bool:
     """Tell whether a loop's steps take a bounded time."""
     return not any(isinstance(s, For | While | Call | Registered | Plus) for s, _ in walk(list(body)))
+
+
+def calls(body: Sequence[Statement]) -> bool:
+    """Tell whether steps call functions, which take ten times as long as arithmetic."""
+    return any(isinstance(s, Compute) and s.operation.name not in INLINE for s, _ in walk(list(body)))
 
 
 def weight(body: Sequence[Statement]) -> int:
@@ -318,7 +325,8 @@ def counted(
 ) -> None:
     """Write a counted loop."""
     scratch, innermost = Scratch(b, s), is_innermost(s.body)
-    in_strips = innermost and not (b.depth and (count.isdigit() or count in b.sizes))
+    is_along = b.depth and count in b.sizes and not calls(s.body)
+    in_strips = innermost and not is_along and not (count.isdigit() and int(count) <= STRIP)
     place = b.place("i64", "i")
     entered, strip, head, end, done = (b.label(x) for x in ("enter", "strip", "step", "end", "done"))
     b.set(place, "i64", "0")

@@ -159,10 +159,15 @@ def is_filled(array: Var, sizes: Sequence[Operand], after: Sequence[Statement], 
             continue
         if isinstance(s, Store):
             return s.array == array and s.indices == at and len(at) == len(sizes)
-        if isinstance(s, For) and len(at) < len(sizes) and s.count == sizes[len(at)] and not s.carried:
+        if isinstance(s, For) and len(at) < len(sizes) and s.count == sizes[len(at)] and not carries(s, array.name):
             return is_filled(array, sizes, s.body, (*at, s.index))
         return False
     return False
+
+
+def carries(s: For, name: str) -> bool:
+    """Tell whether a loop carries an array."""
+    return any(isinstance(x, Var) and x.name == name for pair in s.carried for x in pair)
 
 
 def mentions(s: Statement, name: str) -> bool:

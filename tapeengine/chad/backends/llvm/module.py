@@ -20,6 +20,7 @@ from tapeengine.chad.backends.llvm.recompute import holding, recomputed
 from tapeengine.chad.backends.llvm.statements import RULES
 from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.backends.skipped import skipping
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type, Var
 
@@ -93,7 +94,7 @@ def module(program: Program, passes: Sequence[Pass], is_full: bool = True) -> tu
     NotAssembled
         If the program needs something that this back end lacks.
     """
-    program = replace(program, functions={name: fused(f) for name, f in program.functions.items()})
+    program = replace(program, functions={name: skipping(fused(f)) for name, f in program.functions.items()})
     passes = [replace(p, function=program.functions.get(p.function.name, p.function)) for p in passes]
     forward = next((p.function for p in passes if p.function.kept is not None), None)
     again, arrays, held = ({}, [], {}) if forward is None else recomputed(forward, len(program.functions) <= 2)
@@ -315,6 +316,7 @@ define internal i64 @elements(i64 %a, i64 %b) noinline memory(none) nounwind wil
 """
 
 METADATA = """
+attributes #0 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
 !7 = !{!"branch_weights", i32 1000, i32 1}
 !8 = !{!"branch_weights", i32 1, i32 1000}
 !9 = !{i64 0, i64 17592186044417}

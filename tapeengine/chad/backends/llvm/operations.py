@@ -12,7 +12,7 @@ from types import MappingProxyType
 from tapeengine.chad.backends.llvm.writer import POLE, REFER, Writer
 from tapeengine.chad.intermediate.operations import REAL, Operation
 
-__all__ = ["compute"]
+__all__ = ["INLINE", "compute"]
 
 INFINITY = "0x7FF0000000000000"
 ZERO = "0x0000000000000000"
