@@ -26,8 +26,9 @@ CONSTANT, FIRST_GUARD, TRUNC, EXACT, FINITE, ACCESS = 0xC0, 0xC1, 0xC7, 0xCB, 0x
 FORMS = tuple(generate_ops.forms(OPS))
 #: Operations that raise no exception in Python when their value is infinite or NaN.
 TOTAL = frozenset("add sub mul neg abs sign rint copysign maximum minimum choose relu step".split())
-#: The most instructions of one body, and of all bodies of a path: LLVM takes about 0.2 ms for each.
-LONGEST, MOST = 256, 600
+#: The most instructions of one body, and of all bodies of a path: LLVM takes about 0.2 ms for each. In lanes bodies are
+#: shorter, because a block repeats a body whenever one of its lanes leaves the path there.
+LONGEST, LONGEST_IN_LANES, MOST = 256, 48, 600
 #: The fewest repetitions of a pair, and the fewest instructions that it covers, one in so many.
 FEWEST, COVERED = 4, 200
 #: The largest distance of an operand that makes a difference between symbols, and how often one must occur.
@@ -112,12 +113,12 @@ class Body:
     live: set[int] = field(default_factory=set)
 
 
-def bodies_of(code: Code) -> list[Body]:
-    """The bodies of a path; what no body covers is interpreted."""
+def bodies_of(code: Code, longest: int = LONGEST) -> list[Body]:
+    """The bodies of a path, of at most `longest` instructions each; what no body covers is interpreted."""
     n, may_join = len(code.op), code.op < ACCESS
-    found = chosen(repetitions(symbols(code), may_join), n) if n > LONGEST else []
+    found = chosen(repetitions(symbols(code), may_join, longest), n) if n > longest else []
     if n <= MOST and may_join.all() and 2 * sum(len(at) * length for at, length in found) < n:
-        found = [(np.array([at]), min(LONGEST, n - at)) for at in range(0, n, LONGEST)]
+        found = [(np.array([at]), min(longest, n - at)) for at in range(0, n, longest)]
     bodies = [body for at, length in found if (body := body_at(code, at + code.first, length)) is not None]
     note_live(code, bodies)
     return bodies
@@ -174,12 +175,12 @@ class Grammar:
         self.sequence[np.flatnonzero(second) - 1] = pairs[:, 0]
 
 
-def repetitions(sequence: Array, may_join: Array) -> Grammar:
+def repetitions(sequence: Array, may_join: Array, longest: int) -> Grammar:
     """Join the most frequent pair of neighbours, as long as one is frequent."""
     least = len(sequence) / COVERED
     grammar = Grammar(sequence, np.arange(len(sequence)), [1] * (int(sequence.max()) + 1), {})
     while True:
-        pair, count, at = most_frequent(grammar, may_join)
+        pair, count, at = most_frequent(grammar, may_join, longest)
         length = sum(grammar.lengths[k] for k in pair)
         if count < FEWEST or count * length < least:
             return grammar
@@ -188,11 +189,11 @@ def repetitions(sequence: Array, may_join: Array) -> Grammar:
         grammar.lengths.append(length)
 
 
-def most_frequent(grammar: Grammar, may_join: Array) -> tuple[tuple[int, int], int, Array]:
+def most_frequent(grammar: Grammar, may_join: Array, longest: int) -> tuple[tuple[int, int], int, Array]:
     """The most frequent pair of neighbours that may be joined, its count, and where it is."""
     s, lengths = grammar.sequence, np.array(grammar.lengths)
     size = len(lengths)
-    at = np.flatnonzero(may_join[:-1] & may_join[1:] & (lengths[s[:-1]] + lengths[s[1:]] <= LONGEST))
+    at = np.flatnonzero(may_join[:-1] & may_join[1:] & (lengths[s[:-1]] + lengths[s[1:]] <= longest))
     if not len(at):
         return (0, 0), 0, at
     keys = s[at] * size + s[at + 1]

@@ -75,7 +75,7 @@ class Compiler:
         """Compile a path, if bodies repeat in it; warn if LLVM fails."""
         llvm = importlib.import_module("tapeengine.chad.backends.llvm.compile")
         code = Code.of(path)
-        bodies = found.bodies_of(code)
+        bodies = found.bodies_of(code, found.LONGEST_IN_LANES if in_lanes and path.guards else found.LONGEST)
         if not bodies:
             return
         try:

@@ -463,7 +463,7 @@ class Staged(Replays):
             self._hold([family, *self.families][:MOST_FORMS])
         plan = family.plan_for(primals)
         if plan is None:
-            made = Plan(back, value, primals, self.engine.structures, self.paths, self.compiler)
+            made = Plan(back, value, primals, self.engine.structures, self.paths, self.compiler, bool(self.optimise))
             family.plans = [made, *family.plans][:MOST_FORMS]
             self._hold(self.families)
             return

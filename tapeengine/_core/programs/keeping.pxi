@@ -59,6 +59,7 @@ def plan_data(Plan plan):
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
         "inputs": plan.inputs,
+        "drops": plan.drops,
         "primals": [layout_data(<Layout> layout) for layout in plan.primals],
         "known": list(plan.known),
         "paths": [path_data(path, numbers) for path in plan.paths],
@@ -89,6 +90,7 @@ def plan_of_data(dict data, structures, Py_ssize_t limit, compiler=None):
     cdef Plan plan = Plan.__new__(Plan)
     cdef Path path
     plan.structures, plan.limit, plan.places, plan.compiler = structures, limit, {}, compiler
+    plan.drops = data.get("drops", False)
     plan.inputs = data["inputs"]
     plan.primals = [layout_of(layout, 1, plan.inputs + 1) for layout in data["primals"]]
     plan.known = tuple(data["known"])

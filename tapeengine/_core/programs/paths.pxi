@@ -3,6 +3,12 @@
 cdef enum:
     LONG = 1 << 12          # a run of at least this many instructions releases the GIL
     STRETCH = 1 << 20       # instructions between two checks for an interrupt
+    RECENT = 8              # guards that are remembered, so that others that follow from them can be dropped
+
+
+cdef struct Decision:
+    int op
+    uint32_t a, b
 
 
 @cython.final
@@ -16,6 +22,8 @@ cdef class Numbering:
     cdef uint32_t mask
     cdef double **values        # of the tape
     cdef list notes             # of the tape
+    cdef bint drops             # whether guards that follow from others are dropped
+    cdef Decision[RECENT] known
 
     def __dealloc__(self):
         free(self.registers)
@@ -156,13 +164,25 @@ cdef class Numbering:
         if g.kind == TE_CALL:
             return self.call(self.notes[<Py_ssize_t> g.c][1], self.registers[g.a])
         if g.kind >= TE_TRUNC:
-            self.emit(g.kind, self.registers[g.a], self.constant(g.c))
+            a, b = self.registers[g.a], self.constant(g.c)
         else:
             a = self.registers[g.a] if g.a else self.register_of(g.c)
             b = self.registers[g.b] if g.b else self.register_of(g.c)
-            self.emit(g.kind, a, b)
+        if self.drops and self.follows(g.kind, a, b):
+            self.path.dropped += 1
+            return 0
+        self.emit(g.kind, a, b)
+        self.known[self.path.guards % RECENT] = Decision(g.kind, a, b)
         self.path.guards += 1
         return 0
+
+    cdef bint follows(self, int op, uint32_t a, uint32_t b) noexcept:
+        """Whether a guard follows from a recent one. It depends on what precedes alone, so it holds in other paths."""
+        cdef int k
+        for k in range(RECENT):
+            if self.known[k].op and te_follows(self.known[k].op, self.known[k].a, self.known[k].b, op, a, b):
+                return True
+        return False
 
     cdef int call(self, tuple what, uint32_t register) except -1:
         """Emit a call of the function that gives the value of the operation in a register."""
@@ -460,7 +480,7 @@ cdef inline bint same_bits(double a, double b) noexcept:
     return te_same_bits(a, b)
 
 
-cdef Path path_of(Backpropagator back, object value, object structures, tuple primals):
+cdef Path path_of(Backpropagator back, object value, object structures, tuple primals, bint drops):
     """The path that a recording took.
 
     Raises
@@ -483,7 +503,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     path.room(path.end + most, most)
     if back.tape.place_count:
         path.part = array_part(back.tape, back.primals)
-    numbering.path = path
+    numbering.path, numbering.drops = path, drops
     numbering.begin(back.tape)
     for i in range(h.inputs + 1, h.count + 1):
         selected = False

@@ -128,6 +128,26 @@ at_NONE:
     return i;
 }
 
+/* Whether a guard on x and y holds wherever one on a and b does, also for NaN. */
+static int te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y) {
+    if (a == x && b == y) {
+        if (known == op) return 1;
+        switch (known) {
+        case TE_LT_TRUE: return op == TE_LE_TRUE || op == TE_EQ_FALSE;
+        case TE_LE_FALSE: return op == TE_LT_FALSE || op == TE_EQ_FALSE;
+        case TE_EQ_TRUE: return op == TE_LE_TRUE || op == TE_LT_FALSE;
+        }
+    } else if (a == y && b == x && op < TE_TRUNC) {
+        switch (known) {
+        case TE_LT_TRUE: return op == TE_LT_FALSE || op == TE_LE_FALSE || op == TE_EQ_FALSE;
+        case TE_LE_TRUE: return op == TE_LT_FALSE;
+        case TE_LE_FALSE: case TE_EQ_FALSE: return op == TE_EQ_FALSE;
+        case TE_EQ_TRUE: return op == TE_EQ_TRUE || op == TE_LE_TRUE || op == TE_LT_FALSE;
+        }
+    }
+    return 0;
+}
+
 #define TE_BEFORE                                                                  \
     {                                                                              \
         if (i-- == first) return;                                                  \

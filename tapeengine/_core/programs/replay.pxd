@@ -11,6 +11,7 @@ from numpy cimport ndarray
 cdef extern from "replay.h" nogil:
     bint te_same_bits(double a, double b)
     bint te_total(int op)
+    bint te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y)
     ctypedef struct te_operands:
         uint32_t a, b
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
@@ -90,6 +91,7 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef double *constants
     cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
     cdef readonly uint32_t guards
+    cdef readonly uint32_t dropped  # guards that follow from others
     cdef long long last     # the time of its last run, in runs of its plan
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
@@ -164,6 +166,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef readonly Py_ssize_t evicted
     cdef Py_ssize_t limit
     cdef object compiler    # see `Path`
+    cdef readonly bint drops    # whether guards that follow from others are dropped
     cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
     cdef void give(self, Registers registers) noexcept

@@ -20,6 +20,7 @@ class Path:
     first: int
     end: int
     guards: int
+    dropped: int
     forks: dict[int, list[Path]]
     def __len__(self) -> int: ...
     @property
@@ -57,6 +58,7 @@ class Plan:
         structures: Structures,
         limit: int = 64,
         compiler: Any = None,
+        drops: bool = True,
     ) -> None: ...
     def value(self, primals: tuple[Any, ...]) -> Any: ...
     def vjp(self, primals: tuple[Any, ...]) -> Any: ...

@@ -131,18 +131,20 @@ cdef class Plan:
     compiler : callable, optional
         Called with a path that has been run often, and whether in lanes; calls `Path.adopt`. ``compiler.worth(n)`` is
         the number of instructions that are run before, for a path of `n`.
+    drops : bool
+        Whether guards that follow from others are dropped.
     """
 
     def __init__(self, Backpropagator back, object value, tuple primals, object structures, Py_ssize_t limit=64,
-                 compiler=None):
-        self.limit, self.compiler = limit, compiler
+                 compiler=None, bint drops=True):
+        self.limit, self.compiler, self.drops = limit, compiler, drops
         self.places = {}
         self.structures = structures
         self.primals = [kept_layout(<Layout> layout, NULL) for layout in back.primals]
         self.inputs = back.tape.head.inputs
         self.forms = []
         self.known = known_of_all(self.primals, primals, structures, self.forms)
-        self.paths = [path_of(back, value, structures, primals)]
+        self.paths = [path_of(back, value, structures, primals, drops)]
         self.grown(self.paths[0])
         self.check_arrays(self.paths[0], primals, value)
 
@@ -379,7 +381,7 @@ cdef class Plan:
         NotReplayable
             If the program behaved differently although all guards had the same outcome.
         """
-        cdef Path made = path_of(back, value, self.structures, primals)
+        cdef Path made = path_of(back, value, self.structures, primals, self.drops)
         cdef Path path = self.paths[0], other
         cdef uint32_t i
         self.check_arrays(made, primals, value)
