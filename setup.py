@@ -31,7 +31,8 @@ VECTORS = "block elementwise machine products rows scalar second sums sweep trac
 HOT = "accumulation array indexing interleave kernel operators records tape".split()
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-O2"] for name in HOT}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables"], "tsan": TSAN}
-LINK = {"release": ["-Wl,--strip-all,--build-id=none"] if sys.platform == "linux" else [], "tsan": TSAN}
+SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
+LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
 
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:

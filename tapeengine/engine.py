@@ -584,7 +584,7 @@ class Engine(Parallel):
         """
         return iteration.iterate(self, step, n, x, checkpoints, progress)
 
-    def stage(self, program: Callable[..., Any], *, paths: int = 64) -> Staged:
+    def stage(self, program: Callable[..., Any], *, paths: int = 64, optimise: bool | str = True) -> Staged:
         """Return a program that records its first call, and replays later ones without running Python code.
 
         The result has the same bits as the program's. A replay checks everything that the program decided on
@@ -599,6 +599,10 @@ class Engine(Parallel):
             Any callable of the primals. Its result may depend only on its arguments and what it captures.
         paths : int
             The largest number of paths through the program's branches that are kept for arguments of one form.
+        optimise : bool or {"native"}
+            Whether checks that follow from others are dropped, and paths of scalars that are replayed often compiled to
+            native code, if LLVM is installed (``tapeengine[native]``); "native" compiles them at once. The bits are
+            the same.
 
         Returns
         -------
@@ -614,7 +618,7 @@ class Engine(Parallel):
         >>> staged(3.0, 0.0), staged.stats().replays
         (0.0, 1)
         """
-        return Staged(self, program, paths)
+        return Staged(self, program, paths, optimise)
 
     def load_staged(self, path: Any, program: Callable[..., Any] | None = None) -> Staged:
         """Return the staged program whose recordings `Staged.save` wrote to a file.

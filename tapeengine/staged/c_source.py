@@ -11,16 +11,12 @@ from tapeengine._core.programs.replay import GUARDS, Path, Plan, Register, regis
 from tapeengine._core.tape import generate_ops
 from tapeengine._core.tape.table import OPS
 from tapeengine.errors import StagingError
+from tapeengine.staged.bodies import CONSTANT, EXACT, FIRST_GUARD, FORMS, TOTAL, TRUNC
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_continuous
 
 __all__ = ["c_source"]
 
-CONSTANT, FIRST_GUARD, TRUNC, EXACT = 0xC0, 0xC1, 0xC7, 0xCB
-#: The opcode and the form of each byte that is an operation.
-FORMS = tuple(generate_ops.forms(OPS))
-#: Operations that raise no exception in Python when their value is infinite or NaN.
-TOTAL = frozenset("add sub mul neg abs sign rint copysign maximum minimum choose relu step".split())
 CHECKS = {
     "<": "v[{a}] < v[{b}]",
     "not <": "!(v[{a}] < v[{b}])",

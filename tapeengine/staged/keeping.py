@@ -50,8 +50,8 @@ def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
         file.write(MAGIC + b"%d\n" % VERSION + blake2b(rest, digest_size=DIGEST).digest() + rest)
 
 
-def read(path: Any, structures: Structures) -> tuple[str, int, list[Plan]]:
-    """Return the name, the largest number of paths and the plans of a saved program."""
+def read(path: Any, structures: Structures, compiler: Any = None) -> tuple[str, int, list[Plan]]:
+    """Return the name, the largest number of paths and the plans of a saved program, which `compiler` may compile."""
     with open(path, "rb") as file:
         content = file.read()
     head, _, body = content.partition(b"\n")
@@ -70,7 +70,7 @@ def read(path: Any, structures: Structures) -> tuple[str, int, list[Plan]]:
             raise DataError("there is more than one value")
         if data["opcodes"] != OPCODES:
             raise DataError("its instructions are those of another version of tapeengine")
-        plans = [plan_of_data(plan, structures, max(int(data["paths"]), 2)) for plan in data["plans"]]
+        plans = [plan_of_data(plan, structures, max(int(data["paths"]), 2), compiler) for plan in data["plans"]]
         return str(data["name"]), int(data["paths"]), plans
     except (DataError, KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
         raise StagingError(f"{path} holds no staged program: {error}") from error

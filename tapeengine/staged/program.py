@@ -20,6 +20,7 @@ from tapeengine.html import table
 from tapeengine.staged.batch import Batched
 from tapeengine.staged.c_source import c_source
 from tapeengine.staged.keeping import missing, read, save
+from tapeengine.staged.native import Compiler, is_installed
 from tapeengine.staged.stats import Stats, listing
 from tapeengine.staged.watch import Watch
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
@@ -77,6 +78,8 @@ class Staged(Replays):
         Any callable of the primals.
     paths : int
         The largest number of paths that are kept for arguments of one form.
+    optimise : bool or {"native"}
+        See `Engine.stage`.
 
     Attributes
     ----------
@@ -95,10 +98,15 @@ class Staged(Replays):
 
     engine: Engine
 
-    def __init__(self, engine: Engine, program: Callable[..., Any], paths: int = 64) -> None:
+    def __init__(
+        self, engine: Engine, program: Callable[..., Any], paths: int = 64, optimise: bool | str = True
+    ) -> None:
+        if optimise not in (True, False, "native"):
+            raise StagingError(f"optimise={optimise!r}: write True, False or 'native'")
         self.engine = engine
         self.program = program
         self.paths = max(paths, 2)
+        self.optimise = optimise
         self.refused: str | None = None
         self.families: list[Family] = []
         self.at_once: list[Plan] = []
@@ -107,6 +115,7 @@ class Staged(Replays):
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)
+        self.compiler = Compiler(self.__name__, optimise == "native") if optimise and is_installed() else None
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the staged method of an instance, which the program captures: its attributes are checked in a replay.
@@ -117,14 +126,14 @@ class Staged(Replays):
             return self
         bound = self.bound.pop(id(instance), None)
         if bound is None:
-            bound = Staged(self.engine, MethodType(self.program, instance), self.paths)
+            bound = Staged(self.engine, MethodType(self.program, instance), self.paths, self.optimise)
         self.bound[id(instance)] = bound
         if len(self.bound) > MOST_INSTANCES:
             del self.bound[next(iter(self.bound))]
         return bound
 
     def __reduce__(self) -> Any:
-        return operator.methodcaller("stage", self.program, paths=self.paths), (self.engine,)
+        return operator.methodcaller("stage", self.program, paths=self.paths, optimise=self.optimise), (self.engine,)
 
     # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -454,7 +463,7 @@ class Staged(Replays):
             self._hold([family, *self.families][:MOST_FORMS])
         plan = family.plan_for(primals)
         if plan is None:
-            made = Plan(back, value, primals, self.engine.structures, self.paths)
+            made = Plan(back, value, primals, self.engine.structures, self.paths, self.compiler, bool(self.optimise))
             family.plans = [made, *family.plans][:MOST_FORMS]
             self._hold(self.families)
             return
@@ -481,7 +490,7 @@ class Staged(Replays):
 
 def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
     """See `Engine.load_staged`."""
-    name, paths, plans = read(path, engine.structures)
+    name, paths, plans = read(path, engine.structures, Compiler(str(path)) if is_installed() else None)
     staged = Staged(engine, missing(name, path) if program is None else program, paths)
     staged.__name__ = name
     staged._hold([Family.of_plans(plans)])

@@ -25,6 +25,10 @@ class Stats:
         The forms of arguments, and the paths through the program, that are kept now.
     instructions, guards : int
         The totals over all paths; a guard is a check of something that the program decided on.
+    dropped : int
+        The checks that the program made and a replay need not make, because they follow from others.
+    native : int
+        The paths that run by native code.
     nbytes : int
         The memory of the paths.
     evicted, changes : int
@@ -39,6 +43,8 @@ class Stats:
     paths: int
     instructions: int
     guards: int
+    dropped: int
+    native: int
     nbytes: int
     evicted: int
     changes: int
@@ -55,6 +61,8 @@ class Stats:
             paths=len(paths),
             instructions=sum(map(len, paths)),
             guards=sum(path.guards for path in paths),
+            dropped=sum(path.dropped for path in paths),
+            native=sum(path.is_native for path in paths),
             nbytes=sum(path.nbytes for path in paths),
             evicted=counts["evicted"] + sum(plan.evicted for plan in plans),
             changes=counts["changes"],

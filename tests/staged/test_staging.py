@@ -520,3 +520,34 @@ def test_transforms_of_some_arguments(transform: str, argnums: Any) -> None:
     for args in (([0.5, 1.5], 2.0, {"a": 0.7}), ([0.3, -1.5], 1.0, {"a": 0.9})):
         wanted = repr(getattr(te, transform)(program, argnums)(*args))
         assert [repr(getattr(te, transform)(staged, argnums)(*args)) for _ in range(2)] == [wanted] * 2
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": lambda a, b: bool(a < b),
+    "<=": lambda a, b: bool(a <= b),
+    "==": lambda a, b: bool(a == b),
+    "!=": lambda a, b: bool(a != b),
+    ">": lambda a, b: bool(a > b),
+    ">=": lambda a, b: bool(a >= b),
+}
+
+
+@pytest.mark.parametrize("first", COMPARISONS)
+@pytest.mark.parametrize("second", COMPARISONS)
+def test_a_guard_that_follows_from_another_is_dropped(first: str, second: str) -> None:
+    """Only where it follows: on all pairs of numbers, NaN included, a replay gives what the program gives."""
+    points = [(a, b) for a in (1.0, 2.0, math.nan, -0.0, 0.0) for b in (1.0, 2.0, math.nan, 0.0)]
+    results = {p: (COMPARISONS[first](*p), COMPARISONS[second](*p)) for p in points}
+
+    def run(x: Any, y: Any) -> Any:
+        return [float(COMPARISONS[first](x, y)), float(COMPARISONS[second](x, y))]
+
+    for recorded in points:
+        optimised, plain = te.stage(run), te.stage(run, optimise=False)
+        assert optimised(*recorded) == plain(*recorded) == list(map(float, results[recorded]))
+        follows = {two for one, two in results.values() if one == results[recorded][0]}
+        kept, dropped = optimised.stats().guards, optimised.stats().dropped
+        assert (kept, dropped) == (1, 1) if len(follows) == 1 else dropped == 0
+        assert plain.stats().dropped == 0 and plain.stats().guards == 2
+        for p in points:
+            assert optimised(*p) == plain(*p) == list(map(float, results[p]))

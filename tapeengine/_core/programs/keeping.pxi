@@ -59,6 +59,7 @@ def plan_data(Plan plan):
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
         "inputs": plan.inputs,
+        "drops": plan.drops,
         "primals": [layout_data(<Layout> layout) for layout in plan.primals],
         "known": list(plan.known),
         "paths": [path_data(path, numbers) for path in plan.paths],
@@ -66,18 +67,19 @@ def plan_data(Plan plan):
 
 
 cdef dict path_data(Path path, dict numbers):
+    op, operands, constants = path.data()
     return {
         "end": path.end,
-        "op": path.op[path.first:path.end],
-        "operands": (<char *> (path.operands + path.first))[:(path.end - path.first) * sizeof(te_operands)],
-        "constants": (<char *> path.constants)[:path.constant_count * sizeof(double)],
+        "op": op,
+        "operands": operands,
+        "constants": constants,
         "outputs": layout_data(path.outputs),
         "known": list(path.known),
         "forks": [(at, [numbers[other] for other in others]) for at, others in path.forks.items() if others],
     }
 
 
-def plan_of_data(dict data, structures, Py_ssize_t limit):
+def plan_of_data(dict data, structures, Py_ssize_t limit, compiler=None):
     """Rebuild a plan from the result of `plan_data`.
 
     Raises
@@ -87,7 +89,8 @@ def plan_of_data(dict data, structures, Py_ssize_t limit):
     """
     cdef Plan plan = Plan.__new__(Plan)
     cdef Path path
-    plan.structures, plan.limit, plan.places = structures, limit, {}
+    plan.structures, plan.limit, plan.places, plan.compiler = structures, limit, {}, compiler
+    plan.drops = data.get("drops", False)
     plan.inputs = data["inputs"]
     plan.primals = [layout_of(layout, 1, plan.inputs + 1) for layout in data["primals"]]
     plan.known = tuple(data["known"])

@@ -122,4 +122,29 @@ TE_WIDE static void te_lanes_back(const uint8_t *op, const te_operands *operands
     }
 }
 
+/* Both, by native code where there is some. A check does not count in lanes that stopped before. */
+static void te_run_lanes(const te_bodies *n, const uint8_t *op, const te_operands *operands, const double *constants,
+                         te_row *v, uint32_t first, uint32_t end, uint32_t *stop) {
+    const te_entry *s = n->schedule;
+    if (n->entries == 0) { te_lanes(op, operands, constants, v, first, end, stop); return; }
+    for (int64_t at = 0;; at++) {
+        uint32_t dead = 0;
+        for (int l = 0; l < TE_LANES; l++) dead |= (uint32_t)(stop[l] < s[at].start) << l;
+        at = n->values(v, 0, operands, constants, s, at, n->entries, dead);
+        if (at == n->entries) return;
+        te_lanes(op, operands, constants, v, s[at].start, s[at + 1].start, stop);
+    }
+}
+
+static void te_run_lanes_back(const te_bodies *n, const uint8_t *op, const te_operands *operands, const double *constants,
+                              te_row *v, te_row *ct, uint32_t last, uint32_t first) {
+    const te_entry *s = n->schedule;
+    if (n->entries == 0) { te_lanes_back(op, operands, v, ct, last, first); return; }
+    for (int64_t at = te_entry_of(n, last) + 1;; at--) {
+        at = n->cotangents(v, ct, operands, constants, s, at, 0, 0);
+        if (at == 0) return;
+        te_lanes_back(op, operands, v, ct, s[at].start - 1, s[at - 1].start);
+    }
+}
+
 #endif

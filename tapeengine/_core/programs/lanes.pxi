@@ -4,6 +4,9 @@ cdef enum:
     BETWEEN = 64            # blocks between two looks for an interrupt
     KEPT_BYTES = 1 << 21    # of registers that a forward run keeps for the reverse one: what stays in a cache
 
+#: The number of lanes in a block.
+LANES = TE_LANES
+
 
 @cython.final
 cdef class Lanes:
@@ -59,6 +62,7 @@ cdef class Lanes:
         cdef te_row *v = self.registers(blocks if keeps else 1)
         cdef te_row *at = v
         cdef int l
+        p.worked_in_lanes(blocks)
         try:
             for start in range(0, blocks, BETWEEN):
               with nogil:
@@ -67,7 +71,7 @@ cdef class Lanes:
                     if keeps:
                         at = v + b * p.end
                     load_rows(at, x, width, rows + first, count, p.first)
-                    te_lanes(p.op, p.operands, p.constants, at, p.first, p.end, stops + first)
+                    te_run_lanes(&p.lanes, p.op, p.operands, p.constants, at, p.first, p.end, stops + first)
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
@@ -113,14 +117,14 @@ cdef class Lanes:
                         v = self.kept + b * p.end
                     else:
                         load_rows(v, x, width, rows + first, count, p.first)
-                        te_lanes(p.op, p.operands, p.constants, v, p.first, p.end, again)
+                        te_run_lanes(&p.lanes, p.op, p.operands, p.constants, v, p.first, p.end, again)
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
                                 ct[places[k]][l] += dy[k * ct_width + rows[first + l]]
                     memset(ct, 0, sizeof(te_row))
                     if top >= p.first:
-                        te_lanes_back(p.op, p.operands, v, ct, top, p.first)
+                        te_run_lanes_back(&p.lanes, p.op, p.operands, p.constants, v, ct, top, p.first)
                     store_rows(dx, width, ct, rows + first, stops + first, count, p)
                     memset(ct, 0, p.first * sizeof(te_row))
               PyErr_CheckSignals()

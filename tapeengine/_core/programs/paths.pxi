@@ -3,6 +3,12 @@
 cdef enum:
     LONG = 1 << 12          # a run of at least this many instructions releases the GIL
     STRETCH = 1 << 20       # instructions between two checks for an interrupt
+    RECENT = 8              # guards that are remembered, so that others that follow from them can be dropped
+
+
+cdef struct Decision:
+    int op
+    uint32_t a, b
 
 
 @cython.final
@@ -16,6 +22,8 @@ cdef class Numbering:
     cdef uint32_t mask
     cdef double **values        # of the tape
     cdef list notes             # of the tape
+    cdef bint drops             # whether guards that follow from others are dropped
+    cdef Decision[RECENT] known
 
     def __dealloc__(self):
         free(self.registers)
@@ -156,13 +164,25 @@ cdef class Numbering:
         if g.kind == TE_CALL:
             return self.call(self.notes[<Py_ssize_t> g.c][1], self.registers[g.a])
         if g.kind >= TE_TRUNC:
-            self.emit(g.kind, self.registers[g.a], self.constant(g.c))
+            a, b = self.registers[g.a], self.constant(g.c)
         else:
             a = self.registers[g.a] if g.a else self.register_of(g.c)
             b = self.registers[g.b] if g.b else self.register_of(g.c)
-            self.emit(g.kind, a, b)
+        if self.drops and self.follows(g.kind, a, b):
+            self.path.dropped += 1
+            return 0
+        self.emit(g.kind, a, b)
+        self.known[self.path.guards % RECENT] = Decision(g.kind, a, b)
         self.path.guards += 1
         return 0
+
+    cdef bint follows(self, int op, uint32_t a, uint32_t b) noexcept:
+        """Whether a guard follows from a recent one. It depends on what precedes alone, so it holds in other paths."""
+        cdef int k
+        for k in range(RECENT):
+            if self.known[k].op and te_follows(self.known[k].op, self.known[k].a, self.known[k].b, op, a, b):
+                return True
+        return False
 
     cdef int call(self, tuple what, uint32_t register) except -1:
         """Emit a call of the function that gives the value of the operation in a register."""
@@ -189,8 +209,65 @@ cdef class Path:
 
     @property
     def nbytes(self):
-        """The bytes of the instructions and their constants."""
-        return len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
+        """The bytes of the instructions, their constants, and where native code runs."""
+        return (len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
+                + (self.single.entries + self.lanes.entries) * sizeof(te_entry))
+
+    @property
+    def is_native(self):
+        """Whether native code runs it."""
+        return self.single.entries > 0 or self.lanes.entries > 0
+
+    def data(self):
+        """The bytes of the opcodes, of the operands, and of the constants."""
+        cdef Py_ssize_t n = len(self)
+        return (self.op[self.first:self.end], (<char *> (self.operands + self.first))[:n * sizeof(te_operands)],
+                (<char *> self.constants)[:self.constant_count * sizeof(double)])
+
+    def outputs_at(self):
+        """The registers of the numbers of its value."""
+        cdef Step s
+        cdef Py_ssize_t i
+        found = set()
+        for i in range(self.outputs.count):
+            s = self.outputs.steps[i]
+            if s.kind in (FLOAT, NUMPY, FLOATS):
+                found.update(range(s.id, s.id + (s.n if s.kind == FLOATS else 1)))
+        return found - {0}
+
+    def adopt(self, bytes schedule, Py_ssize_t values, Py_ssize_t cotangents, bint in_lanes, code):
+        """Run by native code from now on; see `te_bodies` in ``replay.h``."""
+        cdef te_bodies made
+        made.schedule, made.entries = <te_entry *> <char *> schedule, len(schedule) // sizeof(te_entry) - 1
+        made.values, made.cotangents = <te_code> <void *> values, <te_code> <void *> cotangents
+        self.code.append((schedule, code))
+        if in_lanes:
+            self.lanes = made
+        else:
+            self.single = made
+
+    cdef int compiled_by(self, object compiler) except -1:
+        """Let a function compile this path once it has been run often."""
+        if compiler is not None and self.part is None:
+            self.compiler, self.code = compiler, []
+            self.work = self.lane_work = compiler.worth(len(self))
+        return 0
+
+    cdef int worked(self) except -1:
+        """Count a run."""
+        if self.compiler is not None and self.work >= 0:
+            self.work -= self.end - self.first
+            if self.work < 0:
+                self.compiler(self, False)
+        return 0
+
+    cdef int worked_in_lanes(self, Py_ssize_t blocks) except -1:
+        """Count a run of blocks of lanes."""
+        if self.compiler is not None and self.lane_work >= 0:
+            self.lane_work -= 2 * blocks * (self.end - self.first)
+            if self.lane_work < 0:
+                self.compiler(self, True)
+        return 0
 
     def constant_values(self):
         """The constants in the order of their numbers."""
@@ -244,7 +321,11 @@ cdef class Path:
         """Run up to a call of a function, or to what does not hold."""
         cdef uint32_t stop, reached
         if self.end - i < LONG:
-            return te_replay(self.op, self.operands, self.constants, v, i, self.end)
+            return te_run(&self.single, self.op, self.operands, self.constants, v, i, self.end)
+        if self.single.entries:
+            with nogil:
+                reached = te_run(&self.single, self.op, self.operands, self.constants, v, i, self.end)
+            return reached
         while True:
             stop = min(self.end, i + STRETCH)
             with nogil:
@@ -257,6 +338,11 @@ cdef class Path:
     cdef int sweep(self, double *v, double *ct, uint32_t top) except -1:
         """Sweep back from a register on."""
         cdef uint32_t lowest
+        if self.single.entries:
+            if top >= self.first:
+                with nogil:
+                    te_run_back(&self.single, self.op, self.operands, self.constants, v, ct, top)
+            return 0
         if self.end - self.first < LONG:
             if top >= self.first:
                 te_replay_back(self.op, self.operands, v, ct, top, self.first)
@@ -394,7 +480,7 @@ cdef inline bint same_bits(double a, double b) noexcept:
     return te_same_bits(a, b)
 
 
-cdef Path path_of(Backpropagator back, object value, object structures, tuple primals):
+cdef Path path_of(Backpropagator back, object value, object structures, tuple primals, bint drops):
     """The path that a recording took.
 
     Raises
@@ -417,7 +503,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     path.room(path.end + most, most)
     if back.tape.place_count:
         path.part = array_part(back.tape, back.primals)
-    numbering.path = path
+    numbering.path, numbering.drops = path, drops
     numbering.begin(back.tape)
     for i in range(h.inputs + 1, h.count + 1):
         selected = False

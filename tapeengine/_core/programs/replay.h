@@ -128,6 +128,26 @@ at_NONE:
     return i;
 }
 
+/* Whether a guard on x and y holds wherever one on a and b does, also for NaN. */
+static int te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y) {
+    if (a == x && b == y) {
+        if (known == op) return 1;
+        switch (known) {
+        case TE_LT_TRUE: return op == TE_LE_TRUE || op == TE_EQ_FALSE;
+        case TE_LE_FALSE: return op == TE_LT_FALSE || op == TE_EQ_FALSE;
+        case TE_EQ_TRUE: return op == TE_LE_TRUE || op == TE_LT_FALSE;
+        }
+    } else if (a == y && b == x && op < TE_TRUNC) {
+        switch (known) {
+        case TE_LT_TRUE: return op == TE_LT_FALSE || op == TE_LE_FALSE || op == TE_EQ_FALSE;
+        case TE_LE_TRUE: return op == TE_LT_FALSE;
+        case TE_LE_FALSE: case TE_EQ_FALSE: return op == TE_EQ_FALSE;
+        case TE_EQ_TRUE: return op == TE_EQ_TRUE || op == TE_LE_TRUE || op == TE_LT_FALSE;
+        }
+    }
+    return 0;
+}
+
 #define TE_BEFORE                                                                  \
     {                                                                              \
         if (i-- == first) return;                                                  \
@@ -182,6 +202,50 @@ at_SELDOM: {
         if (form != TE_LEFT) ct[x.a] += te_part_once(code, 0, c, a, b, w);
         if (two && form != TE_RIGHT) ct[x.b] += te_part_once(code, 1, c, a, b, w);
         TE_BEFORE
+    }
+}
+
+/* Native code of the bodies of a path (`staged/native.py`). The schedule lists where stretches of the path begin: a
+   body, by its number from 1 on, or 0, instructions that are interpreted; one more entry says where the path ends.
+   `values` runs entries from `at` on and `cotangents` those before `at`, until `stop`, or until an entry that must be
+   interpreted: it is no body, a check in it does not hold, or a cotangent is NaN, as zero times an infinite partial is. */
+typedef struct { uint32_t start, body; } te_entry;
+typedef int64_t (*te_code)(void *v, void *ct, const te_operands *operands, const double *constants,
+                           const te_entry *schedule, int64_t at, int64_t stop, uint32_t dead);
+typedef struct { te_code values, cotangents; const te_entry *schedule; int64_t entries; } te_bodies;
+
+/* The entry that an instruction belongs to. */
+static int64_t te_entry_of(const te_bodies *n, uint32_t i) {
+    int64_t low = 0, high = n->entries;
+    while (high - low > 1) {
+        const int64_t middle = (low + high) / 2;
+        if (n->schedule[middle].start <= i) low = middle; else high = middle;
+    }
+    return low;
+}
+
+/* As te_replay, by native code where there is some. */
+static uint32_t te_run(const te_bodies *n, const uint8_t *op, const te_operands *operands, const double *constants,
+                       double *v, uint32_t i, uint32_t end) {
+    const te_entry *s = n->schedule;
+    if (n->entries == 0 || i >= end) return te_replay(op, operands, constants, v, i, end);
+    for (int64_t at = te_entry_of(n, i);; at++) {
+        if (i == s[at].start) at = n->values(v, 0, operands, constants, s, at, n->entries, 0);
+        if (at == n->entries) return end;
+        if (i < s[at].start) i = s[at].start;
+        i = te_replay(op, operands, constants, v, i, s[at + 1].start);
+        if (i < s[at + 1].start || i == end) return i;
+    }
+}
+
+/* As te_replay_back, from the first instruction of the path on. */
+static void te_run_back(const te_bodies *n, const uint8_t *op, const te_operands *operands, const double *constants,
+                        double *v, double *ct, uint32_t last) {
+    const te_entry *s = n->schedule;
+    for (int64_t at = te_entry_of(n, last) + 1;; at--) {
+        at = n->cotangents(v, ct, operands, constants, s, at, 0, 0);
+        if (at == 0) return;
+        te_replay_back(op, operands, v, ct, s[at].start - 1, s[at - 1].start);
     }
 }
 

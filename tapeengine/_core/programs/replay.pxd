@@ -1,6 +1,6 @@
 # Recorded scalar programs, run again.
 from cpython.object cimport PyObject
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View
@@ -11,12 +11,25 @@ from numpy cimport ndarray
 cdef extern from "replay.h" nogil:
     bint te_same_bits(double a, double b)
     bint te_total(int op)
+    bint te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y)
     ctypedef struct te_operands:
         uint32_t a, b
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                        uint32_t end)
     void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
                         uint32_t first)
+    ctypedef struct te_entry:
+        uint32_t start, body
+    ctypedef int64_t (*te_code)(void *v, void *ct, const te_operands *operands, const double *constants,
+                                const te_entry *schedule, int64_t at, int64_t stop, uint32_t dead)
+    ctypedef struct te_bodies:
+        te_code values, cotangents
+        const te_entry *schedule
+        int64_t entries
+    uint32_t te_run(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
+                    double *v, uint32_t i, uint32_t end)
+    void te_run_back(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
+                     double *v, double *ct, uint32_t last)
 
 cdef extern from "floats.h":
     Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
@@ -30,10 +43,10 @@ cdef extern from "lanes.h" nogil:
     enum:
         TE_LANES
     ctypedef double te_row[TE_LANES]
-    void te_lanes(const uint8_t *op, const te_operands *operands, const double *constants, te_row *v, uint32_t i,
-                  uint32_t end, uint32_t *stop)
-    void te_lanes_back(const uint8_t *op, const te_operands *operands, const te_row *v, te_row *ct, uint32_t last,
-                       uint32_t first)
+    void te_run_lanes(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
+                      te_row *v, uint32_t first, uint32_t end, uint32_t *stop)
+    void te_run_lanes_back(const te_bodies *bodies, const uint8_t *op, const te_operands *operands,
+                           const double *constants, te_row *v, te_row *ct, uint32_t last, uint32_t first)
 
 cdef struct Access:         # of one element
     uint32_t slot, storage
@@ -78,6 +91,7 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef double *constants
     cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
     cdef readonly uint32_t guards
+    cdef readonly uint32_t dropped  # guards that follow from others
     cdef long long last     # the time of its last run, in runs of its plan
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
@@ -85,8 +99,15 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef readonly dict forks    # register of a guard -> paths that fork there
     cdef ArrayPart part         # None if there are only scalars
     cdef list calls         # (function, operands) of values that a function of Python gives
+    cdef te_bodies single, lanes    # native code for one run, and for lanes; no entries where there is none
+    cdef list code              # keeps it alive
+    cdef object compiler        # makes it; None if nothing does
+    cdef long long work, lane_work  # the instructions that are run until then
     cdef te_row *spare_rows     # registers and zeroed cotangents of a block of lanes; NULL while in use
     cdef te_row *spare_zeros
+    cdef int compiled_by(self, object compiler) except -1
+    cdef int worked(self) except -1
+    cdef int worked_in_lanes(self, Py_ssize_t blocks) except -1
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
     cdef void fit(self) noexcept
     cdef uint32_t run(self, double *v, uint32_t i) except? 0
@@ -144,13 +165,15 @@ cdef class Plan:            # all paths for arguments of one form
     cdef long long clock    # the time of the last run
     cdef readonly Py_ssize_t evicted
     cdef Py_ssize_t limit
+    cdef object compiler    # see `Path`
+    cdef readonly bint drops    # whether guards that follow from others are dropped
     cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
     cdef void give(self, Registers registers) noexcept
     cdef PyObject **floats(self) except NULL
     cdef double *cotangents(self) except NULL
     cdef void give_back(self, double *ct, uint32_t room, bint clean) noexcept
-    cdef void grown(self, Path path) noexcept
+    cdef int grown(self, Path path) except -1
     cdef Path run(self, Registers registers)
     cpdef object value(self, tuple primals)
     cpdef object vjp(self, tuple primals)

@@ -14,7 +14,7 @@ from cpython.ref cimport Py_INCREF, Py_REFCNT, Py_XDECREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 cimport cython
@@ -128,17 +128,23 @@ cdef class Plan:
     structures : Structures
     limit : int
         The largest number of paths kept, at least two; the one that was not taken for longest is deleted first.
+    compiler : callable, optional
+        Called with a path that has been run often, and whether in lanes; calls `Path.adopt`. ``compiler.worth(n)`` is
+        the number of instructions that are run before, for a path of `n`.
+    drops : bool
+        Whether guards that follow from others are dropped.
     """
 
-    def __init__(self, Backpropagator back, object value, tuple primals, object structures, Py_ssize_t limit=64):
-        self.limit = limit
+    def __init__(self, Backpropagator back, object value, tuple primals, object structures, Py_ssize_t limit=64,
+                 compiler=None, bint drops=True):
+        self.limit, self.compiler, self.drops = limit, compiler, drops
         self.places = {}
         self.structures = structures
         self.primals = [kept_layout(<Layout> layout, NULL) for layout in back.primals]
         self.inputs = back.tape.head.inputs
         self.forms = []
         self.known = known_of_all(self.primals, primals, structures, self.forms)
-        self.paths = [path_of(back, value, structures, primals)]
+        self.paths = [path_of(back, value, structures, primals, drops)]
         self.grown(self.paths[0])
         self.check_arrays(self.paths[0], primals, value)
 
@@ -206,15 +212,17 @@ cdef class Plan:
         else:
             free_zeros(ct)
 
-    cdef void grown(self, Path path) noexcept:
-        """Enlarge the buffers of later runs for a path."""
+    cdef int grown(self, Path path) except -1:
+        """Enlarge the buffers of later runs for a path, which may be compiled from now on."""
+        path.compiled_by(self.compiler)
         self.has_calls = self.has_calls or PyList_GET_SIZE(path.calls) > 0
         if path.end <= self.most:
-            return
+            return 0
         if self.spare_cotangents != NULL:
             free_zeros(self.spare_cotangents)
         self.spare_cotangents = NULL
         self.most = path.end
+        return 0
 
     cdef PyObject **floats(self) except NULL:
         """The float objects of the last cotangents, kept for reuse."""
@@ -251,6 +259,7 @@ cdef class Plan:
         self.replays += 1
         self.clock += 1
         path.last = self.clock
+        path.worked()
         return path
 
     cdef Arena run_arrays(self, Registers registers):
@@ -372,7 +381,7 @@ cdef class Plan:
         NotReplayable
             If the program behaved differently although all guards had the same outcome.
         """
-        cdef Path made = path_of(back, value, self.structures, primals)
+        cdef Path made = path_of(back, value, self.structures, primals, self.drops)
         cdef Path path = self.paths[0], other
         cdef uint32_t i
         self.check_arrays(made, primals, value)
