@@ -6,12 +6,14 @@ and 0 for y where x is 0, ``hypot`` has 0 at the origin.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, patterns
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
 
@@ -284,6 +286,39 @@ def frexp_rule(x: Any) -> tuple[Any, Any]:
     return np.ldexp(x, -exponent), exponent
 
 
+def _of_numbers(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return an operator as numpy computes it on its numbers, in other loops than on arrays."""
+    return lambda x, y: operation(_number(x), _number(y))
+
+
+def _number(x: Any) -> Any:
+    return x[()] if isinstance(x, numpy.ndarray) else x
+
+
+def _number_samples() -> tuple[Sample, ...]:
+    kinds = ((numpy.complex128, 2), (numpy.complex64, 2), (numpy.float32, 1))
+    numbers = [(uniform((), *_POSITIVE, dtype=kind), order) for kind, order in kinds]
+    return tuple(Sample((number, number), order=order) for number, order in numbers)
+
+
+PRODUCT_OF_NUMBERS = elementwise(
+    "numpy.multiply_numbers",
+    _of_numbers(operator.mul),
+    lambda y: y,
+    lambda x: x,
+    samples=_number_samples,
+    doc="x y of two numbers, with the last bits of numpy's operator; as numpy.multiply",
+)
+POWER_OF_NUMBERS = elementwise(
+    "numpy.power_numbers",
+    _of_numbers(operator.pow),
+    _power_base,
+    _power_exponent,
+    samples=_number_samples,
+    doc="x^y of two numbers, with the last bits of numpy's operator; as numpy.power",
+)
+
+
 EXPONENT = discrete(
     "numpy.frexp_exponent",
     lambda x: numpy.frexp(x)[1],
@@ -299,12 +334,14 @@ RULES = {
     numpy.negative: NEGATIVE,
     numpy.positive: POSITIVE,
     numpy.multiply: MULTIPLY,
+    (numpy.multiply, "numbers"): PRODUCT_OF_NUMBERS,
     numpy.divide: DIVIDE,
     numpy.square: SQUARE,
     numpy.reciprocal: RECIPROCAL,
     numpy.sqrt: SQRT,
     numpy.cbrt: CBRT,
     numpy.power: POWER,
+    (numpy.power, "numbers"): POWER_OF_NUMBERS,
     numpy.float_power: FLOAT_POWER,
     numpy.remainder: REMAINDER,
     numpy.fmod: FMOD,

@@ -11,6 +11,7 @@ import numpy
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.assignment import put_overlapping
+from tapeengine._core.arrays.calls import as_python
 from tapeengine._core.arrays.functions import mean_method, sum_method
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine.duals.creation import put_in_turn, put_numbered
@@ -108,13 +109,13 @@ def fill(self: Any, value: Any) -> None:
 
 
 def item(self: Any, *index: Any) -> Any:
-    """ndarray.item: a scalar, which stays traced."""
+    """ndarray.item: a number of Python, which stays traced."""
     if not index:
         if self.size != 1:
             raise ValueError("can only convert an array of size 1 to a scalar; give item an index")
-        return self[(0,) * self.ndim]
+        return as_python(self[(0,) * self.ndim])
     places = index if len(index) > 1 else index[0] if isinstance(index[0], tuple) else None
-    return self[places if places is not None else place_of(self, index[0])]
+    return as_python(self[places if places is not None else place_of(self, index[0])])
 
 
 def place_of(self: Any, number: Any) -> tuple[int, ...]:
@@ -123,8 +124,8 @@ def place_of(self: Any, number: Any) -> tuple[int, ...]:
 
 
 def tolist(self: Any) -> Any:
-    """ndarray.tolist: nested lists of scalars, which stay traced."""
-    return self[()] if self.ndim == 0 else [tolist(row) if self.ndim > 1 else row for row in self]
+    """ndarray.tolist: nested lists of numbers of Python, which stay traced."""
+    return as_python(self[()]) if self.ndim == 0 else [tolist(row) if self.ndim > 1 else as_python(row) for row in self]
 
 
 def sort(self: Any, axis: int = -1, **options: Any) -> None:

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from tapeengine._core.arrays.storing import errors_are_seen
 from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Replays
 from tapeengine._core.sweeps import trace
 from tapeengine._core.sweeps.inspection import array_parents, open_tape
@@ -382,7 +383,7 @@ class Staged(Replays):
 
     def _family(self, keywords: dict[str, Any]) -> Family | None:
         """The recordings that are valid now."""
-        for family in self.families:
+        for family in () if errors_are_seen() else self.families:
             if not self._fits(family, keywords):
                 continue
             if family.watch is None or family.watch.is_same():
@@ -409,8 +410,8 @@ class Staged(Replays):
             self._refuse("what it captures changes from call to call: make it an argument")
 
     def _may_record(self, engine: Engine) -> bool:
-        """Whether a run now may be recorded: by the program's own engine, without debug switches."""
-        return self.refused is None and engine is self.engine and engine.switches is None
+        """Whether a run now may be recorded: by the program's own engine, without switches or errors that raise."""
+        return self.refused is None and engine is self.engine and engine.switches is None and not errors_are_seen()
 
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""
@@ -430,6 +431,8 @@ class Staged(Replays):
         )
         engine.of_scalars.note(self, not array_parents(back.tape))
         try:
+            if watch.handles_errors:
+                raise NotReplayable("it handles floating-point errors, which a replay does not report")
             if watch.has_drawn() or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
             if not watch.is_same():

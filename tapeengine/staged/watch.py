@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.programs.replay import Checks
+from tapeengine.staged.reports import handles_errors
 from tapeengine.structure import Structures
 from tapeengine.transforms.captures import ArrayCopies, Node, Snapshot, is_plain, same_bits
 from tapeengine.transforms.effects import contents
@@ -31,6 +32,8 @@ class Watch:
     ----------
     is_traced : bool
         Whether the callable captures a number of an open trace.
+    handles_errors : bool
+        Whether a captured function handles floating-point errors.
     checks : Checks
         The comparisons to make.
 
@@ -45,7 +48,7 @@ class Watch:
     False
     """
 
-    __slots__ = ("_arrays", "_generators", "_moment", "_sets", "checks", "is_traced")
+    __slots__ = ("_arrays", "_generators", "_moment", "_sets", "checks", "handles_errors", "is_traced")
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         snapshot = Snapshot(structures, value, copies, to_rebuild=False)
@@ -62,6 +65,8 @@ class Watch:
                 self._sets.append((original, original.copy()))
             else:
                 self._watch(structures, node)
+        captured = [part for node in snapshot.nodes for part in (node.original, *node.inside) if type(part) is not Node]
+        self.handles_errors = handles_errors([*captured, *(value if type(value) is tuple else (value,))])
         self._generators = Places(snapshot.generators, draws=False)
         self._moment = self._generators.here()[1]
 

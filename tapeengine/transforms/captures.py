@@ -27,7 +27,10 @@ from tapeengine.structure import Structures, slots_of
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.source_lines import LIBRARIES
 
-__all__ = ["ArrayCopies", "Node", "Snapshot", "is_plain", "keys_of", "parts_of", "same_bits", "set_parts"]
+__all__ = [
+    *("ArrayCopies", "Node", "Snapshot", "global_names", "is_fixed"),
+    *("is_plain", "keys_of", "parts_of", "same_bits", "set_parts"),
+]
 
 #: Classes of values that never change.
 ATOMS = frozenset(
@@ -390,12 +393,12 @@ class Snapshot:
         is_space = isinstance(value, (type, types.ModuleType))
         if is_space and not self._to_rebuild:
             return None
-        is_fixed = _is_fixed(value if is_space else type(value))
-        held = getattr(value, "__dict__", None) if is_fixed else parts_of(value)
-        if type(held) is not dict or (is_fixed and is_space):
+        fixed = is_fixed(value if is_space else type(value))
+        held = getattr(value, "__dict__", None) if fixed else parts_of(value)
+        if type(held) is not dict or (fixed and is_space):
             return None
         if is_space or not any(map(self._wanted, held.values())):
-            return None if is_fixed else Node(value, list(held.values()), None, keys=list(held))
+            return None if fixed else Node(value, list(held.values()), None, keys=list(held))
         held = parts_of(value)
 
         def make(inside: list[Any]) -> Any:
@@ -442,8 +445,8 @@ class Snapshot:
         names = f.__globals__
         if not self._with_globals or _is_library(names.get("__name__"), f.__code__.co_filename):
             return None, []
-        looked_up = _global_names(f.__code__)
-        read = [name for name in looked_up if name in names and not _is_fixed(names[name])]
+        looked_up = global_names(f.__code__)
+        read = [name for name in looked_up if name in names and not is_fixed(names[name])]
         if not read:
             return None, []
         space = self._spaces.get(id(names))
@@ -562,16 +565,16 @@ def _numpy_generator() -> Any:
 
 
 @functools.lru_cache(maxsize=4096)
-def _global_names(code: types.CodeType) -> tuple[str, ...]:
+def global_names(code: types.CodeType) -> tuple[str, ...]:
     """The names that a function and the functions defined in it may look up in the global namespace."""
     found = dict.fromkeys(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(_global_names(constant)))
+            found.update(dict.fromkeys(global_names(constant)))
     return tuple(found)
 
 
-def _is_fixed(value: Any) -> bool:
+def is_fixed(value: Any) -> bool:
     """Whether programs do not change a global value: a module, a class, a library function."""
     if isinstance(value, type):
         return _is_library(value.__module__, _file_of(value.__module__))

@@ -31,6 +31,17 @@ PROGRAMS = {
     "numpy.float64": (lambda x: x, np.float64),
     "of a list": (lambda x: x[0], lambda v: [v]),
     "sum": (lambda x: x.sum(), lambda v: np.array([v])),
+    "item": (lambda x: x.item(), lambda v: np.array([v])),
+    "numbered item": (lambda x: x.item(0), lambda v: np.array([v])),
+    "item of an element": (lambda x: x[0].item(), lambda v: np.array([v])),
+    "element after its item": (lambda x: [y := x[0], y.item(), y][2], lambda v: np.array([v])),
+    "element of a list": (lambda x: x.tolist()[0], lambda v: np.array([v])),
+    "element of nested lists": (lambda x: x.reshape(1, 1).tolist()[0][0], lambda v: np.array([v])),
+    "list of a number": (lambda x: x[0].tolist(), lambda v: np.array([v])),
+    "item, then operators": (lambda x: -abs(-x.item() * 1.0), lambda v: np.array([v])),
+    "item of float32": (lambda x: x.item(), lambda v: np.array([v], np.float32)),
+    "imaginary part": (lambda x: x[0].imag, lambda v: np.array([v])),
+    "imaginary part of a float": (lambda x: x.imag, lambda v: v),
     "product": (lambda x: x[0] * 1.0, lambda v: np.array([v])),
     "of math": (lambda x: te.math.atan(x[0]), lambda v: np.array([v])),
     "of math, of two": (lambda x: te.math.atan2(x[0], x[0]), lambda v: np.array([v])),
@@ -65,7 +76,7 @@ def described(part):
     if isinstance(part, complex):
         return "complex", repr(part)
     kind = type(part > 0) if not isinstance(part, bool | np.bool_) else type(part)
-    return kind.__name__, repr(float(te.value(part)))
+    return kind, repr(float(te.value(part)))
 
 
 def seen_by(program, primal, transform):

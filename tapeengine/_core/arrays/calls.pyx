@@ -12,19 +12,20 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.tape.nested cimport copied_id
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, of_kind, other_precision
 from tapeengine._core.arrays.storing cimport (
     CALLED, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep, new_array,
     note, note_outcome, numbers_of, operand, plain, snapshot,
 )
 from tapeengine._core.tape.tape cimport (
-    ARRAY, CONSTANT_RIGHT, INPUT, NUMPY_DOUBLES, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
+    ARRAY, CONSTANT_RIGHT, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
 )
 
 from bisect import bisect_left
 
 import numpy
 
+from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.errors import TraceError
 
@@ -389,6 +390,17 @@ cdef Array array_of_dual(Dual x):
     return a
 
 
+def as_python(x):
+    """The number of Python that an element is, which has just been read, for `ndarray.item`."""
+    if type(x) is Dual:
+        return of_kind(<Dual> x, PYTHON_FLOATS)
+    if type(x) is not Array:
+        return x.item()
+    if x.dtype.kind == "c":
+        return complex_of(as_python(x.real[()]), as_python(x.imag[()]))
+    return as_python(x.astype(float)[()])
+
+
 def record(primitive, args, static):
     """Call a primitive on arguments that hold traced values."""
     return apply(primitive, tuple(args), static)
@@ -469,16 +481,36 @@ cdef bint is_among(object ids, uint32_t id) except -1:
 
 
 cpdef tuple widened(tuple args):
-    """Arguments of a numpy function with the float64 numbers among float32 arrays converted to arrays of shape ()."""
-    cdef bint has_scalars = False, has_floats = False
+    """Arguments of a numpy function, with arrays of shape () for numbers that set the precision among others.
+
+    These are the float64 numbers among float32 arrays, and numpy's numbers of other precisions beside traced numbers.
+    Complex numbers become arrays of the precision that numpy's result has.
+    """
+    cdef bint has_scalars = False, has_floats = False, has_complex = False
     cdef int kind
     for x in args:
         if type(x) is Dual:
             has_scalars = True
+        elif type(x) is ComplexDual:
+            has_complex = True
         elif type(x) is Array or type(x) is array_class:
             kind = (<Array> x).storage.type if type(x) is Array else PyArray_TYPE(<ndarray> x)
             has_floats = has_floats or kind == NPY_FLOAT or kind == NPY_CFLOAT
+        else:
+            has_floats = has_floats or other_precision(x)
+    if has_complex:
+        args = tuple([complex_array(x, args) if type(x) is ComplexDual else x for x in args])
     if not has_scalars or not has_floats:
         return args
-    return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_numpy(x) else x
-                  for x in args])
+    return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_numpy(x) else
+                  numpy.asarray(x) if other_precision(x) else x for x in args])
+
+
+cpdef object complex_array(object z, object args):
+    """A traced complex scalar as an array without dimensions, of the precision that numpy gives it among arguments."""
+    if (<ComplexDual> z).numpys:
+        return z.array()
+    types = [x.dtype for x in args if type(x) is not Dual and hasattr(x, "dtype")]
+    doubles = [numpy.dtype(float) for x in args if type(x) is Dual and is_numpy(x)]
+    found = numpy.result_type(*types, *doubles, 1j)
+    return z.array().astype(found) if found == numpy.complex64 else z.array()

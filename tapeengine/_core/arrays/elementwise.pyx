@@ -21,7 +21,7 @@ from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
 from tapeengine._core.tape.rows cimport Rows, te_rows_scale
 from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.arrays.storing cimport (
-    COMPUTED, is_recording, keep, keeps_values, kernels, new_array, note, operand,
+    COMPUTED, errors_raised, is_recording, keep, keeps_values, kernels, new_array, note, operand,
 )
 from tapeengine._core.scalars.scalar cimport Dual, as_double
 from tapeengine._core.tape.tape cimport (
@@ -552,7 +552,11 @@ cdef int report(object function, object x, object y) except -1:
     numpy warns or raises as `numpy.errstate` says, and clears the flags.
     """
     if fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW):
-        function(x) if y is None else function(x, y)
+        try:
+            function(x) if y is None else function(x, y)
+        except Exception:
+            errors_raised()
+            raise
     return 0
 
 

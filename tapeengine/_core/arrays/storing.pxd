@@ -52,6 +52,8 @@ cdef inline bint keeps_values(Head *h) noexcept:
     return tape_of(h).keeps_values and h.guards == NULL
 
 cdef Operand operand(Head *h, object x)
+cpdef bint errors_are_seen() except -1
+cdef int errors_raised() noexcept
 cdef int note(Head *h, uint32_t at, tuple what) except -1
 cdef int look_at(object function, tuple operands, object outcome) except -1
 cdef int note_outcome(Head *h, object function, tuple operands, dict options, object outcome) except -1

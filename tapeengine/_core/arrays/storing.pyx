@@ -7,6 +7,8 @@ copies of the parts that they need. A snapshot is the value of an outer array th
 from libc.stdint cimport uint32_t
 cimport cython
 cimport numpy as cnp
+from cpython.contextvars cimport get_value
+from cpython.pythread cimport PyThread_get_thread_ident
 from libc.string cimport memcpy
 from numpy cimport (
     NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
@@ -18,6 +20,8 @@ from tapeengine._core.arrays.accesses cimport ReadRecord
 from tapeengine._core.tape.accumulation cimport View, strided, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
 from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, innermost_here, record_special, tape_of, traces
+
+import warnings
 
 import numpy
 from numpy.lib.array_utils import byte_bounds

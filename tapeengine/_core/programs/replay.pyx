@@ -33,7 +33,7 @@ from tapeengine._core.arrays.elementwise cimport (
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.products cimport ProductRecord
 from tapeengine._core.arrays.storing cimport (
-    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, SUMMED, WRITTEN, Operand, dense,
+    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, SUMMED, WRITTEN, Operand, dense, errors_are_seen,
 )
 from tapeengine._core.arrays.sums cimport SumRecord, te_sum
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY

@@ -165,7 +165,8 @@ cdef class Replays:
     cdef public list at_once
 
     cdef bint may_replay(self) except -1:
-        return bool(self.at_once) and (self.checks is None or (<Checks> self.checks).same())
+        return (bool(self.at_once) and (self.checks is None or (<Checks> self.checks).same())
+                and not errors_are_seen())
 
     def __call__(self, *primals, **keywords):
         """Return the program's value."""

@@ -10,9 +10,9 @@ from cpython.object cimport Py_EQ, Py_NE
 from libc.math cimport fabs, floor
 cimport cython
 
-from tapeengine._core.scalars.scalar cimport Dual, as_double, is_numpy
+from tapeengine._core.scalars.scalar cimport Dual, as_double, is_numpy, of_kind, other_precision
 from tapeengine._core.tape.tape cimport (
-    traces, OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
+    NUMPY_DOUBLES, traces, OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
 )
 
 import numpy
@@ -55,7 +55,7 @@ cdef object as_complex(object x):
         return new(x, 0.0)
     if PyComplex_CheckExact(x):
         return new(PyComplex_RealAsDouble(x), PyComplex_ImagAsDouble(x))
-    if as_double(x, &value):
+    if not other_precision(x) and as_double(x, &value):
         return new(value, 0.0)
     if isinstance(x, complex):
         return of_numpy(new(float(x.real), float(x.imag)))
@@ -348,18 +348,18 @@ cdef class ComplexDual:
             result = of_ufunc(ufunc, inputs)
             if result is not NotImplemented:
                 return result
-        inputs = [x.array() if type(x) is ComplexDual else x for x in inputs]
-        return getattr(ufunc, method)(*inputs, **options)
+        return getattr(ufunc, method)(*as_arrays(inputs), **options)
 
     def __array_function__(self, function, types, args, options):
-        return function(*map(as_arrays, args), **options)
+        return function(*as_arrays(args), **options)
 
 
-cdef object as_arrays(object x):
+cdef object as_arrays(object args):
     """Arguments with arrays in place of traced complex scalars."""
-    if type(x) is ComplexDual:
-        return x.array()
-    return type(x)([as_arrays(item) for item in x]) if type(x) is list or type(x) is tuple else x
+    from tapeengine._core.arrays.calls import complex_array
+    return type(args)([
+        complex_array(x, args) if type(x) is ComplexDual else as_arrays(x) if type(x) is list or type(x) is tuple else x
+        for x in args])
 
 
 cdef dict operators = {
@@ -384,7 +384,7 @@ cdef object of_ufunc(object ufunc, tuple inputs):
             return result
         return of_numpy(exactly(result, complex(ufunc(plain(inputs[0]), plain(inputs[1])))))
     if ufunc is numpy.absolute:
-        return abs(inputs[0])
+        return of_kind(abs(inputs[0]), NUMPY_DOUBLES)
     if ufunc is numpy.conjugate:
         return of_numpy(inputs[0].conjugate())
     name = functions.get(ufunc)

@@ -12,6 +12,7 @@ from importlib import import_module
 
 import numpy
 
+from cpython.complex cimport PyComplex_Check, PyComplex_CheckExact
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check, PyLong_CheckExact
 from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject_RichCompare
@@ -36,6 +37,7 @@ cdef extern from "Python.h":
     double PyLong_AsDouble(object) except? -1.0
 
 cdef object generic = numpy.generic, numpy_true = numpy.True_, numpy_false = numpy.False_
+cdef object inexact = numpy.inexact
 cdef object numpy_number = (numpy.floating, numpy.integer, numpy.bool_)
 cdef object Rational = numbers.Rational
 cdef object Fraction = fractions.Fraction
@@ -52,6 +54,16 @@ cdef bint as_double(object x, double *out) except -1:
     else:
         return False
     return True
+
+
+cdef bint as_operand(object x, double *out) except -1:
+    """As `as_double`, but false for numpy.float32 and its like: with one, an operation may have its precision."""
+    return False if other_precision(x) else as_double(x, out)
+
+
+cdef bint other_precision(object x) except -1:
+    """Whether x is a number of numpy that is no float64 or complex128."""
+    return not (PyFloat_Check(x) or PyLong_Check(x) or PyComplex_Check(x)) and isinstance(x, inexact)
 
 
 cdef Head *head_of_dual(Dual x) except NULL:
@@ -301,6 +313,11 @@ cdef object beyond_reals(object x, object y, object ufunc):
     other, dual = (y, x) if type(x) is Dual else (x, y)
     if type(other) is complex:
         return above("scalars.complex").operation(x, y, ufunc)
+    if other_precision(other):
+        rules = rules_of(<Dual> dual, ufunc)
+        if ufunc is numpy.power:
+            return above("arrays.operators").of_numbers(rules, ufunc, x, y)
+        return rules.ufunc(ufunc, "__call__", (x, y), {})
     if not isinstance(other, (complex, numpy.complexfloating)) and not above("arrays.calls").answers_to_numpy(other):
         return NotImplemented
     return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
@@ -323,13 +340,13 @@ cdef inline object arithmetic(object x, object y, const int op):
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
             return with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c))
-        if not as_double(y, &c):
+        if not as_operand(y, &c):
             return beyond_reals(x, y, operator_ufuncs[op])
         return with_number(with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c)), y)
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
         return with_left(c, <Dual> y, op, valued(x, y, op, c, (<Dual> y).v))
-    if not as_double(x, &c):
+    if not as_operand(x, &c):
         return beyond_reals(x, y, operator_ufuncs[op])
     return with_number(with_left(c, <Dual> y, op, valued(x, y, op, c, (<Dual> y).v)), x)
 
@@ -343,11 +360,11 @@ cdef inline bint operands(object x, object y, double *a, double *b) except -1:
     """The values of two operands, one of them a dual; False if the other is no real number."""
     if type(x) is Dual:
         a[0] = (<Dual> x).v
-    elif not as_double(x, a):
+    elif not as_operand(x, a):
         return False
     if type(y) is Dual:
         b[0] = (<Dual> y).v
-    elif not as_double(y, b):
+    elif not as_operand(y, b):
         return False
     return True
 
@@ -370,7 +387,7 @@ cdef Dual by_zero(object x, object y, int op, str message):
     if not is_numpy(x) and not is_numpy(y):
         raise ZeroDivisionError(message)
     operands(x, y, &a, &b)
-    return binary_of(x, y, op, of_doubles(op, a, b))
+    return with_number(binary_of(x, y, op, of_doubles(op, a, b)), y if type(x) is Dual else x)
 
 
 cdef double power_value(object x, object y, double a, double b) except? -1.0:
@@ -425,7 +442,7 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
     for x in inputs:
         if type(x) is Dual:
             values.append((<Dual> x).v)
-        elif as_double(x, &c):
+        elif as_operand(x, &c):
             values.append(c)
         else:
             return NotImplemented
@@ -437,7 +454,9 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
         look_at_all(inputs)
         raise
     if op is None:
-        return (found[0], binary_of(inputs[0], inputs[1], OP_MOD, found[1])) if ufunc is numpy.divmod else found
+        if ufunc is not numpy.divmod:
+            return found
+        return found[0], of_kind(binary_of(inputs[0], inputs[1], OP_MOD, found[1]), NUMPY_DOUBLES)
     if len(values) == 1:
         return by_ufunc(unary_of(<Dual> inputs[0], op, found, NUMPY_DOUBLES), op, ufunc, inputs)
     return by_ufunc(of_kind(binary_of(inputs[0], inputs[1], op, found), NUMPY_DOUBLES), op, ufunc, inputs)
@@ -537,7 +556,7 @@ cdef class Dual:
             return beyond_reals(x, y, numpy.divmod)
         look_at_operands(x, y)
         quotient, remainder = divmod(numpy.float64(a) if is_numpy(x) or is_numpy(y) else a, b)
-        return quotient, binary_of(x, y, OP_MOD, remainder)
+        return quotient, with_number(binary_of(x, y, OP_MOD, remainder), y if type(x) is Dual else x)
 
     def __pow__(x, y, modulus):
         cdef double a = 0.0, b = 0.0
@@ -615,6 +634,8 @@ cdef class Dual:
             b = PyLong_AsDouble(y)
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
             return PyObject_RichCompare(value_seen(<Dual> x), y, kind)
+        elif other_precision(y) or PyComplex_CheckExact(y):
+            return PyObject_RichCompare((numpy.float64 if is_numpy(x) else float)(value_seen(<Dual> x)), y, kind)
         elif not as_double(y, &b):
             if not above("arrays.calls").answers_to_numpy(y):
                 return NotImplemented
@@ -655,7 +676,7 @@ cdef class Dual:
     @property
     def imag(self):
         """The imaginary part of a real number, 0.0."""
-        return 0.0
+        return numpy.float64(0.0) if is_numpy(self) else 0.0
 
     def conjugate(self):
         """The dual itself."""
