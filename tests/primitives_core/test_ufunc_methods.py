@@ -117,3 +117,32 @@ def test_calls_are_numpys(space: Any, calls: Callable[[], Iterator[tuple[str, Ca
     found = {label: disagreement(call, space) for label, call in calls()}
     wrong = [f"{label}: {text}" for label, text in found.items() if text]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("places", [p for n in (1, 2, 3, 4) for p in itertools.product(range(3), repeat=n)])
+@pytest.mark.parametrize("name", ["multiply", "subtract", "true_divide", "power"])
+def test_at_meets_repeated_places_in_their_order(name: str, places: tuple[int, ...]) -> None:
+    index, weights = numpy.array(places), numpy.arange(1.0, 4.0)
+    x, b = numpy.array([0.7, 1.3, 1.9]), numpy.array([1.5, 0.7, 2.5, 0.9])[: len(places)]
+
+    def program(np: Any, x: Any, b: Any) -> Any:
+        y = x * 1.0
+        getattr(numpy, name).at(y, index, b)
+        return np.sum(y * weights)
+
+    def difference(k: int, of: int) -> float:
+        steps = [numpy.zeros(3), numpy.zeros(len(places))]
+        steps[of][k] = 1e-6
+        up, down = (program(numpy, x + sign * steps[0], b + sign * steps[1]) for sign in (1.0, -1.0))
+        return float(up - down) / 2e-6
+
+    value, gradient = te.value_and_grad(lambda x, b: program(np, x, b), (0, 1))(x, b)
+    assert value == program(numpy, x, b)
+    for of, part in enumerate(gradient):
+        numpy.testing.assert_allclose(part, [difference(k, of) for k in range(part.size)], rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_gradient_of_too_few_points_says_how_many_it_needs(order: int) -> None:
+    with pytest.raises(ValueError, match=f"needs {order + 1} elements along axis 0, which has {order}"):
+        te.grad(lambda x: np.sum(np.gradient(x, edge_order=order)))(numpy.ones(order))
