@@ -87,10 +87,12 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 def _edges(x: Any, bins: Any, range: Any) -> Any:
     """Return equidistant edges, from the extremes of the elements unless `bins` or `range` gives them."""
     edges = BIN_EDGES(x, bins=bins, range=range)
-    if not is_traced(x) or range is not None or not shape_of(x):
+    if not is_traced(x) or range is not None or 0 in shape_of(x):
         return edges
     first, last = np.min(x), np.max(x)
-    return edges if first == last else np.linspace(first, last, shape_of(edges)[0])
+    if first == last:  # numpy widens an empty range
+        first, last = first - 0.5, last + 0.5
+    return np.linspace(first, last, shape_of(edges)[0])
 
 
 RULES = {numpy.histogram: histogram}

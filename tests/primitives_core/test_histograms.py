@@ -1,0 +1,65 @@
+"""numpy.histogram: counts, sums of weights, densities, and edges that follow the extremes of the elements."""
+
+import itertools
+from typing import Any
+
+import numpy
+import pytest
+
+import tapeengine as te
+import tapeengine.numpy as np
+
+X = numpy.array([0.31, 1.72, 0.94, 2.56, 1.13, 0.58, 2.21])
+WEIGHTS = numpy.array([1.0, 2.5, -0.5, 3.0, 0.25, 1.5, 2.0])
+EDGES = numpy.array([0.0, 0.7, 1.6, 3.1])
+#: Edges of the same name as the parameters of numpy.histogram that choose them.
+CHOICES: dict[str, dict[str, Any]] = {
+    "number": {"bins": 4},
+    "number in a range": {"bins": 4, "range": (0.0, 3.0)},
+    "narrow range": {"bins": 3, "range": (0.5, 2.0)},
+    "edges": {"bins": EDGES},
+}
+FORMS = list(itertools.product(CHOICES, (False, True), (False, True)))
+
+
+def program(np: Any, x: Any, weights: Any, how: dict[str, Any], density: bool) -> Any:
+    counts, edges = np.histogram(x, density=density, weights=weights, **how)
+    return np.sum(counts * numpy.arange(1.0, counts.size + 1)) + np.sum(edges * numpy.cos(numpy.arange(edges.size)))
+
+
+def differences(f: Any, x: numpy.ndarray, step: float = 1e-6) -> numpy.ndarray:
+    steps = step * numpy.eye(x.size)
+    return numpy.array([(f(x + one) - f(x - one)) / (2 * step) for one in steps])
+
+
+@pytest.mark.parametrize(("choice", "density", "weighted"), FORMS)
+def test_edges_counts_and_weights(choice: str, density: bool, weighted: bool) -> None:
+    how, weights = CHOICES[choice], WEIGHTS if weighted else None
+    value, gradient = te.value_and_grad(lambda x: program(np, x, weights, how, density))(X)
+    assert value == program(numpy, X, weights, how, density)
+    expected = differences(lambda x: program(numpy, x, weights, how, density), X)
+    numpy.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8)
+    assert numpy.any(gradient) == ("range" not in how and choice != "edges")
+
+
+@pytest.mark.parametrize(("choice", "density"), list(itertools.product(CHOICES, (False, True))))
+def test_weights(choice: str, density: bool) -> None:
+    how = CHOICES[choice]
+    gradient = te.grad(lambda weights: program(np, X, weights, how, density))(WEIGHTS)
+    expected = differences(lambda weights: program(numpy, X, weights, how, density), WEIGHTS)
+    numpy.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+
+
+def test_edges_that_are_given_and_traced() -> None:
+    gradient = te.grad(lambda edges: program(np, X, WEIGHTS, {"bins": edges}, True))(EDGES)
+    expected = differences(lambda edges: program(numpy, X, WEIGHTS, {"bins": edges}, True), EDGES)
+    numpy.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("x", [numpy.full(3, 0.7), numpy.zeros(0), numpy.array(0.4)], ids=["equal", "empty", "0-d"])
+def test_elements_without_an_extent(x: numpy.ndarray) -> None:
+    found, backpropagator = te.vjp(lambda x: np.histogram(x, 3), x)
+    for part, expected in zip(found, numpy.histogram(x, 3), strict=True):
+        numpy.testing.assert_array_equal(part, expected)
+    (cotangent,) = backpropagator((None, numpy.ones(4)))
+    assert numpy.sum(cotangent) == (4.0 if x.size else 0.0)  # all four edges move with the elements
