@@ -60,9 +60,15 @@ CONVOLVE = bilinear(
 )
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+#: numpy's numbers of the modes.
+MODES = ("valid", "same", "full")
+
+
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     """Convolve two vectors; see `numpy.convolve`."""
-    return CONVOLVE(np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v)), mode=mode)
+    numbered = isinstance(mode, (int, numpy.integer)) and not isinstance(mode, bool) and 0 <= mode < len(MODES)
+    how = MODES[mode] if numbered else mode  # numpy refuses others
+    return CONVOLVE(np.atleast_1d(as_array(a)), np.atleast_1d(as_array(v)), mode=how)
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:

@@ -98,8 +98,10 @@ def _along(primitive: Primitive) -> Any:
     """Return numpy's cumulative function, which flattens the array if no axis is given."""
 
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-        x = np.ravel(as_array(a)) if axis is None else as_array(a)
-        return primitive(x, axis=0 if axis is None else operator.index(axis), dtype=dtype)
+        x, axis = as_array(a), None if axis is None else operator.index(axis)
+        if axis is None or (axis in (0, -1) and ndim_of(x) == 0):  # a number counts as an array of one element
+            x, axis = np.ravel(x), 0
+        return primitive(x, axis=axis, dtype=dtype)
 
     return rule
 

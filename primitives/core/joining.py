@@ -87,7 +87,7 @@ STACK = linear(
 
 def _repeat_vjp(ct: Any, x_space: Any, repeats: int, axis: int) -> Any:
     axis = normal_axis(axis, x_space.ndim)
-    shape = (*x_space.shape[: axis + 1], repeats, *x_space.shape[axis + 1 :])
+    shape = (*x_space.shape[: axis + 1], max(repeats, 0), *x_space.shape[axis + 1 :])  # of no elements -1 is one, too
     return unbroadcast(np.sum(np.reshape(ct, shape), axis=axis + 1), x_space)
 
 

@@ -21,6 +21,8 @@ def polyval(p: Any, x: Any) -> Any:
     11.0
     """
     coefficients, x = as_array(p), as_array(x)
+    if shape_of(coefficients)[0] == 0:
+        return numpy.zeros(shape_of(x), dtype_of(x))[()]
     value = numpy.zeros(shape_of(x), dtype_of(x)) if shape_of(x) else 0.0
     for position in range(shape_of(coefficients)[0]):
         value = value * x + coefficients[position]
@@ -166,18 +168,15 @@ def poly(seq_of_zeros: Any) -> Any:
 def polydiv(u: Any, v: Any) -> Any:
     """Divide polynomials; see `numpy.polydiv`. The degree of the remainder depends on the coefficients' values."""
     rest, divisor = np.atleast_1d(as_array(u)) + 0.0, np.atleast_1d(as_array(v)) + 0.0
-    degree = shape_of(divisor)[0] - 1
-    steps = shape_of(rest)[0] - degree
-    if steps <= 0:
-        return numpy.zeros(1), rest
-    factors = []
-    for _ in range(steps):
-        factors.append(1.0 / divisor[0] * rest[0])
-        head = rest[: degree + 1] - factors[-1] * divisor
-        rest = np.concatenate((head[1:], rest[degree + 1 :]))
-    while shape_of(rest)[0] > 1 and np.allclose(rest[0], 0, rtol=1e-14):
+    dtype, extent = numpy.result_type(dtype_of(rest), dtype_of(divisor)), shape_of(divisor)[0]
+    rest, inverse, factors = np.astype(rest, dtype), 1.0 / divisor[0], []
+    for k in range(shape_of(rest)[0] - extent + 1):
+        factors.append(inverse * rest[k])
+        head = rest[k : k + extent] - factors[-1] * divisor
+        rest = np.concatenate((rest[:k], head, rest[k + extent :]))
+    while np.allclose(rest[0], 0, rtol=1e-14) and shape_of(rest)[0] > 1:
         rest = rest[1:]
-    return np.stack(factors), rest if shape_of(rest)[0] else numpy.zeros(1)
+    return np.stack(factors) if factors else numpy.zeros(1, dtype), rest
 
 
 RULES = {
