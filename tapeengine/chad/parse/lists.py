@@ -9,7 +9,7 @@ numpy make arrays. What is neither, such as an argument, is known when the progr
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 __all__ = ["ARRAY", "Kind", "Kinds", "ListOf"]
@@ -67,7 +67,7 @@ class Kinds:
                 break
             self.names = found
 
-    def common(self, kinds: list[Kind]) -> Kind:
+    def common(self, kinds: Sequence[Kind]) -> Kind:
         """Give the kind of a value that has one of several."""
         kinds = [k for k in kinds if k != ANY]
         lists = [k for k in kinds if isinstance(k, ListOf)]
@@ -84,7 +84,7 @@ class Kinds:
         match node:
             case ast.Constant(value=int() | float()):
                 return NUMBER
-            case Element(of=over):
+            case Element(over=over):
                 return self.element(self.of(over))
             case ast.Name(id=name):
                 return NUMBER if name in self.numbers else self.names.get(name)
@@ -136,8 +136,11 @@ class Kinds:
 class Element(ast.expr):
     """Stands for an element of what an expression gives."""
 
-    _fields = ("of",)
-    of: ast.expr
+    _fields = ("over",)
+
+    def __init__(self, over: ast.expr) -> None:
+        super().__init__()
+        self.over = over
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -171,10 +174,10 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.Tuple(elts=elts), ast.Tuple(elts=values) if len(elts) == len(values):
             for each in zip(elts, values, strict=True):
                 yield from taken(*each)
-        case ast.Tuple(elts=elts), Element(of=ast.Call(func=ast.Name(id="zip"), args=args)) if len(elts) == len(args):
+        case ast.Tuple(elts=elts), Element(over=ast.Call(func=ast.Name(id="zip"), args=args)) if len(elts) == len(args):
             for inner, over in zip(elts, args, strict=True):
                 yield from taken(inner, Element(over))
-        case ast.Tuple(elts=[_, inner]), Element(of=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
+        case ast.Tuple(elts=[_, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
             yield from taken(inner, Element(over))
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for inner in elts:

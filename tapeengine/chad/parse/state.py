@@ -94,8 +94,8 @@ class Grammar:
         Refuse the use of a function value whose variables have been bound again.
     value_at, bind, refuse, body : callable
         Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function.
-    matmul, attribute : callable
-        Multiply matrices; read an attribute of an array.
+    matmul, attribute, property_of : callable
+        Multiply matrices; read an attribute of an array, a property of a record.
     """
 
     call: Callable[..., Term]
@@ -115,6 +115,7 @@ class Grammar:
     body: Callable[..., Term]
     matmul: Callable[..., Term]
     attribute: Callable[..., Term]
+    property_of: Callable[..., Term | None]
 
 
 class Parser:
