@@ -305,7 +305,7 @@ class Executable:
                 given = self.converter.cotangent_in(of, cotangent, inside, "value")
                 linear = Sparse(self.closed.types)
                 found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
-                if run is self.python:
+                if self.for_duals[1] is self.converter:
                     return found
                 each = zip(self.definition.params, primals, found, strict=True)
                 return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
@@ -327,7 +327,9 @@ class Executable:
     def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
         """The program as Python for dual numbers, and what converts its arguments to records that these run through."""
         twins = records_on_duals(self.classes.values())
-        run = on_duals(self.python, dict(twins)) if twins and self.python is not None else self.python
+        if not twins or self.python is None:
+            return self.python, self.converter
+        run = on_duals(self.python, dict(twins))
         classes = {name: twins.get(cls, cls) for name, cls in self.classes.items()}
         return run, Converter(self.converter.types, classes)
 
