@@ -45,6 +45,8 @@ class Kinds:
         With unique names for the variables of all scopes.
     is_numpy : callable
         Tells whether a name outside the function is numpy.
+    result : callable, optional
+        Gives the kind of the results of a function outside, by its name.
 
     Examples
     --------
@@ -55,8 +57,13 @@ class Kinds:
     [ListOf(element=None), 'array']
     """
 
-    def __init__(self, function: ast.FunctionDef, is_numpy: Callable[[str], bool]) -> None:
-        self.is_numpy = is_numpy
+    def __init__(
+        self,
+        function: ast.FunctionDef,
+        is_numpy: Callable[[str], bool],
+        result: Callable[[str], Kind] = lambda name: None,
+    ) -> None:
+        self.is_numpy, self.result = is_numpy, result
         bound = [pair for node in ast.walk(function) for pair in bindings(node)]
         arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg)}
         self.names: dict[str, Kind] = {name: ANY for name, _ in bound if name not in arguments}
@@ -124,7 +131,10 @@ class Kinds:
             case ast.Name(id=name) if name in MAKING:
                 return ListOf(self.element(self.of(node.args[0])) if node.args else None)
             case ast.Name(id=name):
-                return self.names.get(f"{name}()")
+                called = f"{name}()"
+                return self.names[called] if called in self.names else self.result(name)
+            case ast.Lambda(body=body):
+                return self.of(body)
             case ast.Attribute(value=ast.Name(id=name)) if self.is_numpy(name):
                 return ARRAY
             case ast.Attribute(value=value, attr=attr):
@@ -171,6 +181,8 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     match target, value:
         case ast.Name(id=name), _:
             yield name, value
+            if isinstance(value, ast.Lambda):
+                yield f"{name}()", value.body
         case ast.Tuple(elts=elts), ast.Tuple(elts=values) if len(elts) == len(values):
             for each in zip(elts, values, strict=True):
                 yield from taken(*each)
