@@ -11,14 +11,5 @@ from tapeengine.chad.functions import fold, gather, replicate, scan, scatter
 from tapeengine.chad.program import Program, program
 
 __all__ = [
-    "Array",
-    "Program",
-    "ProgramError",
-    "Vec",
-    "fold",
-    "gather",
-    "program",
-    "replicate",
-    "scan",
-    "scatter",
-]
+    "Array", "Program", "ProgramError", "Vec", "fold", "gather", "program", "replicate", "scan", "scatter",
+]  # fmt: skip

@@ -85,6 +85,22 @@ class Converter:
         """
         return value if self.fits(of, value) else self.outward(of, self.inward(of, value, path), value)
 
+    def tangent(self, of: Type, primal: Any, value: Any, path: Path) -> Any:
+        """Give a tangent in the structure of its primal: zeros for None, None for what is discrete.
+
+        Raises
+        ------
+        CotangentError
+            As `cotangent_in`.
+        """
+        if is_discrete(of):
+            return None
+        if of in (FLOAT, Array(FLOAT)) and self.fits(of, value):
+            return value
+        inside = self.inward(of, primal, path)
+        found = self.cotangent_in(of, value, inside, path)
+        return self.cotangent_out(of, found, inside, primal, Sparse(self.types))
+
     def fits(self, of: Type, value: Any) -> bool:
         """Tell whether a value, nested as deeply as it may be, needs no conversion, as far as that is quick to see."""
         pending = [(self.reader(of), value)]

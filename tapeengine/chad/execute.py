@@ -18,10 +18,10 @@ from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import DEPTH, deep
-from tapeengine.chad.directional import filled
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.ordinary import on_duals, records_on_duals
 from tapeengine.chad.registered import Primitives
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
@@ -305,19 +305,33 @@ class Executable:
                 given = self.converter.cotangent_in(of, cotangent, inside, "value")
                 linear = Sparse(self.closed.types)
                 found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
-            return found
+                if self.for_duals[1] is self.converter:
+                    return found
+                each = zip(self.definition.params, primals, found, strict=True)
+                return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
         return out, backpropagator
 
     def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
-        if self.python is None:
+        run, convert = self.for_duals
+        if run is None:
             raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and has no Python function")
         self.engine = self.engine or default_engine()
         self.check_number(primals)
         each = zip(self.definition.params, primals, strict=True)
         with deep(DEPTH):
-            return self.python, [self.converter.conformed(p.of, x, f"the argument {p.name}") for p, x in each]
+            return run, [convert.conformed(p.of, x, f"the argument {p.name}") for p, x in each]
+
+    @functools.cached_property
+    def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
+        """The program as Python for dual numbers, and what converts its arguments to records that these run through."""
+        twins = records_on_duals(self.classes.values())
+        if not twins or self.python is None:
+            return self.python, self.converter
+        run = on_duals(self.python, dict(twins))
+        classes = {name: twins.get(cls, cls) for name, cls in self.classes.items()}
+        return run, Converter(self.converter.types, classes)
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; return its value and its tangent."""
@@ -341,8 +355,9 @@ class Executable:
         """Run the program as Python on dual numbers, with a forward sweep."""
         self.check_number(primals, tangents)
         run, at = self.on_duals(primals)
-        each = zip(self.definition.params, at, tangents, strict=True)
-        given = [None if is_discrete(p.of) else filled(p.of, x, t) for p, x, t in each]
+        each = enumerate(zip(self.definition.params, at, tangents, strict=True))
+        with deep(DEPTH):
+            given = [self.for_duals[1].tangent(p.of, x, t, f"tangent {i}") for i, (p, x, t) in each]
         of, linear = self.definition.result, Sparse(self.closed.types)
         with deep(DEPTH):
             value, tangent = self.engine.jvp(run, tuple(at), tuple(given))

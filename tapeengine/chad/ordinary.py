@@ -11,7 +11,7 @@ import dataclasses
 import dis
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -22,7 +22,7 @@ import tapeengine.numpy as traced_numpy
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.primitive import is_traced
 
-__all__ = ["holds_traced", "on_duals"]
+__all__ = ["holds_traced", "on_duals", "records_on_duals"]
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
@@ -33,7 +33,7 @@ _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
 
 
 def on_duals(
-    function: Callable[..., Any], known: dict[FunctionType, Callable[..., Any]] | None = None
+    function: Callable[..., Any], known: dict[Any, Callable[..., Any]] | None = None
 ) -> Callable[..., Any] | None:
     """Give a function with tapeengine's modules in place of `math` and `numpy`, in the functions that it calls too.
 
@@ -42,7 +42,7 @@ def on_duals(
     function : callable
         A Python function.
     known : dict, optional
-        What stands for functions that are being exchanged.
+        What stands for functions that are being exchanged, and for classes.
 
     Returns
     -------
@@ -85,6 +85,36 @@ def on_duals(
     return functools.update_wrapper(made, function)
 
 
+def records_on_duals(classes: Iterable[type]) -> dict[Any, Any]:
+    """Give for each class of records whose methods are to be exchanged a class with the exchanged ones.
+
+    Examples
+    --------
+    >>> class Angle(tuple):
+    ...     def sine(self):
+    ...         return math.sin(self[0])
+    >>> Angle.sine.__module__ = "mine"  # not of this package, as a class in these lines is
+    >>> list(records_on_duals([Angle, tuple])) == [Angle], records_on_duals([Angle])[Angle]([0.0]).sine()
+    (True, 0.0)
+    """
+    methods = {cls: dict(_methods(cls)) for cls in classes}
+    found = {c: each for c, each in methods.items() if any(on_duals(f) is not f for f in each.values())}
+    twins: dict[Any, Any] = {c: type(c.__name__, (c,), {"__module__": c.__module__}) for c in found}
+    for cls, each in found.items():
+        for name, method in each.items():
+            made = on_duals(method, dict(twins)) or method
+            setattr(twins[cls], name, property(made) if isinstance(vars(cls)[name], property) else made)
+    return twins
+
+
+def _methods(cls: type) -> Iterator[tuple[str, FunctionType]]:
+    """Go through the methods and properties that a class itself has."""
+    for name, value in vars(cls).items():
+        method = value.fget if isinstance(value, property) else value
+        if isinstance(method, FunctionType) and is_plain(method) and not name.startswith("__"):
+            yield name, method
+
+
 def holds_traced(value: Any) -> bool:
     """Whether a value, or a part of it, belongs to a trace.
 
@@ -110,10 +140,12 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _exchanged(value: Any, known: dict[FunctionType, Callable[..., Any]]) -> Any:
+def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     """Tapeengine's counterpart of a module, or of a function of one; a plain function exchanged; all else itself."""
+    if isinstance(value, type | FunctionType) and value in known:
+        return known[value]
     if is_plain(value):
-        return known[value] if value in known else on_duals(value, known) or value
+        return on_duals(value, known) or value
     name = getattr(value, "__name__", None)
     for theirs, ours in _MODULES:
         if value is theirs:
@@ -135,7 +167,7 @@ def _number(x: Any = 0.0) -> Any:
     return x if is_traced(x) and not getattr(x, "shape", ()) else float(x)
 
 
-def _cell(cell: CellType, function: FunctionType, known: dict[FunctionType, Callable[..., Any]]) -> CellType:
+def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:
     """A captured variable, exchanged, or a copy for the function itself; an empty one stays, to be filled later."""
     value = _content(cell)
     found = function if _is_own(value, function) else _exchanged(value, known)

@@ -11,21 +11,9 @@ from tapeengine.chad.terms import Term, Var
 from tapeengine.chad.types import Type
 
 __all__ = [
-    "Names",
-    "all_names",
-    "canonical",
-    "children",
-    "count",
-    "free_variables",
-    "freshen",
-    "map_children",
-    "map_scopes",
-    "rebuild",
-    "retype",
-    "same",
-    "size",
-    "substitute",
-]
+    "Names", "all_names", "canonical", "children", "count", "free_variables", "freshen", "map_children",
+    "map_scopes", "rebuild", "retype", "same", "size", "substitute",
+]  # fmt: skip
 
 
 class Names:

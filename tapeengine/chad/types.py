@@ -11,36 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
-    "BOOL",
-    "EV",
-    "EVM",
-    "FLOAT",
-    "INT",
-    "NEVER",
-    "UNIT",
-    "Array",
-    "Bool",
-    "Copower",
-    "Float",
-    "Function",
-    "Int",
-    "LArray",
-    "LFunction",
-    "LNamed",
-    "LProduct",
-    "LReal",
-    "LSum",
-    "LUnit",
-    "Linear",
-    "Named",
-    "Never",
-    "Product",
-    "Sum",
-    "Type",
-    "is_addable",
-    "is_discrete",
-    "show",
-]
+    "BOOL", "EV", "EVM", "FLOAT", "INT", "NEVER", "UNIT", "Array", "Bool", "Copower", "Float", "Function", "Int",
+    "LArray", "LFunction", "LNamed", "LProduct", "LReal", "LSum", "LUnit", "Linear", "Named", "Never", "Product",
+    "Sum", "Type", "is_addable", "is_discrete", "show",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

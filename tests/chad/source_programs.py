@@ -234,6 +234,7 @@ class Writer:
         plain = [self.assign, self.assign, self.rebind, self.rebind, self.rebind, self.unused, self.several]
         nested = [
             self.raising,
+            self.tried,
             self.bound_in_test,
             self.if_,
             self.if_,
@@ -247,6 +248,18 @@ class Writer:
         if s.own:
             plain += [self.change] * 3
         self.random.choice(plain if self.depth > 3 or self.budget < 0 else plain + nested)(s)
+
+    def tried(self, s: Scope) -> None:
+        """A variable that has another value where its own cannot be computed."""
+        names = [n for n in s.by_type["float"] if "." not in n and n not in s.fixed]
+        if not names:
+            return self.assign(s)
+        name, otherwise = self.pick(*names), self.float_(s, 1)
+        self.write("try:")
+        self.write(f"    {name} {self.pick('', '+')}= {self.partial_float(s, self.float_(s, 1), 2)}")
+        self.write(f"except ({self.pick('ArithmeticError, LookupError', 'ValueError, LookupError')}):")
+        self.write(f"    {name} = {otherwise}")
+        return None
 
     def assign(self, s: Scope) -> None:
         of = self.pick("float", "float", "int", "vec", "point")

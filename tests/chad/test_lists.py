@@ -18,6 +18,7 @@ def made(x, n):
 def program(xs: list[float], a: float, n: int):
     def local(v):
         return [v * x for x in xs]
+    short = lambda v: [v, a, xs[0]]
     zs = [a * x for x in xs]
     rows = [[x, a] for x in xs]
 """
@@ -31,6 +32,9 @@ MAKERS = [
     "(zs if a > 0 else [0.0, a])",
     "rows[1]",
     "local(a)",
+    "made(a, 3)",
+    "(lambda v: [v, a, xs[0]])(a)",
+    "short(a)",
     "list(reversed(zs))",
     "[x for row in rows for x in row]",
 ]

@@ -43,16 +43,6 @@ def changes_fields(p: "Point") -> float:
     return p.x
 
 
-def takes_arrays_apart(xs: te.Vec) -> float:
-    a, b = xs
-    return a * b
-
-
-def stars(xs: te.Vec) -> float:
-    a, *b = (xs[0], xs[1])
-    return a
-
-
 def steps_by_a_variable(xs: te.Vec, k: int) -> te.Vec:
     return xs[::k]
 
@@ -247,8 +237,6 @@ REFUSED = {
     adds_to_items: ("not changed in place", "xs = te.scatter(xs, [i], [x * 2])"),
     subtracts_from_rows: ("not changed in place", "m = te.scatter(m, [1], [-x])"),
     changes_fields: ("not changed in place", "a new p"),
-    takes_arrays_apart: ("array taken apart", "xs[0], xs[1]"),
-    stars: ("* in an assignment", "slices"),
     steps_by_a_variable: ("number written out", "range"),
     step_zero: ("not 0", "range"),
     repeats_lists: ("an operation on lists", "np.array"),

@@ -294,7 +294,8 @@ def test_shapes_of_numpy_are_shapes_of_tapeengine() -> None:
 
 
 def pops_elsewhere(xs: te.Vec) -> float:
-    return xs.pop() + xs[0]
+    ys = [2.0 * x for x in xs]
+    return ys[0] + ys.pop()
 
 
 def pops_what_others_hold(xs: te.Vec) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -18,10 +19,10 @@ from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
-from tapeengine.chad.terms import Apply, Call, Lambda, Let, Term, Tuple, Var
+from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.types import Array, Function, Product, Type, show
 
-__all__ = ["apply_to", "as_function", "call_expression"]
+__all__ = ["apply_to", "as_function", "call_expression", "property_of"]
 
 #: Names under which modules know an opcode.
 ALIASES: Mapping[str, str] = MappingProxyType(
@@ -74,8 +75,12 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
             return of_all(p, node, node.args, lambda args: form(p, with_args(node, args), env))
         if class_fields(found) is not None:
             return construct(p, node, found, env)
+        if found is dataclasses.replace and len(node.args) == 1:
+            return replaced(p, node, expression(p, node.args[0], env), env)
     elif isinstance(node.func, ast.Attribute):
         receiver = expression(p, node.func.value, env)
+        if node.func.attr == "_replace" and not node.args:
+            return replaced(p, node, receiver, env)
         own = method_of(p, receiver, node.func.attr)
         if own is not MISSING:
             return call_method(p, node, own, receiver, env)
@@ -115,6 +120,30 @@ def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env
     of = of_program(p, node, method)
     args = arguments(p, whole, of, {**env, f" {own.name}": own})
     return Let(own, receiver, apply_object(p, node, method, args))
+
+
+def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:
+    """Give the value of a property of a record; None where it has none of that name."""
+    found = getattr(p.table.classes.get(getattr(record.type, "name", "")), name, None)
+    if not isinstance(found, property):
+        return None
+    return apply_object(p, node, p.callee(found.fget), [record])
+
+
+def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
+    """``dataclasses.replace(r, x=...)``, ``r._replace(x=...)``: a record with other fields."""
+    of = record.type
+    given = {k.arg: k.value for k in node.keywords}
+    if not isinstance(of, Product) or not of.name or not set(given).issubset(of.fields):
+        p.error(node, f"these are no fields of {show(of)}", "name fields of a dataclass or NamedTuple")
+
+    def with_others(r: Term) -> Term:
+        each = enumerate(zip(of.fields, of.items, strict=True))
+        fields = ((given.get(name), k, t) for k, (name, t) in each)
+        items = (Proj(r, k) if e is None else p.coerce(e, expression(p, e, env, t), t) for e, k, t in fields)
+        return Tuple(tuple(items), of)
+
+    return p.let("r", record, with_others)
 
 
 def with_args(node: ast.Call, args: list[ast.expr]) -> ast.Call:
@@ -223,8 +252,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if name in REFUSED:
         p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
     if name in OPERATORS:
-        own = node.args if isinstance(node, ast.Call) else []
-        p.operated(node, list(zip(own, args, strict=False)))
+        given = node.args if isinstance(node, ast.Call) else []
+        p.operated(node, list(zip(given, args, strict=False)))
     if name.startswith("math.") and name not in OF_ARRAYS and any(isinstance(a.type, Array) for a in args):
         p.error(node, f"{name} takes numbers, not arrays", f"write np.{name[5:]}, or a comprehension")
     if name.startswith("numpy.") and any(isinstance(a.type, Array) for a in args):

@@ -344,6 +344,9 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
         if attr != "pop":
             p.operated(node, [(value, term)])
         return p.grammar.attribute(p, node, term, attr)
+    found = p.grammar.property_of(p, node, term, attr)
+    if found is not None:
+        return found
     p.error(node, f"{show(term.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 
 

@@ -9,7 +9,7 @@ numpy make arrays. What is neither, such as an argument, is known when the progr
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 __all__ = ["ARRAY", "Kind", "Kinds", "ListOf"]
@@ -45,6 +45,8 @@ class Kinds:
         With unique names for the variables of all scopes.
     is_numpy : callable
         Tells whether a name outside the function is numpy.
+    result : callable, optional
+        Gives the kind of the results of a function outside, by its name.
 
     Examples
     --------
@@ -55,8 +57,13 @@ class Kinds:
     [ListOf(element=None), 'array']
     """
 
-    def __init__(self, function: ast.FunctionDef, is_numpy: Callable[[str], bool]) -> None:
-        self.is_numpy = is_numpy
+    def __init__(
+        self,
+        function: ast.FunctionDef,
+        is_numpy: Callable[[str], bool],
+        result: Callable[[str], Kind] = lambda name: None,
+    ) -> None:
+        self.is_numpy, self.result = is_numpy, result
         bound = [pair for node in ast.walk(function) for pair in bindings(node)]
         arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg)}
         self.names: dict[str, Kind] = {name: ANY for name, _ in bound if name not in arguments}
@@ -67,7 +74,7 @@ class Kinds:
                 break
             self.names = found
 
-    def common(self, kinds: list[Kind]) -> Kind:
+    def common(self, kinds: Sequence[Kind]) -> Kind:
         """Give the kind of a value that has one of several."""
         kinds = [k for k in kinds if k != ANY]
         lists = [k for k in kinds if isinstance(k, ListOf)]
@@ -84,7 +91,7 @@ class Kinds:
         match node:
             case ast.Constant(value=int() | float()):
                 return NUMBER
-            case Element(of=over):
+            case Element(over=over):
                 return self.element(self.of(over))
             case ast.Name(id=name):
                 return NUMBER if name in self.numbers else self.names.get(name)
@@ -124,7 +131,10 @@ class Kinds:
             case ast.Name(id=name) if name in MAKING:
                 return ListOf(self.element(self.of(node.args[0])) if node.args else None)
             case ast.Name(id=name):
-                return self.names.get(f"{name}()")
+                called = f"{name}()"
+                return self.names[called] if called in self.names else self.result(name)
+            case ast.Lambda(body=body):
+                return self.of(body)
             case ast.Attribute(value=ast.Name(id=name)) if self.is_numpy(name):
                 return ARRAY
             case ast.Attribute(value=value, attr=attr):
@@ -136,8 +146,11 @@ class Kinds:
 class Element(ast.expr):
     """Stands for an element of what an expression gives."""
 
-    _fields = ("of",)
-    of: ast.expr
+    _fields = ("over",)
+
+    def __init__(self, over: ast.expr) -> None:
+        super().__init__()
+        self.over = over
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -168,13 +181,15 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     match target, value:
         case ast.Name(id=name), _:
             yield name, value
+            if isinstance(value, ast.Lambda):
+                yield f"{name}()", value.body
         case ast.Tuple(elts=elts), ast.Tuple(elts=values) if len(elts) == len(values):
             for each in zip(elts, values, strict=True):
                 yield from taken(*each)
-        case ast.Tuple(elts=elts), Element(of=ast.Call(func=ast.Name(id="zip"), args=args)) if len(elts) == len(args):
+        case ast.Tuple(elts=elts), Element(over=ast.Call(func=ast.Name(id="zip"), args=args)) if len(elts) == len(args):
             for inner, over in zip(elts, args, strict=True):
                 yield from taken(inner, Element(over))
-        case ast.Tuple(elts=[_, inner]), Element(of=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
+        case ast.Tuple(elts=[_, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
             yield from taken(inner, Element(over))
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for inner in elts:

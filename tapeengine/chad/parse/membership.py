@@ -36,14 +36,14 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
 
 def count_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``xs.count(x)``."""
-    xs, x = args
+    xs, x = args[0], args[1]
     y = p.fresh("y", xs.type.element)  # type: ignore[attr-defined]
     return Total(Map((y,), counted(equal(p, node, x, y)), (xs,)))
 
 
 def index_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``xs.index(x)``: the first place; a run fails where there is none."""
-    xs, x = args
+    xs, x = args[0], args[1]
     i, k, found = p.fresh("i", INT), p.fresh("k", INT), p.fresh("found", INT)
 
     def first(xs: Term, x: Term) -> Term:

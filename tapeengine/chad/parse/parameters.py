@@ -14,16 +14,9 @@ from tapeengine.chad.terms import Let, Term, Var
 from tapeengine.chad.types import Type
 
 __all__ = [
-    "Parameters",
-    "arguments",
-    "bound",
-    "no_other_keywords",
-    "of_all",
-    "of_program",
-    "own_parameters",
-    "parameter_names",
-    "parameters_of",
-]
+    "Parameters", "arguments", "bound", "no_other_keywords", "of_all", "of_program", "own_parameters",
+    "parameter_names", "parameters_of",
+]  # fmt: skip
 
 
 def parameter_names(args: ast.arguments) -> tuple[str, ...]:

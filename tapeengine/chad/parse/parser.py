@@ -38,6 +38,7 @@ class ProgramParser(Parser):
         body=body,
         matmul=arrays.matmul,
         attribute=arrays.array_attribute,
+        property_of=calls.property_of,
     )
 
     def parse(self) -> Parsed:

@@ -15,7 +15,7 @@ from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.chad.parse.desugar import Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
-from tapeengine.chad.parse.lists import ARRAY, Kinds, ListOf
+from tapeengine.chad.parse.lists import ARRAY, Kind, Kinds, ListOf
 from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
@@ -94,8 +94,8 @@ class Grammar:
         Refuse the use of a function value whose variables have been bound again.
     value_at, bind, refuse, body : callable
         Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function.
-    matmul, attribute : callable
-        Multiply matrices; read an attribute of an array.
+    matmul, attribute, property_of : callable
+        Multiply matrices; read an attribute of an array, a property of a record.
     """
 
     call: Callable[..., Term]
@@ -115,6 +115,7 @@ class Grammar:
     body: Callable[..., Term]
     matmul: Callable[..., Term]
     attribute: Callable[..., Term]
+    property_of: Callable[..., Term | None]
 
 
 class Parser:
@@ -157,6 +158,7 @@ class Parser:
         self.single_axes: dict[str, frozenset[int]] = {}
         self.operands: list[tuple[ast.AST, tuple[Term, ...]]] = []
         self.by_numpy = False
+        self.kinds_outside: dict[str, Kind] = {}
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
@@ -169,7 +171,16 @@ class Parser:
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
-        self.kinds = Kinds(self.tree, lambda name: getattr(self.outer.get(name), "__name__", "") in NUMPY)
+        self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
+
+    def result_kind(self, name: str) -> Kind:
+        """Tell whether a function of the user's own, or a program, gives lists."""
+        function = getattr(self.outer.get(name), "__tapeengine_function__", self.outer.get(name))
+        if name not in self.kinds_outside:
+            self.kinds_outside[name] = None
+            if is_plain(function) and function is not self.function:
+                self.kinds_outside[name] = kind_of_results(function)
+        return self.kinds_outside[name]
 
     def _read(self) -> ast.FunctionDef:
         try:
@@ -391,6 +402,22 @@ class Parser:
         """Give the parameter types and the result type as they are annotated."""
         params, result = self.signature(self.tree)
         return tuple(v.of for v in params), result
+
+
+def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Give a function that tells whether a name is numpy."""
+    return lambda name: getattr(outer.get(name), "__name__", "") in NUMPY
+
+
+def kind_of_results(function: Any) -> Kind:
+    """Give the kind of what a Python function returns, by its text."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    if not isinstance(tree, ast.FunctionDef):
+        return None
+    return Kinds(tree, is_numpy(function.__globals__)).names.get(f"{tree.name}()")
 
 
 def _captured(function: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What runs on dual numbers gives what the evaluated derivative gives, on written programs."""
 
+import math as plain_math
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,3 +88,44 @@ def test_a_recursive_program_calls_itself_and_not_the_program():
     """Each call of the program would look for traced numbers in all of its arguments."""
     assert chained.python is not chained.function
     assert chained.python.__globals__["chained"] is chained.python
+
+
+@dataclass(frozen=True)
+class Angle:
+    x: float
+
+    @property
+    def root(self):
+        return plain_math.sqrt(self.x)
+
+    def sine(self, k: float) -> float:
+        return plain_math.sin(self.x * k) * Angle(self.x).root
+
+
+@dataclass(frozen=True)
+class Angles:
+    first: Angle
+    rest: "Some"
+
+
+Some = Angles | None
+
+
+@te.program
+def with_methods(a: Some, k: float) -> float:
+    return k if a is None else a.first.sine(k) + a.first.root * with_methods(a.rest, k)
+
+
+def test_methods_of_records_run_on_dual_numbers_as_they_are_written():
+    at, step = Angles(Angle(1.0), Angles(Angle(2.0), None)), 1e-6
+    run = with_methods.executable
+    value, back = run.dual_vjp((at, 0.5))
+    assert value == with_methods(at, 0.5)
+    found, slope = back(1.0)
+    assert type(found) is Angles and type(found.first) is Angle
+    ends = [with_methods(at, 0.5 + s) for s in (step, -step)]
+    assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-8)
+    ends = [with_methods(Angles(Angle(1.0 + s), at.rest), 0.5) for s in (step, -step)]
+    assert found.first.x == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-8)
+    assert run.dual_jvp((at, 0.5), (None, 1.0)) == (value, pytest.approx(slope, rel=1e-13))
+    assert run.dual_jvp((at, 0.5), (Angles(Angle(1.0), None), None))[1] == pytest.approx(found.first.x, rel=1e-13)
