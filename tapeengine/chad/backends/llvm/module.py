@@ -6,6 +6,7 @@ hands to the reverse pass; then come the leaves of the parameters, then those of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -355,15 +356,18 @@ INTRINSICS: Mapping[str, str] = {
 
 def declarations(text: str) -> str:
     """Declare the functions that a module calls."""
+    called = {"te_more", *re.findall(r"@([\w.]+)\(", text)}
+    if "elements" in called:
+        called.add("llvm.smul.with.overflow.i64")
     found = []
     for name, of in INTRINSICS.items():
-        if f"@{name}(" in text + ELEMENTS or name == "te_more":
+        if name in called:
             result, params = of.rsplit(" (", 1) if not of.startswith("{") else of.split(" (")
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
-        if f"@te.{o.name}(" in text:
+        if f"te.{o.name}" in called:
             found.append(f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))}) {PURE}")
-    return "\n".join(found) + "\n" + TAKE + (ELEMENTS if "@elements(" in text else "")
+    return "\n".join(found) + "\n" + TAKE + (ELEMENTS if "elements" in called else "")
 
 
 def symbols() -> Mapping[str, int]:
