@@ -10,11 +10,11 @@ infinite one makes the cotangents that leave the body NaN; then the interpreter 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import struct
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -47,6 +47,7 @@ PURE = "memory(none) nounwind willreturn"
 WIDE = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
 
 
+@functools.cache
 def is_installed() -> bool:
     """Whether LLVM is installed."""
     return find_spec("llvmlite") is not None
@@ -405,7 +406,7 @@ class Cotangents(Writer):
 
     def expression(self, term: ast.expr, body: Body, j: int) -> str:
         """A partial of the opcode table."""
-        again: Callable[[ast.expr], str] = partial(self.expression, body=body, j=j)
+        again: Callable[[ast.expr], str] = functools.partial(self.expression, body=body, j=j)
         match term:
             case ast.Name(id="v"):
                 return self.own(j)
