@@ -51,25 +51,29 @@ def fastest(runs: dict[str, Callable[[], Any]], clock: Callable[[], float] = tim
 
 def replayed(name: str, program: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Value and gradient, replayed, relative to the plain program's value and to an ordinary vjp."""
-    staged = te.stage(program)
+    staged = te.stage(program, optimise=False)
+    native = te.stage(program, optimise="native")
     first = {
         "recording": lambda: te.stage(program)(*args),
         "vjp": lambda: te.vjp(program, *args),
     }
-    staged(*args)
+    for run in (staged, native, native):
+        run(*args)
     times = fastest(
         {
             "plain": lambda: program(*args),
             "unstaged": lambda: te.vjp(program, *args)[1](1.0),
             "replayed": lambda: te.vjp(staged, *args)[1](1.0),
+            "native": lambda: te.vjp(native, *args)[1](1.0),
             "value": lambda: staged(*args),
             **first,
         }
     )
     stats, plain = staged.stats(), times["plain"]
-    both, unstaged, value = (times[run] / plain for run in ("replayed", "unstaged", "value"))
+    both, compiled, unstaged, value = (times[run] / plain for run in ("replayed", "native", "unstaged", "value"))
     print(
-        f"{name:24} plain {plain * 1e6:9.1f} us; over it value and gradient {both:.2f} (unstaged {unstaged:.2f}), "
+        f"{name:24} plain {plain * 1e6:9.1f} us; over it value and gradient {both:.2f} "
+        f"(native {compiled:.2f}, unstaged {unstaged:.2f}), "
         f"value {value:.2f}; recording over vjp {times['recording'] / times['vjp']:.2f}; "
         f"{stats.nbytes / stats.instructions:.0f} B a record"
     )
@@ -77,13 +81,16 @@ def replayed(name: str, program: Callable[..., Any], args: tuple[Any, ...]) -> N
 
 def in_lanes(name: str, program: Callable[[Any], Any], args: list[float], lanes: int) -> None:
     """Nanoseconds for one record and one lane, value and gradient."""
-    staged = te.stage(program)
+    kinds = {"interpreted": te.stage(program, optimise=False), "native": te.stage(program, optimise="native")}
     columns = [np.full(lanes, x) * (1.0 + 1e-9 * np.arange(lanes)) for x in args]
     ones = np.ones(lanes)
-    staged(args)
-    records = staged.stats().instructions - staged.stats().guards
-    times = fastest({"lanes": lambda: te.vjp(staged.batch, columns)[1](ones)})
-    print(f"{name:24} {lanes} lanes: {times['lanes'] / records / lanes * 1e9:.2f} ns a record and lane")
+    for staged in kinds.values():
+        staged(args)
+        te.vjp(staged.batch, columns)
+    stats = kinds["native"].stats()
+    runs = {kind: lambda staged=staged: te.vjp(staged.batch, columns)[1](ones) for kind, staged in kinds.items()}
+    each = {kind: t / (stats.instructions - stats.guards) / lanes * 1e9 for kind, t in fastest(runs).items()}
+    print(f"{name:24} {lanes} lanes: {each['interpreted']:.2f} ns a record and lane, native {each['native']:.2f}")
 
 
 def of_arrays(program: Program, size: int) -> None:

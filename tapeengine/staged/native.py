@@ -10,11 +10,11 @@ infinite one makes the cotangents that leave the body NaN; then the interpreter 
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import struct
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -30,6 +30,10 @@ __all__ = ["Compiler", "is_installed", "module"]
 START, EACH, IN_BODY = 10_000_000, 200, 30_000
 #: The number of bodies' instructions that most paths have at least.
 USUAL = 400
+#: The most instructions of a path that is compiled: finding its bodies takes some 100 bytes for each.
+MOST_IN_PATH = 1 << 22
+#: Errors of LLVM, its binding and the writing of its text. A program that they refuse runs without native code.
+FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError, MemoryError)
 #: Bodies of at most so many instructions together are improved by all that LLVM has.
 SHORT = 600
 ARITHMETIC = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
@@ -47,6 +51,7 @@ PURE = "memory(none) nounwind willreturn"
 WIDE = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
 
 
+@functools.cache
 def is_installed() -> bool:
     """Whether LLVM is installed."""
     return find_spec("llvmlite") is not None
@@ -68,25 +73,30 @@ class Compiler:
         self.at_once = at_once
 
     def worth(self, instructions: int) -> int:
-        """The number of interpreted instructions that take as long as compiling a path of this length."""
+        """The number of interpreted instructions that take as long as compiling a path of this length; -1: never."""
+        if instructions > MOST_IN_PATH:
+            return -1
         return 0 if self.at_once else START + EACH * instructions + IN_BODY * min(instructions, USUAL)
 
     def __call__(self, path: Path, in_lanes: bool) -> None:
         """Compile a path, if bodies repeat in it; warn if LLVM fails."""
+        try:
+            self.compile(path, in_lanes)
+        except FAULTS as error:
+            text = (str(error).strip().splitlines() or ["no reason was given"])[0]
+            what = f"{self.name} runs without native code: {type(error).__name__}: {text}"
+            warnings.warn(what, RuntimeWarning, stacklevel=2)
+
+    def compile(self, path: Path, in_lanes: bool) -> None:
+        """Compile a path, if bodies repeat in it."""
         llvm = importlib.import_module("tapeengine.chad.backends.llvm.compile")
         code = Code.of(path)
         bodies = found.bodies_of(code, found.LONGEST_IN_LANES if in_lanes and path.guards else found.LONGEST)
-        if not bodies:
-            return
-        try:
+        if bodies:
             is_full = sum(len(body.op) for body in bodies) <= SHORT
             made = llvm.compiled(module(code, bodies, LANES if in_lanes else 1), is_full)
             places = made.address("values"), made.address("cotangents")
-        except (RuntimeError, OSError, ImportError, AttributeError, ValueError) as error:
-            text = (str(error).strip().splitlines() or ["no reason was given"])[0]
-            warnings.warn(f"{self.name} runs without native code: {text}", RuntimeWarning, stacklevel=2)
-            return
-        path.adopt(found.schedule_of(code, bodies).tobytes(), *places, in_lanes, made)
+            path.adopt(found.schedule_of(code, bodies).tobytes(), *places, in_lanes, made)
 
 
 def module(code: Code, bodies: Sequence[Body], lanes: int = 1) -> str:
@@ -405,7 +415,7 @@ class Cotangents(Writer):
 
     def expression(self, term: ast.expr, body: Body, j: int) -> str:
         """A partial of the opcode table."""
-        again: Callable[[ast.expr], str] = partial(self.expression, body=body, j=j)
+        again: Callable[[ast.expr], str] = functools.partial(self.expression, body=body, j=j)
         match term:
             case ast.Name(id="v"):
                 return self.own(j)

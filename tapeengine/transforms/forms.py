@@ -101,7 +101,7 @@ def _numbers_of(value: Any) -> Any:
 
     numpy makes an array of objects from traced numbers, and from what replaces them when a function runs again.
     """
-    if type(value) is not np.ndarray or value.dtype != object:
+    if type(value) is not np.ndarray or value.dtype.kind != "O":
         return value
     try:
         found = from_values(value.tolist())

@@ -271,3 +271,31 @@ def test_threads_while_a_path_is_compiled() -> None:
             assert repr(list(pool.map(lambda xs: gradient(staged, xs), points))) == repr(wanted)
     finally:
         sys.setswitchinterval(interval)
+
+
+@needs_llvm
+def test_a_long_path_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "MOST_IN_PATH", 3)
+    staged = compiled(lambda x: (x * x + x) * (x + 2.0) * x)
+    assert [staged(x) for x in (1.0, 2.0, 3.0)] == [6.0, 48.0, 180.0] and staged.stats().native == 0
+
+
+@needs_llvm
+def test_outputs_inside_of_bodies_and_cotangents_for_some_of_them() -> None:
+    """Every value of a loop is returned; each one, and each pair, has the cotangents of the program."""
+
+    def run(x: Any, y: Any) -> Any:
+        values = []
+        for _ in range(30):
+            x, y = x * y * 0.5 + 0.1, te.math.sqrt(x * x + y)
+            values += [x, y, x]
+        return values
+
+    staged = compiled(run)
+    for _ in range(3):
+        _, back = te.vjp(staged, 0.3, 0.4)
+        _, wanted = te.vjp(run, 0.3, 0.4)
+        for k in range(0, 90, 7):
+            cotangent = [float(i in (k, k // 2)) * (1.5 - i) for i in range(90)]
+            assert repr(back(cotangent)) == repr(wanted(cotangent))
+    assert staged.stats().native == 1

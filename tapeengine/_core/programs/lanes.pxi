@@ -61,8 +61,8 @@ cdef class Lanes:
         cdef bint keeps = keep and (blocks == 1 or blocks * p.end * sizeof(te_row) <= KEPT_BYTES)
         cdef te_row *v = self.registers(blocks if keeps else 1)
         cdef te_row *at = v
+        cdef te_bodies bodies = p.lanes     # another thread may compile the path meanwhile
         cdef int l
-        p.worked_in_lanes(blocks)
         try:
             for start in range(0, blocks, BETWEEN):
               with nogil:
@@ -71,7 +71,7 @@ cdef class Lanes:
                     if keeps:
                         at = v + b * p.end
                     load_rows(at, x, width, rows + first, count, p.first)
-                    te_run_lanes(&p.lanes, p.op, p.operands, p.constants, at, p.first, p.end, stops + first)
+                    te_run_lanes(&bodies, p.op, p.operands, p.constants, at, p.first, p.end, stops + first)
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
@@ -82,6 +82,7 @@ cdef class Lanes:
                 self.kept = v
             else:
                 self.let_go(v, 1)
+        p.worked_in_lanes(blocks)
 
     def backward(self, registers, cotangents, out):
         """Add the cotangents of the inputs to the columns of `out`, from those of the values of `registers`."""
@@ -98,6 +99,7 @@ cdef class Lanes:
         cdef uint32_t top = 0
         cdef te_row *v = self.kept
         cdef te_row *ct = p.spare_zeros
+        cdef te_bodies bodies = p.lanes
         cdef bint done = False
         cdef int l
         p.spare_zeros = NULL
@@ -117,14 +119,14 @@ cdef class Lanes:
                         v = self.kept + b * p.end
                     else:
                         load_rows(v, x, width, rows + first, count, p.first)
-                        te_run_lanes(&p.lanes, p.op, p.operands, p.constants, v, p.first, p.end, again)
+                        te_run_lanes(&bodies, p.op, p.operands, p.constants, v, p.first, p.end, again)
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
                                 ct[places[k]][l] += dy[k * ct_width + rows[first + l]]
                     memset(ct, 0, sizeof(te_row))
                     if top >= p.first:
-                        te_run_lanes_back(&p.lanes, p.op, p.operands, p.constants, v, ct, top, p.first)
+                        te_run_lanes_back(&bodies, p.op, p.operands, p.constants, v, ct, top, p.first)
                     store_rows(dx, width, ct, rows + first, stops + first, count, p)
                     memset(ct, 0, p.first * sizeof(te_row))
               PyErr_CheckSignals()

@@ -320,11 +320,12 @@ cdef class Path:
     cdef uint32_t stretch(self, double *v, uint32_t i) except? 0:
         """Run up to a call of a function, or to what does not hold."""
         cdef uint32_t stop, reached
+        cdef te_bodies bodies = self.single     # another thread may compile the path meanwhile
         if self.end - i < LONG:
-            return te_run(&self.single, self.op, self.operands, self.constants, v, i, self.end)
-        if self.single.entries:
+            return te_run(&bodies, self.op, self.operands, self.constants, v, i, self.end)
+        if bodies.entries:
             with nogil:
-                reached = te_run(&self.single, self.op, self.operands, self.constants, v, i, self.end)
+                reached = te_run(&bodies, self.op, self.operands, self.constants, v, i, self.end)
             return reached
         while True:
             stop = min(self.end, i + STRETCH)
@@ -338,10 +339,11 @@ cdef class Path:
     cdef int sweep(self, double *v, double *ct, uint32_t top) except -1:
         """Sweep back from a register on."""
         cdef uint32_t lowest
-        if self.single.entries:
+        cdef te_bodies bodies = self.single
+        if bodies.entries:
             if top >= self.first:
                 with nogil:
-                    te_run_back(&self.single, self.op, self.operands, self.constants, v, ct, top)
+                    te_run_back(&bodies, self.op, self.operands, self.constants, v, ct, top)
             return 0
         if self.end - self.first < LONG:
             if top >= self.first:
