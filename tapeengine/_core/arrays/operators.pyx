@@ -41,7 +41,8 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     return rules.ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 
 
-cdef bint is_number(object x) except -1:
+cpdef bint is_number(object x) except -1:
+    """Whether x is a number, also a traced one of any precision."""
     if type(x) is Array:
         return (<Array> x).storage.number
     return type(x) is Dual or type(x) is float or type(x) is int or isinstance(x, (numpy.generic, complex))
