@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine._core.tape.above import ABOVE
+from tapeengine.duals.creation import complex_array
 from tapeengine.duals.foreign import as_object_for_operators, as_plain, no_place_for_derivatives
 
 
@@ -22,4 +23,4 @@ def _array(value: Any) -> Any:
 ABOVE.as_plain = as_plain
 ABOVE.as_object_for_operators = as_object_for_operators
 ABOVE.no_place_for_derivatives = no_place_for_derivatives
-ABOVE.methods, ABOVE.array = _methods, _array
+ABOVE.methods, ABOVE.array, ABOVE.complex_array = _methods, _array, complex_array

@@ -9,11 +9,12 @@ import numpy
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.assignment import add_at, put_overlapping
+from tapeengine._core.arrays.calls import counts_as_double
 from tapeengine._core.arrays.creation import fresh, from_values
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
 
-__all__ = ["CREATION", "asarray", "copy", "plain"]
+__all__ = ["CREATION", "asarray", "complex_array", "copy", "plain"]
 
 
 def plain(x: Any) -> Any:
@@ -21,6 +22,16 @@ def plain(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
         return type(x)(plain(item) for item in x) if type(x) in (list, tuple) else x
     return numbers_of(x)
+
+
+def complex_array(array: Any, numpys: bool, args: Any) -> Any:
+    """The array of a complex number, numpy's or Python's, in the precision that numpy gives it among arguments."""
+    if numpys:
+        return array
+    types = [x.dtype for x in args if type(x) is not Dual and hasattr(x, "dtype")]
+    doubles = [float for x in args if type(x) is Dual and counts_as_double(x)]
+    found = numpy.result_type(*types, *map(numpy.dtype, doubles), 1j)
+    return array.astype(found) if found == numpy.complex64 else array
 
 
 def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:

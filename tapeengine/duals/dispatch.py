@@ -166,6 +166,11 @@ class Rules:
             return self.masked(result, where, out)
         return result if out is None else stored(result, out)
 
+    def of_numbers(self, ufunc: Any, x: Any, y: Any) -> Any:
+        """A product or power of two of numpy's numbers, whose last bits are not always those of the ufunc."""
+        rule = self.find((ufunc, "numbers"))
+        return self.ufunc(ufunc, "__call__", (x, y), {}) if rule is None else rule(*widened((x, y)))
+
     @property
     def operators(self) -> list[str]:
         """The packages with rules for their classes, whose operators leave traced operands to these rules."""

@@ -11,7 +11,7 @@ import numpy
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.assignment import put_overlapping
-from tapeengine._core.arrays.calls import as_python
+from tapeengine._core.arrays.calls import as_python, numbers_of_python
 from tapeengine._core.arrays.functions import mean_method, sum_method
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine.duals.creation import put_in_turn, put_numbered
@@ -125,7 +125,9 @@ def place_of(self: Any, number: Any) -> tuple[int, ...]:
 
 def tolist(self: Any) -> Any:
     """ndarray.tolist: nested lists of numbers of Python, which stay traced."""
-    return as_python(self[()]) if self.ndim == 0 else [tolist(row) if self.ndim > 1 else as_python(row) for row in self]
+    if self.ndim == 1:
+        return numbers_of_python(self)
+    return as_python(self[()]) if self.ndim == 0 else [tolist(row) for row in self]
 
 
 def sort(self: Any, axis: int = -1, **options: Any) -> None:

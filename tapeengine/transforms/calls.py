@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from tapeengine._core.arrays import custom
+from tapeengine._core.arrays.calls import as_python
+from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine.errors import CotangentError, StructureError
 from tapeengine.transforms.forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
 __all__ = ["Derivative", "FlatRule", "call_with_rule", "filled", "parts_by_argument"]
+
+#: Python's complex numbers, which the core records as arrays without dimensions.
+PAIRS = (complex, ComplexDual)
 
 
 class Derivative(Protocol):
@@ -133,18 +138,26 @@ def call_with_rule(
         Whether an argument is traced. If none is, `run` is not called.
     """
     leaves, steps = flatten(engine.structures, args)
+    pairs = {k for k, leaf in enumerate(leaves) if type(leaf) is ComplexDual}
     made: list[Any] = []
 
     def on_leaves(values: list[Any]) -> tuple[list[Any], FlatRule]:
-        plain = unflatten(steps, values)
+        plain = unflatten(steps, [as_python(value) if k in pairs else value for k, value in enumerate(values)])
         result, derivative = run(plain)
         results, out = flatten(engine.structures, result)
         check_leaves(engine, results, name)
-        made.append(out)
+        made.extend((out, [type(leaf) in PAIRS for leaf in results]))
+        results = list(map(as_array, results))
         arguments = form_around(engine.structures, values, steps)
         return results, FlatRule(derivative, arguments, form_around(engine.structures, results, out), name)
 
-    results = custom.call(on_leaves, leaves)
+    results = custom.call(on_leaves, list(map(as_array, leaves)))
     if results is None:
         return False, None
-    return True, unflatten(made[0], results)
+    out, are_pairs = made
+    return True, unflatten(out, [as_python(x) if pair else x for x, pair in zip(results, are_pairs, strict=True)])
+
+
+def as_array(leaf: Any) -> Any:
+    """A leaf as the core records it: a traced complex number is an array without dimensions."""
+    return leaf.array() if type(leaf) is ComplexDual else leaf

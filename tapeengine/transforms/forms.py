@@ -12,6 +12,7 @@ import numpy as np
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.creation import from_values
+from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import CotangentError, UnsupportedError
@@ -35,7 +36,7 @@ def is_traced(value: Any) -> bool:
 
 def is_continuous(value: Any) -> bool:
     """Whether a leaf has a derivative: a real or complex floating-point number, an array of these, or a dual of one."""
-    if type(value) is float or is_traced(value) or isinstance(value, (float, complex, np.inexact)):
+    if type(value) is float or is_traced(value) or isinstance(value, (float, complex, np.inexact, ComplexDual)):
         return True
     return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
 

@@ -8,6 +8,8 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.tape.tape import outside
 from tapeengine.errors import StructureError, UnsupportedError
@@ -156,6 +158,8 @@ def _prints(engine: Engine, state: Any) -> list[int]:
 def _print(value: Any) -> int:
     if isinstance(value, float) and value == value:
         return struct.unpack("q", struct.pack("d", value))[0]  # type: ignore[no-any-return]
+    if isinstance(value, complex):
+        value = np.complex128(value)
     if hasattr(value, "tobytes") and not value.dtype.hasobject:
         return _print(float(value)) if value.shape == () and value.dtype == float else hash(value.tobytes())
     return hash(value) if isinstance(value, (int, str, bytes, complex)) else 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import DroppedDerivativeError, RepeatError, TraceError
 from tapeengine.structure import Structures
@@ -205,8 +206,8 @@ def plain(value: Any) -> Any:
 
 # -- what a run leaves behind ------------------------------------------------------------------------------------------
 def frozen(value: Any) -> Any:
-    """A read-only view of a traced array; any other value unchanged."""
-    return np.broadcast_to(value, value.shape) if type(value) is Array else value
+    """A read-only view of a traced array; any other value, also a number of numpy's, unchanged."""
+    return np.broadcast_to(value, value.shape) if type(value) is Array and not is_number(value) else value
 
 
 @contextmanager

@@ -9,7 +9,7 @@ cimport numpy as cnp
 from numpy cimport NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.scalars.complex cimport ComplexDual
+from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays
 from tapeengine._core.tape.nested cimport copied_id
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, of_kind, other_precision
@@ -390,7 +390,7 @@ cdef Array array_of_dual(Dual x):
     return a
 
 
-def as_python(x):
+cpdef object as_python(object x):
     """The number of Python that an element is, which has just been read, for `ndarray.item`."""
     if type(x) is Dual:
         return of_kind(<Dual> x, PYTHON_FLOATS)
@@ -399,6 +399,11 @@ def as_python(x):
     if x.dtype.kind == "c":
         return complex_of(as_python(x.real[()]), as_python(x.imag[()]))
     return as_python(x.astype(float)[()])
+
+
+def numbers_of_python(row):
+    """The elements of a row, for `ndarray.tolist`."""
+    return [as_python(x) for x in row]
 
 
 def record(primitive, args, static):
@@ -499,18 +504,8 @@ cpdef tuple widened(tuple args):
         else:
             has_floats = has_floats or other_precision(x)
     if has_complex:
-        args = tuple([complex_array(x, args) if type(x) is ComplexDual else x for x in args])
+        args = as_arrays(args)
     if not has_scalars or not has_floats:
         return args
     return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_numpy(x) else
                   numpy.asarray(x) if other_precision(x) else x for x in args])
-
-
-cpdef object complex_array(object z, object args):
-    """A traced complex scalar as an array without dimensions, of the precision that numpy gives it among arguments."""
-    if (<ComplexDual> z).numpys:
-        return z.array()
-    types = [x.dtype for x in args if type(x) is not Dual and hasattr(x, "dtype")]
-    doubles = [numpy.dtype(float) for x in args if type(x) is Dual and is_numpy(x)]
-    found = numpy.result_type(*types, *doubles, 1j)
-    return z.array().astype(found) if found == numpy.complex64 else z.array()

@@ -141,13 +141,19 @@ cdef object without(Head *h, object x):
     value = stripped(h, h.tag, x)
     if type(value) is float and is_numpy(x):
         return numpy.float64(value)
+    if type(x) is Array and (<Array> x).storage.number:
+        if type(value) is array_class:
+            return value[()]
+        value = value.copy()
+        (<Array> value).storage.number = True
+        return value
     return value.copy() if type(x) is Array and (type(value) is array_class or type(value) is Array) else value
 
 
 cdef bint has_derivative(object x) noexcept:
     if type(x) is array_class:
         return x.dtype.kind == "f" or x.dtype.kind == "c"
-    return type(x) is Dual or type(x) is Array or isinstance(x, (float, numpy.inexact))
+    return type(x) is Dual or type(x) is Array or isinstance(x, (float, complex, numpy.inexact))
 
 
 @cython.final

@@ -75,42 +75,25 @@ cdef int errors_raised() noexcept:
     return 0
 
 
-cdef object modes = getattr(numpy._core.umath, "_extobj_contextvar", None)   # of numpy.errstate
+cdef object modes = numpy._core.umath._extobj_contextvar    # of numpy.errstate
 cdef object quiet_modes = None      # the last value of `modes` for which errors are warnings or ignored
-cdef object quiet_filters = None    # the last list of filters for which no warning is an error, its length and its head
+cdef list quiet_filters = None      # the last list of filters for which no warning is an error, its length and its head
 cdef Py_ssize_t quiet_count = -1
 cdef object quiet_head = None
 
 
 cpdef bint errors_are_seen() except -1:
     """Whether a floating-point error is more than a warning here: it raises, is logged, or calls a function."""
-    global quiet_modes
-    if modes is None:
-        return errors_stop() or warnings_stop()
-    found = get_value(modes)
-    if found is not None and found is not quiet_modes:
-        if errors_stop():
-            return True
-        quiet_modes = found
-    return warnings_stop()
-
-
-cdef bint errors_stop() except -1:
-    cdef dict found = numpy.geterr()
-    return any([found[name] not in ("ignore", "warn") for name in ("divide", "over", "invalid")])
-
-
-cdef bint warnings_stop() except -1:
-    """Whether a filter turns numpy's warnings into errors."""
-    global quiet_filters, quiet_count, quiet_head
+    global quiet_modes, quiet_filters, quiet_count, quiet_head
     cdef list filters = warnings.filters
     cdef Py_ssize_t count = len(filters)
-    if filters is quiet_filters and count == quiet_count and (count == 0 or filters[0] is quiet_head):
+    cdef object head = filters[0] if count else None
+    now = get_value(modes)
+    if now is quiet_modes and filters is quiet_filters and count == quiet_count and head is quiet_head:
         return False
-    for action, _, category, _, _ in filters:
-        if action == "error" and issubclass(RuntimeWarning, category):
-            return True
-    quiet_filters, quiet_count, quiet_head = filters, count, filters[0] if count else None
+    if errors_stop(filters):
+        return True
+    quiet_modes, quiet_filters, quiet_count, quiet_head = now, filters, count, head
     return False
 
 

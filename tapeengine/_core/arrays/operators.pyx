@@ -5,7 +5,7 @@ cimport numpy as cnp
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.assignment cimport put
-from tapeengine._core.arrays.calls cimport is_foreign, widened
+from tapeengine._core.arrays.calls cimport is_foreign
 from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.arrays.storing cimport kernels, look_at, need_rules, plain
 from tapeengine._core.tape.tape cimport traces
@@ -22,8 +22,7 @@ cnp.import_array()
 cdef tuple COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
 
 
-#: Operators that have rules of their own on numbers: numpy's values have other last bits there than those of the ufunc.
-cdef tuple OF_NUMBERS = (numpy.multiply, numpy.power)
+cdef object np_multiply = numpy.multiply, np_power = numpy.power
 
 
 cdef object operate(object ufunc, object x, object y, int op=-1):
@@ -36,20 +35,16 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class decides
         return NotImplemented
     rules = need_rules(<Array> a, ufunc.__name__)
-    if ufunc in OF_NUMBERS and is_number(x) and is_number(y):
-        return of_numbers(rules, ufunc, x, y)
+    if (ufunc is np_multiply or ufunc is np_power) and is_number(x) and is_number(y):
+        return rules.of_numbers(ufunc, x, y)
     return rules.ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 
 
-cdef bint is_number(object x) except -1:
+cpdef bint is_number(object x) except -1:
+    """Whether x is a number, also a traced one of any precision."""
     if type(x) is Array:
         return (<Array> x).storage.number
     return type(x) is Dual or type(x) is float or type(x) is int or isinstance(x, (numpy.generic, complex))
-
-
-cpdef object of_numbers(object rules, object ufunc, object x, object y):
-    """A product or power of numpy's numbers."""
-    return rules.find((ufunc, "numbers"))(*widened((x, y)))
 
 
 cdef object ufunc_call(object ufunc, tuple inputs):

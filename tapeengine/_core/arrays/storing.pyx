@@ -26,6 +26,7 @@ import warnings
 import numpy
 from numpy.lib.array_utils import byte_bounds
 
+from tapeengine._core.arrays.reports import errors_stop
 from tapeengine.errors import TraceError, UnsupportedError
 
 cdef enum:

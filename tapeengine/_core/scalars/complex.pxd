@@ -12,6 +12,7 @@ cdef class ComplexDual:
 cdef ComplexDual new(object re, object im)
 cdef object of_parts(object re, object im)
 cdef object from_array(object a)
+cdef object as_arrays(object args)
 cdef object as_complex(object x)
 cdef object plain(object z)
 cdef object seen(object z)

@@ -18,6 +18,7 @@ from tapeengine._core.tape.tape cimport (
 import numpy
 
 from tapeengine._core.scalars.scalar import with_value
+from tapeengine._core.tape.above import ABOVE
 from tapeengine.dropped import told
 from tapeengine.errors import DroppedDerivativeError
 
@@ -356,9 +357,8 @@ cdef class ComplexDual:
 
 cdef object as_arrays(object args):
     """Arguments with arrays in place of traced complex scalars."""
-    from tapeengine._core.arrays.calls import complex_array
     return type(args)([
-        complex_array(x, args) if type(x) is ComplexDual else as_arrays(x) if type(x) is list or type(x) is tuple else x
+        ABOVE.complex_array(x.array(), (<ComplexDual> x).numpys, args) if type(x) is ComplexDual else as_arrays(x) if type(x) is list or type(x) is tuple else x
         for x in args])
 
 

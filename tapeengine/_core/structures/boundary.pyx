@@ -189,7 +189,10 @@ cdef class Inputs(Walk):
                 raise StructureError(
                     f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, whose operations are not those of plain "
                     "arrays. Pass numpy.asarray of it, and its mask or unit as a separate argument")
-            return self.array(value)
+            found = self.array(value)
+            if isinstance(value, numpy.complexfloating) or cls is Array and (<Array> value).storage.number:
+                (<Array> found).storage.number = True
+            return found
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)
             return value
@@ -297,6 +300,9 @@ cdef class Outputs(Walk):
             return value
         if isinstance(value, array_class):
             return self.plain_array(value)
+        if cls is complex:
+            self.plain_array(numpy.asarray(value))
+            return value
         if self.structures.is_discrete(value):
             self.layout.add(DISCRETE, 0, 0)
             return value

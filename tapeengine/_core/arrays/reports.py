@@ -1,0 +1,17 @@
+"""What numpy does with floating-point errors at present."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+__all__ = ["errors_stop"]
+
+
+def errors_stop(filters: list[Any]) -> bool:
+    """Whether `numpy.errstate`, or one of the filters of warnings, makes more of an error than a warning."""
+    modes: dict[str, Any] = dict(numpy.geterr())
+    if any(modes[name] not in ("ignore", "warn") for name in ("divide", "over", "invalid")):
+        return True
+    return any(action == "error" and issubclass(RuntimeWarning, category) for action, _, category, *_ in filters)
