@@ -15,7 +15,6 @@ from tapeengine.transforms.forms import flatten, is_traced, unflatten
 __all__ = ["DOUBLE", "Mapped", "joined"]
 
 DOUBLE = np.dtype(np.float64)
-_Double = np.float64
 
 
 class Mapped:
@@ -77,8 +76,8 @@ class Mapped:
                 raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
 
     def lane(self, k: int) -> tuple[Any, ...]:
-        """The arguments of one lane; an element of a float64 array becomes a float."""
-        found = [_number(leaf[k]) if m else leaf for leaf, m in zip(self.leaves, self.mapped, strict=True)]
+        """The arguments of one lane; an element of a float64 array becomes a number of Python's kind."""
+        found = [_element(leaf, k) if m else leaf for leaf, m in zip(self.leaves, self.mapped, strict=True)]
         args: tuple[Any, ...] = unflatten(self.steps, found)
         return args
 
@@ -103,8 +102,8 @@ def _spread(structures: Structures, axes: Any, arg: Any) -> list[int | None]:
     return [axis for entry, item in zip(axes, arg, strict=True) for axis in _spread(structures, entry, item)]
 
 
-def _number(value: Any) -> Any:
-    return float(value) if type(value) is _Double else value
+def _element(leaf: Any, k: int) -> Any:
+    return leaf.item(k) if leaf.ndim == 1 and leaf.dtype == DOUBLE else leaf[k]
 
 
 def joined(structures: Structures, values: Sequence[Any], out_axes: Any) -> Any:

@@ -244,3 +244,36 @@ def test_arrays_among_keyword_arguments_are_mapped_over_their_first_axis(wrap: A
     np.testing.assert_allclose(gradient, 6.0 * weights * x)
     by_keyword = te.grad(lambda w: mapped(x, weights=w, power=2).sum())(weights)
     np.testing.assert_allclose(by_keyword, x**2)
+
+
+#: Programs that tell Python's floats from numpy's numbers.
+TELLING: dict[str, Callable[[Any, Any], Any]] = {
+    "division by zero": lambda x, y: caught(lambda: x / y, x * 7.0),
+    "remainder by zero": lambda x, y: caught(lambda: x % y, x * 5.0),
+    "power of zero": lambda x, y: caught(lambda: (y * x) ** -1.0, x * 3.0),
+    "overflow": lambda x, y: caught(lambda: (x * 1e200) ** 2.0, x + y),
+    "comparison": lambda x, y: x * float((y > 0.0) + (x > 0.0)),
+}
+
+
+def caught(f: Callable[[], Any], otherwise: Any) -> Any:
+    try:
+        return f()
+    except ArithmeticError:
+        return otherwise
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, te.stage, lambda f: te.stage(f, optimise=False), te.checkpoint])
+@pytest.mark.parametrize("name", TELLING)
+def test_lanes_are_numbers_of_one_kind_whether_traced_or_not(name: str, wrap: Callable[..., Any]) -> None:
+    program = TELLING[name]
+    x, y = np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 2.0])
+    lanes = te.vmap(wrap(program))
+    expected = [program(float(a), float(b)) for a, b in zip(x, y, strict=True)]
+    np.testing.assert_array_equal(lanes(x, y), expected)
+    np.testing.assert_array_equal(te.vjp(lanes, x, y)[0], expected)
+    np.testing.assert_array_equal(te.vjp(lambda x: lanes(x * 1.0, y), x)[0], expected)
+    np.testing.assert_array_equal(te.jvp(lanes, (x, y), (x, y))[0], expected)
+    by_lanes = [te.grad(program, (0, 1))(float(a), float(b)) for a, b in zip(x, y, strict=True)]
+    gradient = te.grad(lambda x, y: np.sum(lanes(x, y)), (0, 1))(x, y)
+    np.testing.assert_allclose(np.stack(gradient, axis=1), by_lanes, rtol=1e-15)
