@@ -14,13 +14,13 @@ __all__ = ["RULES"]
 
 
 def negative(value: Any) -> bool:
-    """Whether a real argument is outside the domain of roots and logarithms."""
-    return bool(numpy.any((numpy.real(value) < 0) & (numpy.imag(value) == 0)))
+    """Whether an element is outside the real domain of roots and logarithms."""
+    return bool(numpy.any(value < 0))
 
 
 def beyond_one(value: Any) -> bool:
-    """Whether a real argument lies outside [-1, 1]."""
-    return bool(numpy.any((numpy.abs(value) > 1) & (numpy.imag(value) == 0)))
+    """Whether an element lies outside [-1, 1]."""
+    return bool(numpy.any(numpy.abs(value) > 1))
 
 
 def taken(x: Any, outside: Callable[[Any], bool]) -> Any:

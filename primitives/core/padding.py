@@ -43,6 +43,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> 
 def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any]]:
     """Read a number, a pair, or a pair for each axis."""
     if isinstance(value, dict):
+        if not discrete:
+            raise TypeError("numpy.pad takes a dict of widths by axis, and no dict of values")
         return [_pairs(value.get(axis, value.get(axis - ndim, 0)), 1, discrete)[0] for axis in range(ndim)]
     if discrete:
         if numpy.asarray(value).dtype.kind not in "iu":
@@ -84,7 +86,7 @@ def _ends(mode: Any, keywords: dict[str, Any], ndim: int) -> Ends:
     if mode == "empty":
         return lambda x, axis, side, width: _layers(x, axis, width, 0)
     if mode == "linear_ramp":
-        values = _pairs(keywords.get("end_values", 0), ndim)
+        values = _pairs(_strong(keywords.get("end_values", 0)), ndim)
         return lambda x, axis, side, width: _ramp(x, axis, side, width, values[axis][side])
     if mode in _STATISTICS:
         lengths = _pairs(keywords.get("stat_length"), ndim)
@@ -105,10 +107,15 @@ def _border(x: Any, axis: int, side: int) -> Any:
     return x[along(axis, slice(0, 1) if side == 0 else slice(extent - 1, extent))]
 
 
+def _strong(values: Any) -> Any:
+    """One or two numbers as numpy's, which set the precision of a ramp; numpy takes more of them as Python's."""
+    plain = not any(map(is_traced, values if isinstance(values, (list, tuple)) else (values,)))
+    return numpy.ravel(values) if plain and numpy.size(values) <= 2 and numpy.shape(values) != (2, 1) else values
+
+
 def _ramp(x: Any, axis: int, side: int, width: int, end: Any) -> Any:
-    weights = numpy.arange(width) / width if side == 0 else numpy.arange(width - 1, -1, -1) / width
-    shaped = numpy.reshape(weights, [-1 if position == axis else 1 for position in range(ndim_of(x))])
-    return np.astype(end * (1 - shaped) + _border(x, axis, side) * shaped, dtype_of(x))
+    steps = np.linspace(end, np.squeeze(_border(x, axis, side), axis), width, endpoint=False, axis=axis)
+    return np.astype(steps if side == 0 else np.flip(steps, axis), dtype_of(x))
 
 
 def _statistic(x: Any, axis: int, side: int, width: int, mode: str, length: Any) -> Any:

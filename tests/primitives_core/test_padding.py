@@ -1,0 +1,78 @@
+"""numpy.pad: every mode with every form of its widths and values, against numpy and differences."""
+
+import itertools
+from typing import Any
+
+import numpy
+import pytest
+
+import tapeengine as te
+import tapeengine.numpy as np
+
+X = numpy.random.default_rng(6).uniform(0.5, 2.0, (3, 4))
+WIDTHS: dict[str, Any] = {
+    "number": 2,
+    "pair": (1, 2),
+    "one pair": ((2, 1),),
+    "pairs": ((1, 0), (0, 3)),
+    "array": numpy.array([[1, 2], [3, 0]]),
+    "last axis": {-1: (1, 2)},
+    "first axis": {0: 2},
+    "both axes": {-2: (2, 0), 1: 1},
+    "no axis": {},
+}
+MODES: dict[str, dict[str, Any]] = {
+    "constant": {"mode": "constant"},
+    "constants": {"mode": "constant", "constant_values": ((1.0, 2.0), (3.0, 4.0))},
+    "ramp": {"mode": "linear_ramp", "end_values": (0.25, -1.0)},
+    "ramp to one number": {"mode": "linear_ramp", "end_values": -0.3},
+    "ramps": {"mode": "linear_ramp", "end_values": ((0.25, -1.0), (0.7, 2))},
+    "edge": {"mode": "edge"},
+    "maximum": {"mode": "maximum", "stat_length": 2},
+    "mean": {"mode": "mean", "stat_length": ((1, 2), (3, 1))},
+    "minimum": {"mode": "minimum"},
+    "median": {"mode": "median"},
+    "reflect": {"mode": "reflect"},
+    "odd": {"mode": "reflect", "reflect_type": "odd"},
+    "symmetric": {"mode": "symmetric"},
+    "wrap": {"mode": "wrap"},
+}
+
+
+@pytest.mark.parametrize(("widths", "mode"), list(itertools.product(WIDTHS, MODES)))
+def test_value_and_gradient(widths: str, mode: str) -> None:
+    expected = numpy.pad(X, WIDTHS[widths], **MODES[mode])
+    weights = numpy.cos(numpy.arange(expected.size)).reshape(expected.shape)
+    value, backpropagator = te.vjp(lambda x: np.pad(x, WIDTHS[widths], **MODES[mode]), X)
+    numpy.testing.assert_array_equal(value, expected)
+    d, h = numpy.random.default_rng(7).normal(size=X.shape), 1e-6
+    up, down = (numpy.pad(X + sign * h * d, WIDTHS[widths], **MODES[mode]) for sign in (1.0, -1.0))
+    assert numpy.sum(backpropagator(weights)[0] * d) == pytest.approx(
+        numpy.sum(weights * (up - down)) / (2 * h), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"mode": "constant", "constant_values": {0: 1.0}},
+        {"mode": "linear_ramp", "end_values": {0: 1.0}},
+        {"mode": "mean", "stat_length": {0: 2}},
+    ],
+)
+def test_dicts_are_widths_alone(how: dict[str, Any]) -> None:
+    for pad in (lambda: numpy.pad(X, 1, **how), lambda: te.vjp(lambda x: np.pad(x, 1, **how), X)):
+        with pytest.raises(TypeError):
+            pad()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "c8", "c16"])
+@pytest.mark.parametrize("mode", MODES)
+def test_values_of_other_dtypes(mode: str, dtype: str) -> None:
+    if dtype[0] == "c" and mode in ("maximum", "minimum", "median"):
+        pytest.skip("numpy orders complex numbers by their real parts")
+    x = X.astype(dtype)
+    value = te.vjp(lambda x: np.pad(x, ((2, 3), (1, 4)), **MODES[mode]), x)[0]
+    expected = numpy.pad(x, ((2, 3), (1, 4)), **MODES[mode])
+    assert value.dtype == expected.dtype
+    numpy.testing.assert_array_equal(value, expected)
