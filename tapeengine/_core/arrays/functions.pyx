@@ -152,6 +152,8 @@ cdef class Function:
 
     def __call__(self, *args, **options):
         traced = traced_in(args)
+        if traced is None and options:
+            traced = first_traced(options.values())
         if traced is not None:
             return rules_of(traced).function(self.function, args, options)
         try:
