@@ -47,6 +47,7 @@ class Plan:
     paths: list[Path]
     inputs: int
     has_calls: bool
+    drops: bool
     replays: int
     evicted: int
     places: dict[tuple[int, tuple[int, ...]], list[int]]
