@@ -778,15 +778,6 @@ def viterbi(pi: list[float], a: list[list[float]], obs: list[int]) -> float:
     return max(v)
 
 
-@case(2.0)
-def t1(x: float) -> float:
-    try:
-        y = math.log(x - 3.0)
-    except ValueError:
-        y = 0.0
-    return y + x
-
-
 @case(4.0)
 def t2(x: float) -> float:
     try:
@@ -825,12 +816,6 @@ def t6(x: float) -> float:
         return math.sqrt(x)
     except ZeroDivisionError:
         return 0.0
-
-
-@case([1.0, 2.0, 3.0])
-def p1(xs: list[float]) -> float:
-    ys = list(xs)
-    return ys.pop() * ys.pop() + ys[0]
 
 
 @case([1.0, 2.0, 3.0])

@@ -75,7 +75,8 @@ cdef int errors_raised() noexcept:
     return 0
 
 
-cdef object modes = numpy._core.umath._extobj_contextvar    # of numpy.errstate
+# numpy.errstate's variable, which numpy does not promise to keep; without it the modes are read at each call.
+cdef object modes = getattr(numpy._core.umath, "_extobj_contextvar", None)
 cdef object quiet_modes = None      # the last value of `modes` for which errors are warnings or ignored
 cdef list quiet_filters = None      # the last list of filters for which no warning is an error, its length and its head
 cdef Py_ssize_t quiet_count = -1
@@ -88,8 +89,8 @@ cpdef bint errors_are_seen() except -1:
     cdef list filters = warnings.filters
     cdef Py_ssize_t count = len(filters)
     cdef object head = filters[0] if count else None
-    now = get_value(modes)
-    if now is quiet_modes and filters is quiet_filters and count == quiet_count and head is quiet_head:
+    now = None if modes is None else get_value(modes)
+    if modes is not None and now is quiet_modes and filters is quiet_filters and count == quiet_count and head is quiet_head:
         return False
     if errors_stop(filters):
         return True
