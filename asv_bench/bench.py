@@ -1,6 +1,6 @@
 """Run all benchmarks and all performance targets: `make bench`.
 
-    python asv_bench/bench.py [--bench REGEX] [--here] [--no-limits]
+    python asv_bench/bench.py [--bench REGEX] [--here] [--no-limits] [--rounds N]
 
 asv builds a wheel of HEAD in a separate environment and measures that. With `--here`, or if the environment cannot be
 made (no network), the installed package is measured. Then the targets are compared with their limits. Each run is kept
@@ -27,14 +27,15 @@ def environment_is_made(config: Path) -> bool:
     return any(asv(config, *nothing) == 0 for _ in range(2))
 
 
-def measure(config: Path, commit: str | None, pattern: str, here: bool) -> int:
+def measure(config: Path, commit: str | None, options: argparse.Namespace) -> int:
     """Let asv measure everything that matches; return its exit code."""
-    if commit and not here and environment_is_made(config):
-        return asv(config, "run", "HEAD^!", "--record-samples", "--bench", pattern)
+    rounds = [f"--attribute=rounds={options.rounds}"] if options.rounds else []
+    what = ("--record-samples", "--bench", options.bench, *rounds)
+    if commit and not options.here and environment_is_made(config):
+        return asv(config, "run", "HEAD^!", *what)
     print("measuring the installed package, not a wheel of its own", flush=True)
     kept = [f"--set-commit-hash={commit}"] if commit else []
-    existing = f"--environment=existing:{sys.executable}"
-    return asv(config, "run", existing, "--record-samples", "--bench", pattern, *kept)
+    return asv(config, "run", f"--environment=existing:{sys.executable}", *what, *kept)
 
 
 def hold_to_limits(path: Path) -> int:
@@ -60,13 +61,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Run all benchmarks and all performance targets.")
     parser.add_argument("--bench", default=".", help="which benchmarks, as a regular expression")
     parser.add_argument("--here", action="store_true", help="measure the installed package")
+    parser.add_argument("--rounds", type=int, help="measure each benchmark in so many rounds, not asv's number")
     parser.add_argument("--limits", action=argparse.BooleanOptionalAction, default=True, help="hold targets to limits")
     options = parser.parse_args(arguments)
     print("\n".join(notes()), flush=True)
     started = time() - 1.0
     commit, config, figures = commit_of(), configuration("bench"), BUILD / "figures.json"
     asv(config, "machine", "--yes")
-    wrong = measure(config, commit, options.bench, options.here)
+    wrong = measure(config, commit, options)
     figures.unlink(missing_ok=True)
     missed = hold_to_limits(figures) if options.limits else 0
     folder = keep(commit, figures, started)

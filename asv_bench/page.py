@@ -117,7 +117,7 @@ first figure, 95 % within the second, all within the third. The band is the thir
 fails where two runs differ by more.
 
 ```console
-$ make bench; make bench; make bench-agree BENCH_ARGS=--write
+$ make bench BENCH_ARGS="--rounds 1"; make bench BENCH_ARGS="--rounds 1"; make bench-agree BENCH_ARGS=--write
 ```
 
 {table(["kind", "benchmarks", "half within", "95 % within", "all within", "band"], rows)}
