@@ -2,6 +2,7 @@
 
 import json
 import os
+from argparse import Namespace
 
 import pytest
 
@@ -121,9 +122,18 @@ def test_without_an_environment_the_installed_package_is_measured(monkeypatch, t
         return 0 if "--environment" in " ".join(arguments) else 1
 
     monkeypatch.setattr(bench, "asv", no_network)
-    assert bench.measure(tmp_path / "conf", "0123", ".", here=False) == 0
+    options = Namespace(bench=".", here=False, rounds=None)
+    assert bench.measure(tmp_path / "conf", "0123", options) == 0
     assert len(calls) == 3 and calls[-1][1].startswith("--environment=existing:")
     assert "--set-commit-hash=0123" in calls[-1]
     calls.clear()
-    assert bench.measure(tmp_path / "conf", None, ".", here=False) == 0
+    assert bench.measure(tmp_path / "conf", None, options) == 0
     assert not any("--set-commit-hash" in argument for argument in calls[-1])
+    assert not any("rounds" in argument for argument in calls[-1])
+
+
+def test_a_number_of_rounds_reaches_asv(monkeypatch, tmp_path):
+    calls = []
+    monkeypatch.setattr(bench, "asv", lambda config, *arguments: calls.append(arguments) or 0)
+    assert bench.measure(tmp_path / "conf", None, Namespace(bench=".", here=True, rounds=1)) == 0
+    assert "--attribute=rounds=1" in calls[-1]
