@@ -21,7 +21,7 @@ from tapeengine.structure import Structures, of_object
 from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
 from tapeengine.transforms.arguments import Argnums
-from tapeengine.transforms.captures import ArrayCopies
+from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.custom_rules import CustomFunction
 from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
 from tapeengine.transforms.forms import map_leaves

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.transforms.captures import global_names, is_fixed
+from tapeengine.transforms.program_objects import global_names, is_fixed
 
 __all__ = ["handles_errors"]
 

@@ -6,13 +6,14 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tapeengine._core.programs.replay import Checks
 from tapeengine.staged.reports import handles_errors
 from tapeengine.structure import Structures
-from tapeengine.transforms.captures import ArrayCopies, Node, Snapshot, is_plain, same_bits
-from tapeengine.transforms.effects import contents
+from tapeengine.transforms.array_copies import ArrayCopies, same_bits
+from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.generators import differ
+from tapeengine.transforms.nodes import Node
+from tapeengine.transforms.program_objects import is_plain
 from tapeengine.transforms.rerun import Places
 
 __all__ = ["Watch"]
@@ -64,7 +65,7 @@ class Watch:
             elif isinstance(original, (set, bytearray)):
                 self._sets.append((original, original.copy()))
             else:
-                self._watch(structures, node)
+                self._watch(node)
         captured = [part for node in snapshot.nodes for part in (node.original, *node.inside) if type(part) is not Node]
         self.handles_errors = handles_errors([*captured, *(value if type(value) is tuple else (value,))])
         self._generators = Places(snapshot.generators, draws=False)
@@ -74,7 +75,7 @@ class Watch:
         """Whether there is something to compare."""
         return bool(len(self.checks) or self._arrays or self._sets)
 
-    def _watch(self, structures: Structures, node: Node) -> None:
+    def _watch(self, node: Node) -> None:
         """Compare the objects inside a captured one if they can be replaced."""
         value = node.original
         kind: Any = type(value)
@@ -86,7 +87,7 @@ class Watch:
             return
 
         def inside() -> Sequence[Any]:
-            now = contents(structures, node, value)
+            now = node.read(value)
             return [*map(str, now), *now.values()]
 
         self.checks.add(inside)
@@ -103,13 +104,4 @@ class Watch:
         """Whether a captured generator has been drawn from."""
         if not self._moment:
             return False
-        return any(_differ(a, b) for a, b in zip(self._generators.here()[1], self._moment, strict=True))
-
-
-def _differ(a: Any, b: Any) -> bool:
-    """Whether two states of a generator differ; a state is a dict of numbers and arrays, or a tuple."""
-    if isinstance(a, dict):
-        return any(_differ(a[key], b[key]) for key in a)
-    if isinstance(a, np.ndarray):
-        return not same_bits(a, b)
-    return bool(a != b)
+        return any(differ(a, b) for a, b in zip(self._generators.here()[1], self._moment, strict=True))

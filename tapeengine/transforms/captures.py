@@ -9,121 +9,44 @@ the program read. Traced values become arguments of the function; other captured
 
 from __future__ import annotations
 
-import copy
 import functools
-import os
 import random
-import sys
 import types
 import weakref
-from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from tapeengine._core.scalars.complex import ComplexDual, of_numbers
-from tapeengine.structure import Structures, slots_of
+from tapeengine._core.scalars.complex import ComplexDual
+from tapeengine.structure import Structures
+from tapeengine.transforms import nodes
+from tapeengine.transforms.array_copies import ArrayCopies
+from tapeengine.transforms.class_tables import ClassTables
 from tapeengine.transforms.forms import is_traced
-from tapeengine.transforms.source_lines import LIBRARIES
-
-__all__ = [
-    *("ArrayCopies", "Node", "Snapshot", "global_names", "is_fixed"),
-    *("is_plain", "keys_of", "parts_of", "same_bits", "set_parts"),
-]
-
-#: Classes of values that never change.
-ATOMS = frozenset(
-    (
-        *(float, int, str, bool, type(None), complex, bytes, range, slice, type(...)),
-        *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
-    )
+from tapeengine.transforms.nodes import ATOMS, DICTS, GENERATORS, Node, parts_of
+from tapeengine.transforms.program_objects import (
+    global_names,
+    is_fixed,
+    is_library,
+    is_made_by_parts,
+    is_plain,
+    stored_names,
 )
-#: Directories of the standard library and of installed packages.
-_INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
-_GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+
+__all__ = ["Made", "Snapshot"]
 
 
-class ArrayCopies:
-    """Copies of captured arrays. All snapshots that found the same numbers in an array share one copy.
-
-    An array that is captured repeatedly and never changes, such as the data of a model, is copied once.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
-
-    def of(self, array: Any) -> Any:
-        """Return a copy of the present contents of an array."""
-        known = self._known.get(id(array))
-        if known is not None and known[0]() is array and same_bits(known[1], array):
-            return known[1]
-        made = array.copy(order="K")
-        key = id(array)
-        self._known[key] = (weakref.ref(array, lambda ref: self._forget(key, ref)), made)
-        return made
-
-    def _forget(self, key: int, ref: Any) -> None:
-        known = self._known.get(key)
-        if known is not None and known[0] is ref:
-            del self._known[key]
-
-
-def same_bits(a: Any, b: Any) -> bool:
-    """Whether two arrays hold the same bits; always false for arrays of objects."""
-    if a.dtype != b.dtype or a.shape != b.shape or a.dtype.hasobject:
-        return False
-    if isinstance(a, np.ma.MaskedArray) and not np.array_equal(np.ma.getmaskarray(a), np.ma.getmaskarray(b)):
-        return False
-    a, b = np.asarray(a), np.asarray(b)
-    if a.flags.c_contiguous and b.flags.c_contiguous:
-        word = np.uint8 if a.nbytes % 8 else np.uint64
-        return bool((a.reshape(-1).view(word) == b.reshape(-1).view(word)).all())
-    return bool(a.tobytes() == b.tobytes())
-
-
-class Node:
-    """One captured object: its contents, and how to rebuild it around other contents.
+class Made(dict[int, Any]):
+    """The copies of captured objects that one or more runs use, by node.
 
     Attributes
     ----------
-    original : object
-    inside : list
-        The objects inside: a `Node` for each that may have to be rebuilt, the object itself for any other.
-    make : callable
-        ``make(inside) -> object``. If there is a `shell`, ``make(inside, shell)`` fills the shell instead.
-    shell : callable or None
-        Makes the empty object; given for kinds of objects that may contain themselves.
-    lifted, changes : bool
-        Whether the object contains a traced value, and whether it contains something that can change.
-    keys : list or None
-        The indices, keys or names of the last objects in `inside`, if the object can be written to (`effects`).
-    names : list of str
-        For a namespace, all names that its functions look up.
-    held : numpy.ndarray or None
-        For an array, its numbers.
+    copied : list of Node or None
+        The nodes whose objects these runs do not share with the program; chosen by the first run.
     """
 
-    __slots__ = ("changes", "held", "inside", "keys", "lifted", "make", "names", "original", "shell")
-
-    def __init__(
-        self,
-        original: Any,
-        inside: list[Any],
-        make: Any,
-        shell: Callable[[], Any] | None = None,
-        changes: bool = False,
-        keys: Sequence[Any] | None = None,
-    ) -> None:
-        self.original = original
-        self.inside = inside
-        self.make = make
-        self.shell = shell
-        self.keys: Any = keys
-        self.held: Any = None
-        self.names: list[str] = []
-        self.lifted = False
-        self.changes = changes
+    copied: list[Node] | None = None
 
 
 class Snapshot:
@@ -147,6 +70,8 @@ class Snapshot:
     ----------
     captured : list
         The leaves that became arguments, each once, in a fixed order.
+    written : frozenset of int or None
+        The ids of the nodes of the objects that a run wrote to; None if no run is known. See `FirstRun`.
 
     Examples
     --------
@@ -166,10 +91,12 @@ class Snapshot:
         "_root",
         "_spaces",
         "_structures",
+        "_tables",
         "_to_rebuild",
         "_wanted",
         "_with_globals",
         "captured",
+        "written",
     )
 
     def __init__(
@@ -190,6 +117,8 @@ class Snapshot:
         self._nodes: dict[int, Any] = {}
         self._spaces: dict[int, Node] = {}
         self._order: list[Node] = []
+        self._tables: ClassTables | None = None
+        self.written: frozenset[int] | None = None
         self._start(value, [])
 
     def beside(self, value: Any) -> Snapshot:
@@ -205,7 +134,8 @@ class Snapshot:
         found._structures, found._copies = self._structures, self._copies
         found._wanted, found._with_globals, found._to_rebuild = self._wanted, self._with_globals, self._to_rebuild
         found.captured, found._nodes = self.captured.copy(), self._nodes.copy()
-        found._spaces, found._order = {}, self._order.copy()
+        found._spaces, found._order, found.written = {}, self._order.copy(), None
+        found._tables = None
         found._start(value, self._order)
         if not self._spaces.keys().isdisjoint(found._spaces):  # the two read other names of the same namespace
             return Snapshot(self._structures, value, self._copies, self._wanted, self._with_globals)
@@ -222,18 +152,49 @@ class Snapshot:
         """
         return self._made(values, [node for node in self._order if node.lifted], {}, done)
 
-    def again(
-        self, values: Sequence[Any], made: dict[int, Any] | None = None, done: dict[int, Any] | None = None
-    ) -> Any:
-        """Return the object as it was when the snapshot was taken, built of fresh copies.
+    def again(self, values: Sequence[Any], made: Made | None = None, done: dict[int, Any] | None = None) -> Any:
+        """Return the object as it was when the snapshot was taken, for another run.
 
-        `made` maps nodes to the arrays and generators to use; those that are missing are added to it.
-        `done` collects the rebuilt objects, as in `around`.
+        What a run may write to, what the program has changed since, and what contains such an object, are copies;
+        everything else is the program's own, so that the run finds objects by their identity.
+
+        `made` holds the arrays and generators to use; those that are missing are added to it. `done` collects the
+        rebuilt objects, as in `around`.
         """
-        new = [node for node in self._order if node.lifted or node.changes]
-        return self._made(values, new, {} if made is None else made, done)
+        made = Made() if made is None else made
+        if made.copied is None:
+            made.copied = self._to_copy()
+        return self._made(values, made.copied, made, done)
 
-    def take_over(self, made: dict[int, Any]) -> None:
+    def _to_copy(self) -> list[Node]:
+        """The nodes of the objects that another run does not share with the program, in order."""
+        stored = self._stored()
+        found = {id(node) for node in self._order if node.lifted or self._is_copied(node, stored)}
+        count = -1
+        while count < len(found):
+            count = len(found)
+            found.update(id(node) for node in self._order if node.make is not None and not found.isdisjoint(node.links))
+        return [node for node in self._order if id(node) in found]
+
+    def _is_copied(self, node: Node, stored: set[int]) -> bool:
+        if node.make is None:
+            return False
+        is_written = node.can_change if self.written is None else id(node) in self.written
+        return is_written or id(node.original) in stored or node.differs()
+
+    def _stored(self) -> set[int]:
+        """The ids of the variables and namespaces to which a captured function may write."""
+        found = set()
+        for node in self._order:
+            f = node.original
+            if type(f) is types.FunctionType:
+                names = stored_names(f.__code__)
+                cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+                found |= {id(cell) for name, cell in cells if name in names}
+                found |= {id(f.__globals__)} if not names.isdisjoint(f.__globals__) else set()
+        return found
+
+    def take_over(self, made: Made) -> None:
         """Append to the program's lists what a run appended to the copies that `again` made of them."""
         for node in self._order:
             if node.shell is list and id(node) in made and len(made[id(node)]) > len(node.inside):
@@ -247,11 +208,12 @@ class Snapshot:
     @property
     def generators(self) -> list[Any]:
         """The captured random generators."""
-        return [node.original for node in self._order if isinstance(node.original, _GENERATORS)]
+        return [node.original for node in self._order if isinstance(node.original, GENERATORS)]
 
-    def generators_in(self, made: dict[int, Any]) -> list[Any]:
-        """The generators that `again` made in place of the captured ones."""
-        return [made[id(node)] for node in self._order if isinstance(node.original, _GENERATORS)]
+    def generators_in(self, made: Made) -> list[Any]:
+        """The generators that a run which uses `made` draws from."""
+        generators = (node for node in self._order if isinstance(node.original, GENERATORS))
+        return [made.get(id(node), node.original) for node in generators]
 
     def _made(
         self,
@@ -260,25 +222,43 @@ class Snapshot:
         made: dict[int, Any],
         done: dict[int, Any] | None = None,
     ) -> Any:
-        """The root around what is made anew, from the inside out; shells come first and are filled at last."""
+        """The root around what is made anew, from the inside out.
+
+        Shells come first; one that contains itself is filled at last, and then before what is found by its hash.
+        """
         if type(self._root) is not Node:
             return self._root
+        if new and self._tables is None:
+            self._tables = ClassTables(self._order)
+        if self._tables is not None:
+            self._tables.refuse(new)
         done = {} if done is None else done
-        shells = [node for node in new if node.shell is not None]
-        for node in shells:
-            done[id(node)] = node.shell()  # type: ignore[misc]
+        made.update((id(node), node.shell()) for node in new if node.shell is not None)
+        done.update((id(node), made[id(node)]) for node in new if node.shell is not None)
+        missing = {id(node) for node in new if node.shell is None}
+        late: list[Node] = []
         for node in new:
-            if type(node.make) is int:
-                done[id(node)] = values[node.make]
-            elif node.shell is None:
-                one = made.get(id(node))
-                done[id(node)] = one = node.make(_contents(node, done)) if one is None else one
-                if not node.inside:
-                    made[id(node)] = one
-        for node in shells:
-            made[id(node)] = done[id(node)]
-            node.make(_contents(node, done), done[id(node)])
+            if node.shell is None:
+                done[id(node)] = self._one(node, values, made, done)
+                missing.discard(id(node))
+            elif missing.isdisjoint(node.links):
+                node.make(node.within(done), done[id(node)])
+            else:
+                late.append(node)
+        for node in sorted(late, key=lambda node: bool(node.places)):
+            node.make(node.within(done), done[id(node)])
         return done.get(id(self._root), self._root.original)
+
+    def _one(self, node: Node, values: Sequence[Any], made: dict[int, Any], done: dict[int, Any]) -> Any:
+        """The object in place of one that cannot contain itself."""
+        if type(node.make) is int:
+            return values[node.make]
+        one = made.get(id(node))
+        if one is None:
+            one = node.make(node.within(done))
+            if not node.links:
+                made[id(node)] = one
+        return one
 
     # -- search ------------------------------------------------------------------------------------------------------
     def _look(self, value: Any) -> Any:
@@ -301,25 +281,42 @@ class Snapshot:
         return root
 
     def _settle(self, known: Sequence[Node]) -> None:
-        """Set `lifted` and `changes` of each node that is not among the `known` ones."""
+        """Set `links` and `lifted` of each node that is not among the `known` ones."""
         for space in self._spaces.values():
             space.inside = [self._nodes.get(id(value), value) for value in space.inside]
             self._order.append(space)
-        while self._to_rebuild and self._settle_once(known):
+        if not self._to_rebuild:
+            return
+        for node in self._order[len(known) :]:
+            self._find_addresses(node)
+            node.links = tuple(id(inner) for inner in node.inside if type(inner) is Node)
+        while self._settle_once(known):
             pass
+
+    def _find_addresses(self, node: Node) -> None:
+        """Put a node in place of each key that is the `id` of a captured object."""
+        if node.shell is None:
+            return
+        for k in range(len(node.places)):
+            key = node.inside[k]
+            found = self._nodes.get(key) if type(key) is int else None
+            if found is not None:
+                node.inside[k] = address = nodes.of_address(key, found)
+                address.links = (id(found),)
+                self._order.append(address)
 
     def _settle_once(self, known: Sequence[Node]) -> bool:
         """Visit the nodes in order; return whether another pass is needed, because a node preceded its contents."""
         early = changed = False
         settled = set(map(id, known))
         for node in self._order[len(known) :]:
-            lifted, changes = node.lifted, node.changes
+            lifted = node.lifted
             for inner in node.inside:
                 if type(inner) is Node:
-                    lifted, changes = lifted or inner.lifted, changes or inner.changes
+                    lifted = lifted or inner.lifted
                     early = early or id(inner) not in settled
-            changed = changed or (lifted, changes) != (node.lifted, node.changes)
-            node.lifted, node.changes = lifted, changes
+            changed = changed or lifted != node.lifted
+            node.lifted = lifted
             settled.add(id(node))
         return early and changed
 
@@ -346,44 +343,46 @@ class Snapshot:
         if kind is tuple:
             return Node(value, list(value), tuple)
         if kind is functools.partial:
-            return _partial(value)
+            return nodes.of_partial(value)
         if kind is ComplexDual:
-            return Node(value, [value.real, value.imag], lambda inside: of_numbers(*inside))
+            return nodes.of_complex(value)
         if kind is types.FunctionType:
             return self._function(value)
         if kind is types.CellType:
-            return _cell(value)
+            return nodes.of_cell(value)
         if kind is list:
-            return Node(value, list(value), lambda inside, made: made.extend(inside), list, True, range(len(value)))
-        if kind is dict:
-            keys = list(value)
-            return Node(value, list(value.values()), lambda i, made: made.update(zip(keys, i)), dict, True, keys)
+            return nodes.of_list(value)
+        if kind in DICTS:
+            return nodes.of_dict(value)
         if isinstance(value, np.ndarray):
-            return _objects(value) if value.dtype == object else self._array(value)
-        if isinstance(value, _GENERATORS):
-            return _generator(value)
+            return nodes.of_objects(value) if value.dtype == object else self._array(value)
+        if isinstance(value, GENERATORS):
+            return nodes.of_generator(value)
         if kind is types.MethodType:
-            return Node(value, [value.__func__, value.__self__], lambda inside: types.MethodType(*inside))
-        if isinstance(value, (set, bytearray)):
-            held = copy.copy(value)
-            return Node(value, [], lambda inside: copy.copy(held), changes=True)
+            return nodes.of_method(value)
+        return self._of_other_kind(value, kind)
+
+    def _of_other_kind(self, value: Any, kind: type) -> Node | None:
+        if isinstance(value, (set, weakref.WeakSet)):
+            return nodes.of_set(value)
+        if kind is frozenset:
+            return nodes.of_frozenset(value)
+        if isinstance(value, bytearray):
+            return nodes.of_bytes(value)
+        if kind is weakref.ref:
+            return nodes.of_reference(value)
         owner = getattr(value, "__self__", None)
-        if isinstance(owner, _GENERATORS) and owner not in (random._inst, _numpy_generator()):
-            return Node(value, [owner], lambda inside: getattr(inside[0], value.__name__))
+        if isinstance(owner, GENERATORS) and owner not in (random._inst, np.random.mtrand._rand):
+            return nodes.of_draw(value, owner)
         return self._container(value, kind)
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        if container is not None and container.fields is None:
-            children, aux = container.take(value)
-            make = container.make
-            keys = None if issubclass(kind, tuple) else keys_of(container.names(aux), value)
-            return Node(value, list(children), lambda i: make(aux, i), changes=keys is not None, keys=keys)
-        if is_plain(kind):
-            return _of_parts(value, vars(value), lambda made, found: made.__dict__.update(found))
-        if container is not None or _is_made_by_parts(kind):
-            return _of_parts(value, parts_of(value), lambda made, found: set_parts(made, found, ()))
-        return self._of_library(value)
+        if is_plain(kind) and (container is None or container.fields is not None):
+            return nodes.of_plain(value)
+        if container is not None:
+            return nodes.of_container(value, container)
+        return nodes.of_object(value) if is_made_by_parts(kind) else self._of_library(value)
 
     def _of_library(self, value: Any) -> Node | None:
         """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.
@@ -398,52 +397,24 @@ class Snapshot:
         if type(held) is not dict or (fixed and is_space):
             return None
         if is_space or not any(map(self._wanted, held.values())):
-            return None if fixed else Node(value, list(held.values()), None, keys=list(held))
-        held = parts_of(value)
-
-        def make(inside: list[Any]) -> Any:
-            made = copy.copy(value)
-            set_parts(made, dict(zip(held, inside)), ())
-            return made
-
-        return Node(value, list(held.values()), make, keys=list(held))
+            return None if fixed else nodes.of_watched(value, held)
+        return nodes.of_library(value)
 
     def _array(self, value: Any) -> Node | None:
         base = value
         while isinstance(base, np.ndarray) and not base.flags.writeable:
             base = base.base
-        if base is None:
-            return None
-        held = self._copies.of(value)
-        node = Node(value, [], lambda inside: held.copy(order="K"), changes=True)
-        node.held = held
-        return node
+        return None if base is None else nodes.of_array(value, self._copies.of(value))
 
     def _function(self, f: types.FunctionType) -> Node | None:
         """A function: the cells of its closure, its default arguments, and the global data that it reads."""
-        cells = list(f.__closure__ or ())
         space, data = self._global_data(f)
-        own = vars(f)
-        if not cells and not f.__defaults__ and not f.__kwdefaults__ and not data and not own:
-            return None
-        names_of_own = list(own)
-
-        def make(inside: list[Any]) -> Any:
-            closure = tuple(inside[1 : 1 + len(cells)])
-            names = f.__globals__ if inside[0] is None else inside[0]
-            made = types.FunctionType(f.__code__, names, f.__name__, inside[1 + len(cells)], closure)
-            made.__kwdefaults__ = inside[2 + len(cells)]
-            made.__dict__.update(zip(names_of_own, inside[len(inside) - len(names_of_own) :]))
-            made.__module__, made.__qualname__ = f.__module__, f.__qualname__
-            return made
-
-        inside = [space, *cells, f.__defaults__, f.__kwdefaults__, *data, *own.values()]
-        return Node(f, inside, make, changes=bool(own), keys=names_of_own)
+        return nodes.of_function(f, space, data)
 
     def _global_data(self, f: types.FunctionType) -> tuple[Node | None, list[Any]]:
         """The namespace that a function reads, and the data in it: no modules, classes or library functions."""
         names = f.__globals__
-        if not self._with_globals or _is_library(names.get("__name__"), f.__code__.co_filename):
+        if not self._with_globals or is_library(names.get("__name__"), f.__code__.co_filename):
             return None, []
         looked_up = global_names(f.__code__)
         read = [name for name in looked_up if name in names and not is_fixed(names[name])]
@@ -451,176 +422,16 @@ class Snapshot:
             return None, []
         space = self._spaces.get(id(names))
         if space is None:
-            keys: list[str] = []
-            space = Node(names, [], lambda inside, made: made.update(zip(keys, inside)), lambda: dict(names), keys=keys)
-            self._spaces[id(names)] = self._nodes[id(names)] = space
+            self._spaces[id(names)] = self._nodes[id(names)] = space = nodes.of_namespace(names)
         space.names += [name for name in looked_up if name not in names]
         for name in read:
             if name not in space.keys:
                 space.keys.append(name)
                 space.names.append(name)
                 space.inside.append(names[name])
-                space.changes = space.changes or type(names[name]) is not types.FunctionType
         return space, [names[name] for name in read]
-
-
-def _contents(node: Node, done: dict[int, Any]) -> list[Any]:
-    """What is inside an object, of which some has been made anew."""
-    return [done.get(id(inner), inner.original) if type(inner) is Node else inner for inner in node.inside]
 
 
 def holds_atoms(value: tuple[Any, ...]) -> bool:
     """Whether a tuple holds only objects that are not looked into."""
     return ATOMS.issuperset(map(type, value))
-
-
-def parts_of(value: Any) -> dict[Any, Any]:
-    """The contents of an object: attributes by name; for a subclass of list or dict, items by ``(index or key,)``."""
-    found = dict(getattr(value, "__dict__", ()))
-    for name in (name for base in type(value).__mro__ for name in slots_of(base)):
-        if hasattr(value, name):
-            found[name] = getattr(value, name)
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, deque)) else ()
-    found.update({(key,): item for key, item in items})
-    return found
-
-
-def set_parts(value: Any, parts: dict[Any, Any], known: Sequence[Any]) -> None:
-    """Write the contents that `parts_of` found in another object into this one, whose contents were `known`."""
-    for name in [name for name in known if name not in parts and type(name) is str]:
-        object.__delattr__(value, name)
-    for name, item in parts.items():
-        if type(name) is str:
-            object.__setattr__(value, name, item)
-    items = {key[0]: item for key, item in parts.items() if type(key) is tuple}
-    if isinstance(value, dict):
-        dict.clear(value)
-        dict.update(value, items)
-    elif isinstance(value, (list, deque)):
-        value.clear()
-        value.extend(items.values())
-
-
-def keys_of(names: Sequence[str], value: Any = None) -> Sequence[Any]:
-    """The keys or attribute names of a container's children, read from how each is written after the container."""
-    if isinstance(value, dict):
-        return list(value)
-    if type(value) is deque:
-        return range(len(value))
-    return [name[1:] if name.startswith(".") else name for name in names]
-
-
-def _cell(cell: types.CellType) -> Node | None:
-    try:
-        content = cell.cell_contents
-    except ValueError:  # a name that is not bound yet
-        return None
-    return Node(cell, [content], _fill_cell, types.CellType, True, ("cell_contents",))
-
-
-def _fill_cell(inside: list[Any], cell: types.CellType) -> None:
-    cell.cell_contents = inside[0]
-
-
-def _of_parts(value: Any, held: dict[Any, Any], fill: Callable[[Any, dict[Any, Any]], None]) -> Node:
-    """The node of an object that consists of its contents only."""
-    kind, keys = type(value), list(held)
-
-    def make(inside: list[Any], made: Any) -> None:
-        fill(made, dict(zip(keys, inside)))
-
-    return Node(value, list(held.values()), make, lambda: cast(Any, kind).__new__(kind), True, keys)
-
-
-def _partial(value: functools.partial[Any]) -> Node:
-    """The node of a partial function, which copies its arguments when it is rebuilt."""
-    names = list(value.keywords)
-
-    def make(inside: list[Any]) -> Any:
-        return functools.partial(inside[0], *inside[1], **dict(zip(names, inside[2:])))
-
-    return Node(value, [value.func, value.args, *value.keywords.values()], make)
-
-
-def _objects(array: Any) -> Node:
-    """The node of an array of objects, for example of traced numbers."""
-
-    def make(inside: list[Any], made: Any) -> None:
-        made.flat = inside
-
-    return Node(array, list(array.flat), make, lambda: np.empty(array.shape, object), True, range(array.size))
-
-
-def _generator(value: Any) -> Node | None:
-    """The node of one of the program's random generators, in its present state."""
-    try:
-        held = copy.deepcopy(value)
-    except Exception:  # the operating system's generator has no state
-        return None
-    return Node(value, [], lambda inside: copy.deepcopy(held), changes=True)
-
-
-def _numpy_generator() -> Any:
-    return np.random.mtrand._rand
-
-
-@functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The names that a function and the functions defined in it may look up in the global namespace."""
-    found = dict.fromkeys(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(global_names(constant)))
-    return tuple(found)
-
-
-def is_fixed(value: Any) -> bool:
-    """Whether programs do not change a global value: a module, a class, a library function."""
-    if isinstance(value, type):
-        return _is_library(value.__module__, _file_of(value.__module__))
-    if type(value) is types.ModuleType:
-        return _is_library(value.__name__, getattr(value, "__file__", None))
-    if isinstance(value, (types.BuiltinFunctionType, np.ufunc)):
-        return True
-    if type(value) is types.FunctionType:
-        closed = value.__closure__ is None
-        return closed and _is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
-    return False
-
-
-def _file_of(module: str) -> str | None:
-    return getattr(sys.modules.get(module), "__file__", None)
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_library(module: str | None, file: str | None) -> bool:
-    """Whether code belongs to Python, to an installed package or to the engine, and not to the program."""
-    root = (module or "").partition(".")[0]
-    if root in LIBRARIES or root in sys.stdlib_module_names:
-        return not (file or "").startswith("<doctest")
-    return (file or "").startswith(_INSTALLED)
-
-
-@functools.lru_cache(maxsize=4096)
-def is_plain(kind: Any) -> bool:
-    """Whether a class is the program's and its instances consist of their attributes only."""
-    return (
-        kind.__new__ is object.__new__
-        and kind.__dictoffset__ != 0
-        and not any("__slots__" in vars(cls) for cls in kind.__mro__[:-1])
-        and _is_made_by_parts(kind)
-    )
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_made_by_parts(kind: Any) -> bool:
-    """Whether a class is the program's and its instances can be rebuilt from their attributes and items."""
-    base: Any = next((base for base in (list, dict, deque) if issubclass(kind, base)), object)
-    of_their_own = ("__copy__", "__deepcopy__", "__del__", "__setstate__", "__getattribute__")
-    return (
-        not _is_library(kind.__module__, _file_of(kind.__module__))
-        and kind.__new__ is base.__new__
-        and kind.__reduce_ex__ is base.__reduce_ex__
-        and kind.__reduce__ is base.__reduce__
-        and not any(name in vars(cls) for cls in kind.__mro__[: kind.__mro__.index(base)] for name in of_their_own)
-    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tapeengine._core.arrays.array import Array
 from tapeengine.errors import PrimitiveError, note
 from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_argument
-from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.forms import flatten, form_of, unflatten
 from tapeengine.transforms.rerun import Unwritten, frozen, read_only
 
@@ -149,7 +149,7 @@ class Call:
     @contextmanager
     def _bound(self) -> Iterator[Any]:
         """Give the rules, the residuals and the arguments as of the call; add the function's name to errors."""
-        made: dict[int, Any] = {}
+        made = Made()
         values = [value.copy() if type(value) is Array else value for value in self.values]  # a rule may write to them
         bound = self.snapshot.again(values, made)
         try:

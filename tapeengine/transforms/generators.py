@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["States", "generator_states", "same_states", "set_generators"]
+__all__ = ["States", "differ", "generator_states", "same_states", "set_generators", "set_state", "state_of"]
 
 States = tuple[Any, Any]
 
@@ -138,3 +138,31 @@ def same_states(a: States, b: States) -> bool:
 def _as_bytes(state: dict[str, Any]) -> list[Any]:
     values = [*state.values(), *state["state"].values()]
     return [x.tobytes() if isinstance(x, np.ndarray) else x for x in values if not isinstance(x, dict)]
+
+
+def state_of(generator: Any) -> Any:
+    """The state of one generator: a dict of numbers and arrays, or a tuple."""
+    if isinstance(generator, np.random.RandomState):
+        return generator.get_state(legacy=False)
+    if hasattr(generator, "getstate"):
+        return generator.getstate()
+    return getattr(generator, "bit_generator", generator).state
+
+
+def set_state(generator: Any, state: Any) -> None:
+    """Set one generator to a state."""
+    if isinstance(generator, np.random.RandomState):
+        generator.set_state(state)
+    elif hasattr(generator, "setstate"):
+        generator.setstate(state)
+    else:
+        getattr(generator, "bit_generator", generator).state = state
+
+
+def differ(a: Any, b: Any) -> bool:
+    """Whether two states of one generator differ."""
+    if isinstance(a, dict):
+        return any(differ(a[key], b[key]) for key in a)
+    if isinstance(a, np.ndarray):
+        return not np.array_equal(a, b)
+    return bool(a != b)

@@ -14,7 +14,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.tape.tape import outside
 from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.progress import Progress, told
@@ -121,12 +121,12 @@ class Steps:
 
         return again
 
-    def again(self, values: Sequence[Any], made: dict[int, Any]) -> Step:
+    def again(self, values: Sequence[Any], made: Made) -> Step:
         """The step for a later run, on copies of the objects that it captured."""
         step: Step = self.snapshot.again(values, made)
         return step
 
-    def places(self, made: dict[int, Any]) -> Places | None:
+    def places(self, made: Made) -> Places | None:
         """The generators of a later run; None if the steps draw from none."""
         generators = self.snapshot.generators_in(made)
         return Places(generators, self.draws) if self.draws or generators else None
@@ -178,7 +178,7 @@ class Reversal:
     def pull(self, cotangent: Any) -> Any:
         """Reverse the steps, each on its own tape."""
         steps, (values, start) = self.steps, self.args
-        made: dict[int, Any] = {}
+        made = Made()
         step = steps.again(values, made)
         places = steps.places(made)
         total: Any = None
@@ -199,7 +199,7 @@ class Reversal:
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Run the steps with tangents."""
         steps, (values, state), (given, tangent) = self.steps, self.args, tangents
-        made: dict[int, Any] = {}
+        made = Made()
         steps.again(values, made)
         with restored(steps.begin[0] if steps.draws else None):
             for position in steps.shown(range(steps.n), "tangents"):
@@ -208,7 +208,7 @@ class Reversal:
                 steps.check(state, position, repeat)
         return tangent
 
-    def _undone(self, state: Any, position: int, made: dict[int, Any], cotangent: Any) -> tuple[Any, Any]:
+    def _undone(self, state: Any, position: int, made: Made, cotangent: Any) -> tuple[Any, Any]:
         """The cotangents of the step's captured values and of the state before it."""
         steps, values = self.steps, self.args[0]
         repeat = self._repeat(state, made)
@@ -217,7 +217,7 @@ class Reversal:
         given, before = back(cotangent)
         return given if values else None, before
 
-    def _step(self, made: dict[int, Any]) -> Callable[[list[Any], Any], Any]:
+    def _step(self, made: Made) -> Callable[[list[Any], Any], Any]:
         """The step as a function of its captured values and the state."""
         structures = self.steps.engine.structures
 
@@ -229,7 +229,7 @@ class Reversal:
 
         return step
 
-    def _repeat(self, state: Any, made: dict[int, Any]) -> Callable[[], Any]:
+    def _repeat(self, state: Any, made: Made) -> Callable[[], Any]:
         """A function that repeats a step on plain values, starting from the present states of the generators."""
         steps, values, places = self.steps, self.args[0], self.steps.places(made)
         moment = None if places is None else places.here()

@@ -19,10 +19,18 @@ from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import DroppedDerivativeError, RepeatError, TraceError
 from tapeengine.structure import Structures
-from tapeengine.transforms.captures import Snapshot, same_bits
+from tapeengine.transforms.array_copies import same_bits
+from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.effects import Effects
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
-from tapeengine.transforms.generators import States, generator_states, same_states, set_generators
+from tapeengine.transforms.generators import (
+    States,
+    generator_states,
+    same_states,
+    set_generators,
+    set_state,
+    state_of,
+)
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
@@ -90,31 +98,14 @@ class Places:
     def here(self) -> Moment:
         """Return their present positions."""
         states = generator_states() if self.draws else (None, None)
-        return states, [_state(generator) for generator in self.generators]
+        return states, [state_of(generator) for generator in self.generators]
 
     def resume(self, moment: Moment) -> None:
         """Set them to the positions of a moment."""
         if self.draws:
             set_generators(moment[0])
         for generator, state in zip(self.generators, moment[1], strict=True):
-            _set_state(generator, state)
-
-
-def _state(generator: Any) -> Any:
-    if isinstance(generator, np.random.RandomState):
-        return generator.get_state(legacy=False)
-    if hasattr(generator, "getstate"):
-        return generator.getstate()
-    return getattr(generator, "bit_generator", generator).state
-
-
-def _set_state(generator: Any, state: Any) -> None:
-    if isinstance(generator, np.random.RandomState):
-        generator.set_state(state)
-    elif hasattr(generator, "setstate"):
-        generator.setstate(state)
-    else:
-        getattr(generator, "bit_generator", generator).state = state
+            set_state(generator, state)
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
@@ -268,7 +259,7 @@ class FirstRun:
         The callable to run.
     """
 
-    __slots__ = ("_done", "_given", "_name", "_seen", "bound", "engine", "snapshot", "values")
+    __slots__ = ("_done", "_given", "_left_behind", "_name", "_seen", "bound", "engine", "snapshot", "values")
 
     def __init__(
         self, engine: Engine, snapshot: Snapshot, values: Sequence[Any], name: str, also: Sequence[Any] = ()
@@ -285,6 +276,9 @@ class FirstRun:
 
     def __exit__(self, kind: Any, error: Any, where: Any) -> None:
         refuse_writes(error, self.values, self._name)
+        if error is None:
+            self._left_behind = self._left(self._done)
+            self.snapshot.written = self._left_behind.written
 
     def settle(
         self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None, whole: bool = True
@@ -300,7 +294,7 @@ class FirstRun:
             If the run wrote to an array that it was given, or wrote values that depend on the lifted ones.
         """
         self._given.check(self._name)
-        left = self._left(self._done)
+        left = self._left_behind
         if not left:
             return
         for shared in left.shared():

@@ -19,7 +19,7 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 from tapeengine.errors import RepeatError
-from tapeengine.transforms import captures
+from tapeengine.transforms import array_copies
 
 ENGINE = te.Engine()
 GLOBAL: Any = 1.0
@@ -461,6 +461,6 @@ def test_a_rule_may_log_its_calls() -> None:
 )
 def test_arrays_of_other_bits_are_not_the_same(other: Any) -> None:
     one = np.zeros(3)
-    assert not captures.same_bits(one, other)
-    assert not captures.same_bits(other, one)
-    assert captures.same_bits(other, other.copy())
+    assert not array_copies.same_bits(one, other)
+    assert not array_copies.same_bits(other, one)
+    assert array_copies.same_bits(other, other.copy())

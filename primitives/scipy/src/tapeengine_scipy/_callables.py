@@ -16,7 +16,8 @@ import numpy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.transforms.captures import ArrayCopies, Snapshot
+from tapeengine.transforms.array_copies import ArrayCopies
+from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.rerun import FirstRun, Outcome, Places, not_repeatable, restored
 from tapeengine_scipy._values import is_traced
@@ -67,7 +68,6 @@ class Closed:
         self._snapshot = Snapshot(self._engine.structures, held, self._engine.copies)
         packed: list[Any] = []
         self._slots = [_Slot(value, packed) for value in self._snapshot.captured]
-        self._made: dict[int, Any] = {}
         self._draws = False
         self._seen: tuple[Any, Outcome] | None = None
         self.params = np.concatenate(packed) if packed else numpy.zeros(0)
@@ -100,7 +100,7 @@ class Closed:
 
     def at(self, params: Any) -> Any:
         """Build the structure from a vector of parameters, with everything else as it was at the call."""
-        fun, *rest = self._snapshot.again(self._values(params), self._made)
+        fun, *rest = self._snapshot.again(self._values(params))
         return (self._with_generators_put_back(fun) if self._draws else fun, *rest)
 
     def _values(self, params: Any) -> list[Any]:
@@ -123,7 +123,7 @@ class Closed:
         if self._seen is None:
             return
         point, outcome = self._seen
-        made: dict[int, Any] = {}
+        made = Made()
         fun = self._snapshot.again(self._values(params), made)[0]
         Places(self._snapshot.generators_in(made), draws=False).resume(
             Places(self._snapshot.generators, draws=False).here()

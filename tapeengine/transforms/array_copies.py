@@ -1,0 +1,48 @@
+"""Copies of captured arrays."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ArrayCopies", "same_bits"]
+
+
+class ArrayCopies:
+    """Copies of captured arrays. All snapshots that found the same numbers in an array share one copy.
+
+    An array that is captured repeatedly and never changes, such as the data of a model, is copied once.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
+
+    def of(self, array: Any) -> Any:
+        """Return a copy of the present contents of an array."""
+        known = self._known.get(id(array))
+        if known is not None and known[0]() is array and same_bits(known[1], array):
+            return known[1]
+        made = array.copy(order="K")
+        key = id(array)
+        self._known[key] = (weakref.ref(array, lambda ref: self._forget(key, ref)), made)
+        return made
+
+    def _forget(self, key: int, ref: Any) -> None:
+        known = self._known.get(key)
+        if known is not None and known[0] is ref:
+            del self._known[key]
+
+
+def same_bits(a: Any, b: Any) -> bool:
+    """Whether two arrays hold the same bits; always false for arrays of objects."""
+    if a.dtype != b.dtype or a.shape != b.shape or a.dtype.hasobject:
+        return False
+    if isinstance(a, np.ma.MaskedArray) and not np.array_equal(np.ma.getmaskarray(a), np.ma.getmaskarray(b)):
+        return False
+    a, b = np.asarray(a), np.asarray(b)
+    if a.flags.c_contiguous and b.flags.c_contiguous:
+        word = np.uint8 if a.nbytes % 8 else np.uint64
+        return bool((a.reshape(-1).view(word) == b.reshape(-1).view(word)).all())
+    return bool(a.tobytes() == b.tobytes())

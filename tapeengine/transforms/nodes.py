@@ -1,0 +1,414 @@
+"""The objects that a callable captures, each as a node: its contents, what it was, and how to rebuild it.
+
+An object holds others by index, key, name, or as the elements of a set. If one of these is rebuilt, so are the tables
+that find something by it: a dictionary or set by its keys and elements, a dictionary of addresses by ``id``.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import random
+import types
+import weakref
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from tapeengine._core.scalars.complex import of_numbers
+from tapeengine.structure import Container, slots_of
+from tapeengine.transforms.array_copies import same_bits
+from tapeengine.transforms.generators import differ, state_of
+
+__all__ = ["ATOMS", "DICTS", "GENERATORS", "WEAK_DICTS", "Node", "parts_of", "set_parts"]
+
+#: Classes of values that never change.
+ATOMS = frozenset(
+    (
+        *(float, int, str, bool, type(None), complex, bytes, range, slice, type(...)),
+        *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
+    )
+)
+GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+WEAK_DICTS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
+#: Dictionaries that `update` fills.
+DICTS = frozenset((dict, OrderedDict, defaultdict, *WEAK_DICTS))
+#: Smaller integers are not addresses of objects.
+_ADDRESSES = 1 << 20
+
+
+class Node:
+    """One captured object: its contents, and how to rebuild it around other contents.
+
+    Attributes
+    ----------
+    original : object
+    inside : list
+        The objects inside: a `Node` for each that may have to be rebuilt, the object itself for any other. Those that
+        an entry is found by come first, at `places` among the keys; the objects that `keys` belong to come last.
+    make : callable or None
+        ``make(inside) -> object``. If there is a `shell`, ``make(inside, shell)`` fills the shell instead. None if the
+        object is not rebuilt but watched.
+    shell : callable or None
+        Makes the empty object; given for kinds of objects that may contain themselves.
+    keys : list or None
+        The indices, keys or names of the last objects in `inside`, if the object can be written to (`effects`).
+    read : callable or None
+        The contents of such an object at present, by index, key or name.
+    can_change : bool
+        Whether the object is one that programs write to, other than a variable or a function.
+    lifted : bool
+        Whether the object contains a traced value.
+    links : tuple of int
+        The ids of the nodes inside.
+    names : list of str
+        For a namespace, all names that its functions look up.
+    held : numpy.ndarray or None
+        For an array, its numbers.
+    """
+
+    __slots__ = (
+        *("can_change", "has_changed", "held", "inside", "keys", "lifted", "links", "make", "names", "original"),
+        *("places", "read", "shell"),
+    )
+
+    def __init__(
+        self,
+        original: Any,
+        inside: list[Any],
+        make: Any,
+        shell: Callable[[], Any] | None = None,
+        keys: Sequence[Any] | None = None,
+        read: Callable[[Any], dict[Any, Any]] | None = None,
+        can_change: bool = False,
+        has_changed: Callable[[], bool] | None = None,
+        places: Sequence[int] = (),
+    ) -> None:
+        self.original = original
+        self.inside = inside
+        self.make = make
+        self.shell = shell
+        self.keys: Any = keys
+        self.read: Any = read
+        self.can_change = can_change
+        self.has_changed = has_changed
+        self.places = places
+        self.held: Any = None
+        self.names: list[str] = []
+        self.links: tuple[int, ...] = ()
+        self.lifted = False
+
+    def within(self, done: dict[int, Any]) -> list[Any]:
+        """The objects inside, of which `done` holds those that were rebuilt, by node."""
+        return [rebuilt(inner, done) for inner in self.inside]
+
+    def is_other(self, now: dict[Any, Any], done: dict[int, Any]) -> bool:
+        """Whether contents that were read are others than before the run for which `done` was rebuilt."""
+        if len(now) != len(self.keys):
+            return True
+        inside = self.within(done)
+        keys = _replaced(self.keys, self.places, inside)
+        if isinstance(self.original, (set, weakref.WeakSet)):  # which has no order
+            return any(key not in now for key in keys)
+        before = inside[len(inside) - len(keys) :]
+        for (key, value), known, was in zip(now.items(), keys, before, strict=True):
+            if value is not was or (key is not known and key != known):
+                return True
+        return False
+
+    def differs(self) -> bool:
+        """Whether the object has changed since it was captured."""
+        if self.has_changed is not None:
+            return self.has_changed()
+        return self.keys is not None and self.is_other(self.read(self.original), {})
+
+
+def rebuilt(inner: Any, done: dict[int, Any]) -> Any:
+    """What stands for an object inside another one, of which `done` holds those that were rebuilt, by node."""
+    return done.get(id(inner), inner.original) if type(inner) is Node else inner
+
+
+def _replaced(keys: Sequence[Any], places: Sequence[int], inside: Sequence[Any]) -> Sequence[Any]:
+    """Keys, of which those at some places are the first of the objects inside."""
+    if not places:
+        return keys
+    found = list(keys)
+    for place, key in zip(places, inside, strict=False):
+        found[place] = key
+    return found
+
+
+def _finders(keys: Iterable[Any]) -> list[int]:
+    """The places of the keys that are objects of the program, contain such, or may be addresses of such."""
+    return [k for k, key in enumerate(keys) if type(key) not in ATOMS or (type(key) is int and key > _ADDRESSES)]
+
+
+# -- kinds of objects --------------------------------------------------------------------------------------------------
+def of_list(value: list[Any]) -> Node:
+    """A list."""
+    return Node(value, list(value), _extend, list, range(len(value)), _items, can_change=True)
+
+
+def _extend(inside: list[Any], made: list[Any]) -> None:
+    made.extend(inside)
+
+
+def _items(value: Any) -> dict[int, Any]:
+    return dict(enumerate(value))
+
+
+def of_dict(value: Any) -> Node:
+    """A dictionary, also a weak one, with those of its keys that are objects of the program."""
+    keys = list(value)
+    places = _finders(keys)
+
+    def make(inside: list[Any], made: Any) -> None:
+        made.update(zip(_replaced(keys, places, inside), inside[len(places) :]))
+
+    inside = [*(keys[k] for k in places), *value.values()]
+    return Node(value, inside, make, lambda: _emptied(value), keys, dict, can_change=True, places=places)
+
+
+def of_set(value: Any) -> Node:
+    """A set, also a weak one, with its elements."""
+    keys = list(value)
+    places = _finders(keys)
+    if not places:
+        held = copy.copy(value)
+        return Node(value, [None] * len(keys), lambda inside: copy.copy(held), None, keys, dict.fromkeys, True)
+
+    def make(inside: list[Any], made: Any) -> None:
+        made.update(_replaced(keys, places, inside))
+
+    inside = [*(keys[k] for k in places), *(None for _ in keys)]
+    return Node(value, inside, make, lambda: _emptied(value), keys, dict.fromkeys, can_change=True, places=places)
+
+
+def _emptied(value: Any) -> Any:
+    made = copy.copy(value)
+    made.clear()
+    return made
+
+
+def of_frozenset(value: frozenset[Any]) -> Node:
+    """A set that cannot be written to."""
+    return Node(value, list(value), frozenset)
+
+
+def of_reference(value: weakref.ref[Any]) -> Node:
+    """A weak reference."""
+    return Node(value, [value()], lambda inside: weakref.ref(inside[0]))
+
+
+def of_address(address: int, node: Node) -> Node:
+    """The ``id`` of a captured object."""
+    return Node(address, [node], lambda inside: id(inside[0]))
+
+
+def of_bytes(value: bytearray) -> Node:
+    """An array of bytes."""
+    held = value.copy()
+    return Node(value, [], lambda inside: held.copy(), can_change=True, has_changed=lambda: value != held)
+
+
+def of_array(value: Any, held: Any) -> Node:
+    """An array of numbers, of which `held` is a copy."""
+    node = Node(value, [], lambda inside: held.copy(order="K"), can_change=True)
+    node.has_changed = lambda: not same_bits(held, value)
+    node.held = held
+    return node
+
+
+def of_objects(array: Any) -> Node:
+    """An array of objects, for example of traced numbers."""
+
+    def make(inside: list[Any], made: Any) -> None:
+        made.flat = inside
+
+    def shell() -> Any:
+        return np.empty(array.shape, object)
+
+    return Node(array, list(array.flat), make, shell, range(array.size), lambda a: _items(a.flat), can_change=True)
+
+
+def of_generator(value: Any) -> Node | None:
+    """One of the program's random generators, in its present state."""
+    try:
+        held = copy.deepcopy(value)
+    except Exception:  # the operating system's generator has no state
+        return None
+
+    def has_changed() -> bool:
+        return differ(state_of(held), state_of(value))
+
+    return Node(value, [], lambda inside: copy.deepcopy(held), can_change=True, has_changed=has_changed)
+
+
+def of_cell(cell: types.CellType) -> Node | None:
+    """A variable of an enclosing function."""
+    try:
+        content = cell.cell_contents
+    except ValueError:  # a name that is not bound yet
+        return None
+    return Node(cell, [content], _fill_cell, types.CellType, ("cell_contents",), _cell)
+
+
+def _fill_cell(inside: list[Any], cell: types.CellType) -> None:
+    cell.cell_contents = inside[0]
+
+
+def _cell(cell: types.CellType) -> dict[Any, Any]:
+    try:
+        return {"cell_contents": cell.cell_contents}
+    except ValueError:  # the name was deleted
+        return {}
+
+
+def of_function(f: types.FunctionType, space: Node | None, data: Sequence[Any]) -> Node | None:
+    """A function: the cells of its closure, its default arguments, and the data that it reads from a namespace."""
+    cells, own = list(f.__closure__ or ()), vars(f)
+    if not (cells or f.__defaults__ or f.__kwdefaults__ or data or own):
+        return None
+    names_of_own = list(own)
+
+    def make(inside: list[Any]) -> Any:
+        closure = tuple(inside[1 : 1 + len(cells)])
+        names = f.__globals__ if inside[0] is None else inside[0]
+        made = types.FunctionType(f.__code__, names, f.__name__, inside[1 + len(cells)], closure)
+        made.__kwdefaults__ = inside[2 + len(cells)]
+        made.__dict__.update(zip(names_of_own, inside[len(inside) - len(names_of_own) :]))
+        made.__module__, made.__qualname__ = f.__module__, f.__qualname__
+        return made
+
+    inside = [space, *cells, f.__defaults__, f.__kwdefaults__, *data, *own.values()]
+    return Node(f, inside, make, None, names_of_own, _attributes)
+
+
+def _attributes(value: Any) -> dict[Any, Any]:
+    return dict(vars(value))
+
+
+def of_namespace(names: dict[str, Any]) -> Node:
+    """The namespace of a module, of which `add_name` adds what functions read."""
+    keys: list[str] = []
+    node = Node(names, [], lambda inside, made: made.update(zip(keys, inside)), lambda: dict(names), keys)
+    node.read = lambda value: {name: value[name] for name in node.names if name in value}
+    return node
+
+
+def of_partial(value: functools.partial[Any]) -> Node:
+    """A partial function, which copies its arguments when it is rebuilt."""
+    names = list(value.keywords)
+
+    def make(inside: list[Any]) -> Any:
+        return functools.partial(inside[0], *inside[1], **dict(zip(names, inside[2:])))
+
+    return Node(value, [value.func, value.args, *value.keywords.values()], make)
+
+
+def of_complex(value: Any) -> Node:
+    """A complex number of traced parts."""
+    return Node(value, [value.real, value.imag], lambda inside: of_numbers(*inside))
+
+
+def of_method(value: types.MethodType) -> Node:
+    """A bound method."""
+    return Node(value, [value.__func__, value.__self__], lambda inside: types.MethodType(*inside))
+
+
+def of_draw(value: Any, owner: Any) -> Node:
+    """A method of a random generator."""
+    return Node(value, [owner], lambda inside: getattr(inside[0], value.__name__))
+
+
+# -- objects of classes ------------------------------------------------------------------------------------------------
+def of_container(value: Any, container: Container) -> Node:
+    """An object of a class of which the engine knows how it is taken apart."""
+    children, aux = container.take(value)
+    make = container.make
+    if isinstance(value, tuple):
+        return Node(value, list(children), lambda inside: make(aux, inside))
+
+    def read(value: Any) -> dict[Any, Any]:
+        children, aux = container.take(value)
+        return dict(zip(_keys(container.names(aux), value), children, strict=True))
+
+    keys = _keys(container.names(aux), value)
+    found = _items if type(value) is deque else parts_of if container.fields is not None else read
+    return Node(value, list(children), lambda inside: make(aux, inside), None, keys, found, can_change=True)
+
+
+def _keys(names: Sequence[str], value: Any) -> Sequence[Any]:
+    """The keys or attribute names of a container's children, read from how each is written after the container."""
+    if isinstance(value, dict):
+        return list(value)
+    if type(value) is deque:
+        return range(len(value))
+    return [name[1:] if name.startswith(".") else name for name in names]
+
+
+def of_plain(value: Any) -> Node:
+    """An object that consists of its attributes only."""
+    return _of_parts(value, vars(value), _attributes, lambda made, found: made.__dict__.update(found))
+
+
+def of_object(value: Any) -> Node:
+    """An object that consists of its attributes and items only."""
+    return _of_parts(value, parts_of(value), parts_of, lambda made, found: set_parts(made, found, ()))
+
+
+def _of_parts(
+    value: Any, held: dict[Any, Any], read: Callable[[Any], dict[Any, Any]], fill: Callable[[Any, dict[Any, Any]], None]
+) -> Node:
+    kind, keys = type(value), list(held)
+
+    def make(inside: list[Any], made: Any) -> None:
+        fill(made, dict(zip(keys, inside)))
+
+    return Node(value, list(held.values()), make, lambda: cast(Any, kind).__new__(kind), keys, read, can_change=True)
+
+
+def of_library(value: Any) -> Node:
+    """An object of an unknown class, such as a spline, which is copied with other contents."""
+    held = parts_of(value)
+
+    def make(inside: list[Any]) -> Any:
+        made = copy.copy(value)
+        set_parts(made, dict(zip(held, inside)), ())
+        return made
+
+    return Node(value, list(held.values()), make, None, list(held), parts_of)
+
+
+def of_watched(value: Any, held: dict[Any, Any]) -> Node:
+    """An object that is not rebuilt: a class, a module, or an instance of a class with its own way of being made."""
+    return Node(value, list(held.values()), None, None, list(held), parts_of)
+
+
+def parts_of(value: Any) -> dict[Any, Any]:
+    """The contents of an object: attributes by name; for a subclass of list or dict, items by ``(index or key,)``."""
+    found = dict(getattr(value, "__dict__", ()))
+    for name in (name for base in type(value).__mro__ for name in slots_of(base)):
+        if hasattr(value, name):
+            found[name] = getattr(value, name)
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, deque)) else ()
+    found.update({(key,): item for key, item in items})
+    return found
+
+
+def set_parts(value: Any, parts: dict[Any, Any], known: Sequence[Any]) -> None:
+    """Write the contents that `parts_of` found in another object into this one, whose contents were `known`."""
+    for name in [name for name in known if name not in parts and type(name) is str]:
+        object.__delattr__(value, name)
+    for name, item in parts.items():
+        if type(name) is str:
+            object.__setattr__(value, name, item)
+    items = {key[0]: item for key, item in parts.items() if type(key) is tuple}
+    if isinstance(value, dict):
+        dict.clear(value)
+        dict.update(value, items)
+    elif isinstance(value, (list, deque)):
+        value.clear()
+        value.extend(items.values())

@@ -1,0 +1,94 @@
+"""What belongs to the program, and what to Python and to installed packages; which names its code uses."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import os
+import sys
+import types
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from tapeengine.transforms.source_lines import LIBRARIES
+
+__all__ = ["global_names", "is_fixed", "is_library", "is_made_by_parts", "is_plain", "stored_names"]
+
+#: Directories of the standard library and of installed packages.
+_INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
+#: Instructions that give a variable of an enclosing function, or a global one, another value.
+_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL"))
+
+
+@functools.lru_cache(maxsize=4096)
+def global_names(code: types.CodeType) -> tuple[str, ...]:
+    """The names that a function and the functions defined in it may look up in the global namespace."""
+    found = dict.fromkeys(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found.update(dict.fromkeys(global_names(constant)))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def stored_names(code: types.CodeType) -> frozenset[str]:
+    """The names of outer variables that a function, or a function defined in it, gives other values."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in _STORES}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= stored_names(constant)
+    return frozenset(found)
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether programs do not change a global value: a module, a class, a library function."""
+    if isinstance(value, type):
+        return is_library(value.__module__, _file_of(value.__module__))
+    if type(value) is types.ModuleType:
+        return is_library(value.__name__, getattr(value, "__file__", None))
+    if isinstance(value, (types.BuiltinFunctionType, np.ufunc)):
+        return True
+    if type(value) is types.FunctionType:
+        closed = value.__closure__ is None
+        return closed and is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
+    return False
+
+
+def _file_of(module: str) -> str | None:
+    return getattr(sys.modules.get(module), "__file__", None)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_library(module: str | None, file: str | None) -> bool:
+    """Whether code belongs to Python, to an installed package or to the engine, and not to the program."""
+    root = (module or "").partition(".")[0]
+    if root in LIBRARIES or root in sys.stdlib_module_names:
+        return not (file or "").startswith("<doctest")
+    return (file or "").startswith(_INSTALLED)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_plain(kind: Any) -> bool:
+    """Whether a class is the program's and its instances consist of their attributes only."""
+    return (
+        kind.__new__ is object.__new__
+        and kind.__dictoffset__ != 0
+        and not any("__slots__" in vars(cls) for cls in kind.__mro__[:-1])
+        and is_made_by_parts(kind)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def is_made_by_parts(kind: Any) -> bool:
+    """Whether a class is the program's and its instances can be rebuilt from their attributes and items."""
+    base: Any = next((base for base in (list, dict, deque) if issubclass(kind, base)), object)
+    of_their_own = ("__copy__", "__deepcopy__", "__del__", "__setstate__", "__getattribute__")
+    return (
+        not is_library(kind.__module__, _file_of(kind.__module__))
+        and kind.__new__ is base.__new__
+        and kind.__reduce_ex__ is base.__reduce_ex__
+        and kind.__reduce__ is base.__reduce__
+        and not any(name in vars(cls) for cls in kind.__mro__[: kind.__mro__.index(base)] for name in of_their_own)
+    )
