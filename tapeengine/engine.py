@@ -208,7 +208,7 @@ class Engine(Parallel):
         --------
         >>> import numpy as np
         >>> Engine().value_and_grad(lambda x: (x * x).sum())(np.ones(2))
-        (2.0, array([2., 2.]))
+        (np.float64(2.0), array([2., 2.]))
         """
         return gradients.value_and_grad(self, f, argnums, has_aux, holomorphic)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.operators import is_number
+from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import DroppedDerivativeError, RepeatError, TraceError
 from tapeengine.structure import Structures
@@ -190,7 +191,7 @@ def paths(structures: Structures, root: str, value: Any) -> list[str]:
 
 def plain(value: Any) -> Any:
     """The plain number or array of a leaf, for any nesting of traces."""
-    while is_traced(value):
+    while is_traced(value) or type(value) is ComplexDual:
         value = value_of(value)
     return value
 

@@ -350,10 +350,12 @@ cdef tuple wrapped(Head *h, object out, uint32_t id):
     """(the traced output, the place of its cotangents): scalars get the record's id, arrays get storages."""
     cdef Array a
     if type(out) is float or type(out) is numpy.float64:
-        return new_dual(out, id, h.tag), id
+        made = new_dual(out, id, h.tag)
+        return (made if type(out) is float else of_kind(made, NUMPY_DOUBLES)), id
     if type(out) is Dual:
         tape_of(h).note_link(id, (<Dual> out).tag, (<Dual> out).id)
-        return new_dual((<Dual> out).v, id, h.tag), id
+        made = new_dual((<Dual> out).v, id, h.tag)
+        return (of_kind(made, NUMPY_DOUBLES) if is_numpy(out) else made), id
     return wrapped_parts(h, out)
 
 

@@ -13,7 +13,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy
+from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy
 from tapeengine._core.arrays.storing cimport geometry, head_of_array
 from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
 
@@ -206,7 +206,7 @@ cdef list recorded_results(Head *h, CustomRecord record, list results):
     """Put the results on the trace, after the record that produced them."""
     cdef uint32_t id
     cdef Tape tape = tape_of(h)
-    cdef bint single = sum([has_derivative(x) for x in results]) == 1
+    cdef bint numpys, single = sum([has_derivative(x) for x in results]) == 1
     if tape.watcher is not None:
         tape.watcher.computed(record.rule, results)
     record.captured = [(k, place_of(h, x)) for k, x in enumerate(results) if place_of(h, x) is not None]
@@ -219,8 +219,11 @@ cdef list recorded_results(Head *h, CustomRecord record, list results):
     for x in results:
         place = None
         if has_derivative(x):
+            numpys = is_numpy(x)
             x, place = wrapped(h, x, id) if single else wrapped_parts(h, x)
-            if type(x) is Array:
+            if type(x) is Dual:
+                as_kind(<Dual> x, numpys)
+            elif type(x) is Array:
                 (<Array> x).storage.kept = True     # the function may have kept a reference
         record.outputs.append(place)
         made.append(x)

@@ -105,6 +105,7 @@ cdef Array array_over(Storage s, object value, Py_ssize_t offset):
 cdef View geometry(Array a):
     cdef ndarray numbers = plain(a.current())
     cdef View view = view_of(numbers, a.storage.index, a.offset, a.storage.size)
+    view.number = a.storage.number and view.ndim == 0
     if view.type != a.storage.type:     # the view shows real or imaginary parts
         view.whole = False
         view.imaginary = a.offset % (2 * PyArray_ITEMSIZE(numbers)) != 0

@@ -503,7 +503,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     path.first = path.end = h.inputs + 1
     path.forks, path.calls = {}, []
     path.room(path.end + most, most)
-    if back.tape.place_count:
+    if back.tape.place_count or any([what[0] != TE_CALL for _, what in noted]):     # np.sum of a number has no array
         path.part = array_part(back.tape, back.primals)
     numbering.path, numbering.drops = path, drops
     numbering.begin(back.tape)
@@ -641,4 +641,5 @@ cdef class Found(Leaves):
         whole = self.arrays.get(storage)
         if whole is None:
             whole = self.arrays[storage] = self.arena.owners[part.slot(storage, part.epochs[storage])].copy()
-        return strided(<char *> PyArray_DATA(<ndarray> whole), <View> view, whole)
+        found = strided(<char *> PyArray_DATA(<ndarray> whole), <View> view, whole)
+        return found[()] if (<View> view).number else found

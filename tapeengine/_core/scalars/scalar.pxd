@@ -26,6 +26,7 @@ cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL
 cdef uint32_t id_on(Head *h, Dual x) except 0
 cdef object value_seen(Dual x)
 cdef bint is_numpy(object x) except -1
+cdef Dual as_kind(Dual x, bint numpys)
 cdef bint other_precision(object x) except -1
 cdef int look(Dual x, int kind, double c) except -1
 cdef Dual answered(Dual result, object function, tuple operands)

@@ -223,7 +223,7 @@ cdef Dual unary_of(Dual x, int op, double value, int kind):
     """Record a function of one real, whose result is of a kind; 0: of the kind of its operand."""
     cdef Head *h
     if op_selects[op]:
-        return selection(x, None, op, value)
+        return as_kind(selection(x, None, op, value), kind == NUMPY_DOUBLES if kind else is_numpy(x))
     h = head_of_dual(x)
     return new_dual(value, record_function(h, op, x.id, op_da(op, x.v, 0.0, value), kind, value), x.tag)
 
@@ -235,6 +235,16 @@ cdef Dual of_kind(Dual x, int kind):
         tape_of(h).note_double(x.id)
     elif kind == PYTHON_FLOATS and h.kinds & NUMPY_DOUBLES:
         tape_of(h).note_float(x.id)
+    return x
+
+
+cdef Dual as_kind(Dual x, bint numpys):
+    """The same dual, as a numpy.float64 or a Python float."""
+    if is_numpy(x) != numpys:
+        if numpys:
+            tape_of(head_of_dual(x)).note_double(x.id)
+        else:
+            tape_of(head_of_dual(x)).note_float(x.id)
     return x
 
 

@@ -24,6 +24,7 @@ cdef class Outputs(Walk):
     cdef Tape tape
     cdef Copies copies
     cdef object array(self, Array a)
+    cdef object values(self, Array a)
     cdef int check_earlier(self, uint32_t tag) except -1
     cdef object plain_array(self, object value)
     cdef object objects(self, object value)

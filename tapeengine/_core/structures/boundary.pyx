@@ -14,7 +14,7 @@ from tapeengine._core.scalars.complex cimport ComplexDual, from_array
 from tapeengine._core.structures.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
 from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport view_of
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
     dense, geometry, head_of_array, held, is_recording, make_writable, new_array, plain, snapshot, view_by,
 )
@@ -258,7 +258,7 @@ cdef class Outputs(Walk):
             return None
         for k in range(n):
             x = <object> PySequence_Fast_GET_ITEM(value, k)
-            if not (type(x) is Dual and (<Dual> x).tag == tag or PyFloat_CheckExact(x)):
+            if not (type(x) is Dual and (<Dual> x).tag == tag and not is_numpy(x) or PyFloat_CheckExact(x)):
                 return None
         values = PyList_New(n)
         for k in range(n):
@@ -274,6 +274,7 @@ cdef class Outputs(Walk):
 
     cdef object leaf(self, object value):
         cdef Dual d
+        cdef bint numpys
         cls = type(value)
         if cls is float:
             self.layout.add(FLOAT, 0, 0)
@@ -281,10 +282,13 @@ cdef class Outputs(Walk):
         if cls is Dual:
             d = <Dual> value
             if d.tag == self.tape.head.tag:
-                self.layout.add(FLOAT, 0, d.id)
+                numpys = is_numpy(d)
+                self.layout.add(NUMPY if numpys else FLOAT, 0, d.id)
+                if numpys:
+                    self.layout.keep(double)
                 if self.copies is not None and self.copies.ids[d.id]:
-                    return new_dual(d.v, self.copies.ids[d.id], self.copies.tag)
-                return d.v
+                    return as_kind(new_dual(d.v, self.copies.ids[d.id], self.copies.tag), numpys)
+                return double(d.v) if numpys else d.v
             head_of_dual(d)
             self.check_earlier(d.tag)
             self.layout.add(FLOAT, 0, 0)
@@ -292,8 +296,14 @@ cdef class Outputs(Walk):
         if cls is Array:
             return self.array(<Array> value)
         if cls is ComplexDual:
-            value = self.array((<ComplexDual> value).array())
-            return value if type(value) is Array else complex(value)
+            numpys = (<ComplexDual> value).numpys
+            found = self.array((<ComplexDual> value).array())
+            if type(found) is Array:
+                found = from_array(found)
+                if type(found) is ComplexDual:
+                    (<ComplexDual> found).numpys = numpys
+                return found
+            return found if numpys else complex(found)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)
             self.layout.keep(cls)
@@ -313,7 +323,16 @@ cdef class Outputs(Walk):
         )
 
     cdef object array(self, Array a):
-        """The values of a traced array, as an array that the caller owns."""
+        """The values of a traced array, as an array that the caller owns, or as a number."""
+        found = self.values(a)
+        if not a.storage.number or found.shape != ():
+            return found
+        if type(found) is Array:
+            (<Array> found).storage.number = True
+            return found
+        return found[()]
+
+    cdef object values(self, Array a):
         if a.storage.tag != self.tape.head.tag:
             if a.storage.active:
                 head_of_array(a)

@@ -195,6 +195,7 @@ cdef class Tape:
     cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1
     cdef int note_double(self, uint32_t id) except -1
     cdef int note_float(self, uint32_t id) except -1
+    cdef int know_double(self, uint32_t id, bint is_double) except -1
     cdef void note_outer(self, uint32_t tag) noexcept
 
 cdef inline Tape tape_of(Head *h):

@@ -9,6 +9,7 @@ cimport cython
 from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
 from array import array
+from bisect import insort
 
 from tapeengine.errors import TapeLimitError, TraceError
 
@@ -456,16 +457,23 @@ cdef class Tape:
         """Remember that a scalar is a numpy.float64, which its record does not tell."""
         if self.doubles is None:
             self.doubles = array("I")
-        self.doubles.append(id)
+        insort(self.doubles, id)
         self.head.kinds |= NUMPY_DOUBLES
-        return 0
+        return self.know_double(id, True)
 
     cdef int note_float(self, uint32_t id) except -1:
         """Remember that a scalar is a Python float, which its record does not tell."""
         if self.floats is None:
             self.floats = array("I")
-        self.floats.append(id)
+        insort(self.floats, id)
         self.head.kinds |= PYTHON_FLOATS
+        return self.know_double(id, False)
+
+    cdef int know_double(self, uint32_t id, bint is_double) except -1:
+        """Correct the answer for a scalar that was asked for before its kind was noted."""
+        cdef Py_ssize_t place = <Py_ssize_t> id - <Py_ssize_t> first_id(&self.head)
+        if self.are_doubles is not None and 0 <= place < len(self.are_doubles):
+            self.are_doubles[place] = is_double
         return 0
 
     cdef void note_outer(self, uint32_t tag) noexcept:
