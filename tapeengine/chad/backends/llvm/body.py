@@ -56,6 +56,7 @@ class Body(Values):
         self.is_reverse = function.recalled is not None
         self.hoisted: set[int] = set()
         self.prepared: dict[tuple[int, int], str] = {}
+        self.quotients: dict[tuple[str, str], tuple[str, str]] = {}
         self.following: Sequence[Statement] = ()
         self.copied: list[Statement] = []
 

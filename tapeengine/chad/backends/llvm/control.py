@@ -21,6 +21,7 @@ from tapeengine.chad.backends.llvm.interrupts import STRIP, charge, enter_whole,
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
 from tapeengine.chad.backends.llvm.operations import INLINE
 from tapeengine.chad.backends.llvm.order import is_orderless
+from tapeengine.chad.backends.llvm.quotients import Quotients
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
@@ -317,7 +318,8 @@ def counted(
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
-    given = Steps(count, up, place, kept, columns, scratch)
+    quotients = Quotients(b, before_loop, count, up)
+    given = Steps(count, up, place, kept, columns, scratch, quotients)
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
@@ -333,6 +335,7 @@ def counted(
     index = given.index(b, step)
     scratch.begin(b)
     b.give(s.index, [index])
+    quotients.begin(b, {})
     for c in columns:
         c.recall(b, index)
     recalled.peel(b)
@@ -342,6 +345,7 @@ def counted(
     end_of_step(b, s, scratch)
     following = b.op(f"add nuw nsw i64 {step}, 1")
     b.set(place, "i64", following)
+    quotients.end(b)
     b.depth -= 1
     if innermost:
         b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
@@ -364,7 +368,7 @@ def counted(
 
 @dataclass
 class Steps:
-    """The steps of a counted loop: their number and order, the counter of completed steps, and their frames."""
+    """The steps of a counted loop: number, order, the counter of completed ones, frames, quotients of the index."""
 
     count: str
     up: bool
@@ -372,6 +376,7 @@ class Steps:
     kept: Sequence[Columns]
     columns: Sequence[Columns]
     scratch: Scratch
+    quotients: Quotients
 
     def index(self, b: Body, step: str) -> str:
         """Give the index of a step."""
@@ -391,6 +396,7 @@ def wide(b: Body, s: For, steps: Steps, plan: Abreast, done: str) -> None:
     at = [b.op(f"add nuw nsw i64 {step}, {k}") for k in range(LANES)]
     lanes(b, s, steps, plan, at)
     steps.scratch.end(b)
+    steps.quotients.end(b)
     b.set(steps.place, "i64", following)
     b.depth -= 1
     poll(b, LANES * weight(s.body))
@@ -434,6 +440,7 @@ def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) 
     index = steps.index(b, step)
     b.give(own[s.index.name], [index])
     b.indices.add(own[s.index.name].name)
+    steps.quotients.begin(b, own)
     for c in steps.columns:
         c.of_lane(b, own).recall(b, index)
     return own
