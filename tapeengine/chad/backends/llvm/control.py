@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from tapeengine.chad.backends.llvm.abreast import LANES, Abreast, abreast, side_by_side
 from tapeengine.chad.backends.llvm.before import Before
-from tapeengine.chad.backends.llvm.body import Body
+from tapeengine.chad.backends.llvm.body import SCRATCH, Body
 from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
 from tapeengine.chad.backends.llvm.interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
@@ -45,8 +45,6 @@ __all__ = ["sites"]
 
 #: Bytes before the first column: the number of steps.
 HEADER = 32
-#: The offset of the scratch arena in `te_native`; see `machine.h`.
-SCRATCH = 24
 
 
 def sites(functions: Sequence[Function]) -> Mapping[str, str]:

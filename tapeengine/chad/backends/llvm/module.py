@@ -156,6 +156,7 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
     """Write a pass and its entry."""
     shared = [w for v in p.shared for w in words(v.type)]
     b = Body(helpers, p.function, p.may_raise, RULES)
+    b.is_main = True
     types = [w for v in p.function.params for w in words(v.type)]
     names = [f"%p{k}" for k in range(len(types))]
     taken = bool(p.function.recalled)

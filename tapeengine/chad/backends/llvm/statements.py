@@ -105,8 +105,7 @@ def new(b: Body, s: New) -> None:
         b.places.append(f"  {place} = alloca [{few * bytes_each} x i8], align 32")
         room = str(few * bytes_each)
     else:
-        room = b.total(sizes, bytes_each)
-        place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+        place, room = b.room(s)
     if not is_filled(s.out, s.sizes, after):
         b.clear(place, room)
     b.give(s.out, [place, *sizes])
@@ -119,7 +118,7 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
         return
     sizes = b.value(s.array)[1:]
     room = b.total(sizes, stride(s.out.type.element))
-    place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+    place = b.take(b.arena(s.out), room)
     b.clear(place, room)
     b.give(s.out, [place, *sizes])
 
