@@ -4,7 +4,8 @@
    the table come first, then those of TE_CONTROL. The values that a loop's steps keep for the reverse pass lie in one
    growable stack of words: a register holds the position of the newest record, whose first word is the position of the
    previous one. The loop stops if Python's floats would raise an error (TE_POLE), if Python must continue (TE_REFER:
-   integers beyond 64 bits, an index out of range), and at a back jump when its budget is used up (TE_PAUSE). */
+   integers beyond 64 bits, an index out of range), and at a back jump when its budget is used up (TE_PAUSE). Compiled code
+   also stops before a loop that is too long to run without a check for interrupts (TE_LONG). */
 #ifndef TAPEENGINE_MACHINE_H
 #define TAPEENGINE_MACHINE_H
 
@@ -35,7 +36,7 @@ typedef struct {
     int64_t budget;
 } te_state;
 
-enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP };
+enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG };
 
 /* In the comments below, d, a, b, c are the fields of an instruction; r[x] is a register. */
 #define TE_CONTROL(X) \

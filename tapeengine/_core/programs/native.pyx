@@ -23,7 +23,7 @@ from numpy cimport (
 )
 
 from tapeengine._core.programs.machine cimport (
-    TE_DONE, TE_POLE, TE_RANK, Code, te_all_finite, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
+    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_all_finite, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
 )
 
 import numpy
@@ -722,6 +722,9 @@ cdef class Backpropagator:
         found = self.native.back(self, cotangent, &passed)
         if self.native.promotion is not None:
             self.native.count(passed)
+        if found is None and self.native.longer is not None and self.native.better is not None:
+            made = self.native.better.ahead(self.primals)
+            found = None if made is None else made[1](cotangent)
         if found is None and self.native.again is not None:
             return self.native.again(self.primals)[1](cotangent)
         return found
@@ -765,7 +768,7 @@ cdef class Native:
     cdef Form params, result, cotangent
     cdef readonly object again
     cdef readonly Native better
-    cdef object promotion
+    cdef object promotion, longer
     cdef int64_t passed, promoted_after
 
     def __init__(self, Code forward, Code reverse, tuple params, Form result, Form cotangent, again=None):
@@ -780,6 +783,10 @@ cdef class Native:
     def promote_after(self, int64_t instructions, promotion):
         """After this many instructions, call ``promotion()`` for faster code of the program; it may return None."""
         self.promoted_after, self.promotion = instructions, promotion
+
+    def replace_if_long(self, longer):
+        """Once a loop is too long to run without checks for interrupts, call ``longer()`` for code that has them."""
+        self.longer = longer
 
     def promote(self):
         """Request the faster code now, and repeatedly for that code as well."""
@@ -810,6 +817,8 @@ cdef class Native:
         if self.better is not None:
             return self.better.ahead(primals)
         made = self.run_ahead(primals)
+        if made is None and self.longer is not None and self.better is not None:
+            return self.better.ahead(primals)
         if self.promotion is not None and made is not None:
             self.count((<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).steps)
         return made
@@ -878,6 +887,8 @@ cdef class Native:
         """Whether a run reached its end."""
         if status == TE_POLE and self.again is None:
             raise ZeroDivisionError("a pole")
+        if status == TE_LONG and self.better is None and self.longer is not None:
+            self.better = self.longer()
         return status == TE_DONE
 
     cdef int is_given(self, Form form, Cursor *c, bint cotangent) except -1:

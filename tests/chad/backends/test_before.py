@@ -1,6 +1,7 @@
 """What native code does once before a loop: it raises where Python does, and nowhere else."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -200,3 +201,30 @@ def test_an_index_before_the_first_counts_from_the_end() -> None:
         te.vjp(neighbours, xs, 1)
     with pytest.raises(IndexError):
         te.vjp(neighbours, xs, 2**63 - 2)
+
+
+def lowest(xs: Matrix, w: te.Vec) -> float:
+    total = 0.0
+    for k in range(len(xs)):
+        scaled = [w[j] * xs[k][j] for j in range(len(w))]
+        total = total + min(scaled) * max(scaled)
+    return total
+
+
+def test_arrays_of_each_step_share_memory_that_is_set_aside_once() -> None:
+    text = te.program(lowest, backend="native").inspect()
+    for name in ("main.forward", "main.reverse"):
+        body = text[text.index(f'define internal i32 @"{name}') :].split("\n}", 1)[0]
+        before, inside = re.split(r"^step[.\d]+:$", body, maxsplit=1, flags=re.MULTILINE)
+        assert "@take(ptr %state" in before
+        assert "@take(ptr %state" not in inside
+    xs, w = np.linspace(-1.0, 1.0, 33).reshape(11, 3), np.array([0.5, -1.0, 2.0])
+    value, back = te.vjp(te.program(lowest, backend="native"), xs, w)
+    assert value == lowest(xs.tolist(), w.tolist())  # type: ignore[arg-type]
+    scaled = w * xs
+    at, top = scaled.argmin(axis=1), scaled.argmax(axis=1)
+    wanted = np.zeros_like(xs)
+    for k in range(11):
+        wanted[k, at[k]] += w[at[k]] * scaled[k, top[k]]
+        wanted[k, top[k]] += w[top[k]] * scaled[k, at[k]]
+    np.testing.assert_allclose(back(1.0)[0], wanted, rtol=1e-15)

@@ -247,12 +247,6 @@ def squares(rows: int, x: te.Vec) -> float:
 
 
 @needs_llvm
-def test_inner_loops_of_functions_look_for_interrupts_after_each_strip():
-    polls = [te.program(f).inspect().count("call i32 @te_poll") for f in (sines, squares)]
-    assert polls[0] == polls[1] + 2  # in both passes; a loop of arithmetic is as long as its array
-
-
-@needs_llvm
 @pytest.mark.parametrize("count", [0, 1, STRIP, STRIP + 1, 2 * STRIP + 3])
 def test_strips_change_no_bit(count):
     xs = np.linspace(-1.0, 1.0, count)

@@ -1,4 +1,4 @@
-"""Move code before a loop: computations that are the same in all steps, and checks of indices.
+"""Move code before a loop: computations that are the same in all steps, checks of indices, memory for arrays.
 
 This code runs only if the loop has a step. An index out of range refers the run to Python, which raises errors in
 order.
@@ -19,6 +19,7 @@ from tapeengine.chad.intermediate.statements import (
     Const,
     For,
     Load,
+    New,
     Operand,
     Row,
     Scalar,
@@ -42,7 +43,7 @@ class Before:
     """
 
     def __init__(self, b: Body, loop: For, sites: Sequence[Site]) -> None:
-        self.b = b
+        self.b, self.loop = b, loop
         self.sums: dict[str, Compute] = {}
         self.steps = [*(s for site in sites for s in site.again), *loop.body]
         inside = [s for s, _ in walk(self.steps)]
@@ -63,6 +64,9 @@ class Before:
 
     def write(self, count: str) -> None:
         """Write the statements of the steps that can be moved before the loop."""
+        for s in self.loop.body if self.b.is_main and not self.b.depth else ():  # a loop that runs once
+            if isinstance(s, New) and self.may_share(s):
+                self.b.rooms[id(s)] = self.b.room(s)
         for s in self.steps:
             if self.may_go(s):
                 self.b.block([s])
@@ -72,6 +76,11 @@ class Before:
                 self.sums[s.out.name] = s
             elif isinstance(s, Load | Row) and s.checked and self.is_fixed(s.array):
                 self.check(s, count)
+
+    def may_share(self, s: New) -> bool:
+        """Tell whether an array of each step, which does not outlive it, may lie in the same memory in all steps."""
+        scratch = self.b.lifetimes.is_scratch(s.out) and not self.b.lifetimes.on_stack(s)
+        return bool(s.sizes) and scratch and all(map(self.is_fixed, s.sizes))
 
     def may_go(self, s: Statement) -> bool:
         """Tell whether a statement may be written before the loop."""

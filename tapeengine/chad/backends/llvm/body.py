@@ -15,6 +15,7 @@ from tapeengine.chad.intermediate.statements import (
     Frames,
     Function,
     Load,
+    New,
     Operand,
     Row,
     Scalar,
@@ -22,8 +23,10 @@ from tapeengine.chad.intermediate.statements import (
     Var,
 )
 
-__all__ = ["Body", "Rules"]
+__all__ = ["SCRATCH", "Body", "Rules"]
 
+#: The offset of the scratch arena in `te_native`; see `machine.h`.
+SCRATCH = 24
 #: A bound on the number of elements of an array.
 TOO_MANY = 1 << 44
 
@@ -53,11 +56,14 @@ class Body(Values):
         self.rules = rules
         self.checked: set[int] = set()
         self.depth = 0
+        self.is_main = False
         self.is_reverse = function.recalled is not None
         self.hoisted: set[int] = set()
         self.prepared: dict[tuple[int, int], str] = {}
+        self.quotients: dict[tuple[str, str], tuple[str, str]] = {}
         self.following: Sequence[Statement] = ()
         self.copied: list[Statement] = []
+        self.rooms: dict[int, tuple[str, str]] = {}
 
     def block(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
@@ -145,6 +151,19 @@ class Body(Values):
             offset = self.product([place, *rest]) if rest else place
             return self.op(f"getelementptr inbounds {memory}, ptr {data}, i64 {offset}")
         return self.at(data, self.product([place, *rest, stride(of)]))
+
+    def arena(self, array: Var) -> str:
+        """Give the arena of an array: that of values which do not outlive a step, or that of all others."""
+        return self.state(SCRATCH) if self.lifetimes.is_scratch(array) else "%ctx"
+
+    def room(self, s: New) -> tuple[str, str]:
+        """Give memory for an array, and its size in bytes: that of all steps, if a loop has set it aside."""
+        found = self.rooms.get(id(s))
+        if found is None:
+            assert isinstance(s.out.type, ArrayOf)
+            room = self.total([self.not_negative(self.one(n)) for n in s.sizes], stride(s.out.type.element))
+            found = self.take(self.arena(s.out), room), room
+        return found
 
     def check_size(self, n: str) -> None:
         """Stop if an array would have more elements than fit in memory."""

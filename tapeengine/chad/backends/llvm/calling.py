@@ -71,23 +71,32 @@ def native(
 def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Code], Native], is_loose: bool) -> Native:
     """Compile a program's two passes quickly, and again with full optimisation after they have run as long.
 
-    If sums may be reordered, the two would give different bits, so the first is omitted.
+    The latter is replaced where its loops along arrays are long. If sums may be reordered, these forms would give
+    different bits, so there is only the last.
     """
 
-    def by_level(is_full: bool) -> Native:
-        text, found = module(program, entries, is_full)
+    def by_level(is_full: bool, is_long: bool = False) -> Native:
+        text, found = module(program, entries, is_full, is_long)
         code_of = compiled(loosened(text) if is_loose else text, is_full)
         ahead, back = (code(e, code_of) for e in found)
         return made(ahead, back)
 
-    def full() -> Native | None:
+    def long() -> Native | None:
         try:
-            return by_level(True)
-        except FAULTS:  # the present code stays in use
+            return by_level(True, is_long=True)
+        except FAULTS:  # the fallback runs
             return None
 
+    def full() -> Native | None:
+        try:
+            found = by_level(True)
+        except FAULTS:  # the present code stays in use
+            return None
+        found.replace_if_long(long)
+        return found
+
     if is_loose:
-        return by_level(True)
+        return by_level(True, is_long=True)
     first = by_level(False)
     first.promote_after(EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body)), full)
     return first

@@ -2,8 +2,7 @@
 
 A loop with a known number of steps keeps the number of its steps, and then a column for each word. A loop that ends by
 a condition keeps a chain of records, the newest first. A branch or a call keeps one record. An innermost loop has no
-exit except its end, so that it vectorises: it runs in strips, with a check for interrupts after each, except if it is
-inside another loop and runs along an array and calls no functions. Other loops check in each step.
+exit except its end, so that it vectorises: it runs in strips. Other loops check for interrupts in each step.
 """
 
 from __future__ import annotations
@@ -16,11 +15,13 @@ from types import MappingProxyType
 
 from tapeengine.chad.backends.llvm.abreast import LANES, Abreast, abreast, side_by_side
 from tapeengine.chad.backends.llvm.before import Before
-from tapeengine.chad.backends.llvm.body import Body
+from tapeengine.chad.backends.llvm.body import SCRATCH, Body
 from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
+from tapeengine.chad.backends.llvm.interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
 from tapeengine.chad.backends.llvm.operations import INLINE
 from tapeengine.chad.backends.llvm.order import is_orderless
+from tapeengine.chad.backends.llvm.quotients import Quotients
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
@@ -42,12 +43,8 @@ from tapeengine.chad.intermediate.statements import (
 
 __all__ = ["sites"]
 
-#: Steps of an innermost loop between two checks for interrupts.
-STRIP = 1 << 14
 #: Bytes before the first column: the number of steps.
 HEADER = 32
-#: The offsets of the scratch arena and the budget in `te_native`; see `machine.h`.
-SCRATCH, BUDGET = 24, 48
 
 
 def sites(functions: Sequence[Function]) -> Mapping[str, str]:
@@ -180,27 +177,9 @@ def calls(body: Sequence[Statement]) -> bool:
     return any(isinstance(s, Compute) and s.operation.name not in INLINE for s, _ in walk(list(body)))
 
 
-def weight(body: Sequence[Statement]) -> int:
-    """Estimate the nanoseconds of a step."""
-    return 1 + sum(1 for _ in walk(list(body)))
-
-
-def charge(b: Body, cost: str | int) -> str:
-    """Decrease the budget; return the rest."""
-    budget = b.state(BUDGET)
-    left = b.op(f"sub i64 {b.op(f'load i64, ptr {budget}, !tbaa !17')}, {cost}")
-    b.line(f"store i64 {left}, ptr {budget}, !tbaa !17")
-    return left
-
-
-def poll(b: Body, cost: str | int) -> None:
-    """Decrease the budget; if it is used up, check for interrupts."""
-    left = charge(b, cost)
-    look, go = b.label("look"), b.label("go")
-    b.jump_if(b.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
-    b.start(look)
-    b.check_status(b.op("call i32 @te_poll(ptr %ctx)"), go)
-    b.start(go)
+def may_be_whole(b: Body, body: Sequence[Statement]) -> bool:
+    """Tell whether steps are so fast that a check for interrupts after a strip would cost more than some percent."""
+    return b.program.is_full and not b.program.is_long and not calls(body)
 
 
 class Scratch:
@@ -325,26 +304,26 @@ def counted(
 ) -> None:
     """Write a counted loop."""
     scratch, innermost = Scratch(b, s), is_innermost(s.body)
-    is_along = b.depth and count in b.sizes and not calls(s.body)
-    in_strips = innermost and not is_along and not (count.isdigit() and int(count) <= STRIP)
+    is_short = count.isdigit() and int(count) <= STRIP
+    is_whole = innermost and not is_short and b.depth and count in b.sizes and may_be_whole(b, s.body)
     place = b.place("i64", "i")
-    entered, strip, head, end, done = (b.label(x) for x in ("enter", "strip", "step", "end", "done"))
+    entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
     b.set(place, "i64", "0")
-    b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
+    if is_whole:
+        enter_whole(b, count, weight(s.body), entered, done)
+    else:
+        b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
-    given = Steps(count, up, place, kept, columns, scratch)
+    quotients = Quotients(b, before_loop, count, up)
+    given = Steps(count, up, place, kept, columns, scratch, quotients)
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
             wide(b, s, given, plan, done)
-    top = steps = count
-    if in_strips:
-        b.begin(strip)
-        low = b.get(place, "i64")
-        steps = b.least(b.op(f"sub nsw i64 {count}, {low}"), str(STRIP))
-        top = b.op(f"add nsw i64 {low}, {steps}")
+    part = strip(b, place, count) if innermost and not is_short and not is_whole else None
+    top, steps = (count, count) if part is None else (part.top, part.steps)
     if innermost:
         outer, b.sticky = b.sticky, {}
         written = len(b.lines)
@@ -354,6 +333,7 @@ def counted(
     index = given.index(b, step)
     scratch.begin(b)
     b.give(s.index, [index])
+    quotients.begin(b, {})
     for c in columns:
         c.recall(b, index)
     recalled.peel(b)
@@ -363,6 +343,7 @@ def counted(
     end_of_step(b, s, scratch)
     following = b.op(f"add nuw nsw i64 {step}, 1")
     b.set(place, "i64", following)
+    quotients.end(b)
     b.depth -= 1
     if innermost:
         b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
@@ -372,14 +353,10 @@ def counted(
         for status, p in sticky.items():
             b.stop_if(b.get(p, "i1"), status, now=True)
         charge(b, b.product([steps, weight(s.body)]))
-        if in_strips:
-            more = b.label("more")
-            b.jump_if(b.op(f"icmp slt i64 {top}, {count}"), more, done, unlikely=True)
-            b.start(more)
-            poll(b, 0)
-            b.line(f"br label %{strip}")
-        else:
+        if part is None:
             b.line(f"br label %{done}")
+        else:
+            part.end(b, count, done)
     else:
         poll(b, weight(s.body))
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
@@ -389,7 +366,7 @@ def counted(
 
 @dataclass
 class Steps:
-    """The steps of a counted loop: their number and order, the counter of completed steps, and their frames."""
+    """The steps of a counted loop: number, order, the counter of completed ones, frames, quotients of the index."""
 
     count: str
     up: bool
@@ -397,6 +374,7 @@ class Steps:
     kept: Sequence[Columns]
     columns: Sequence[Columns]
     scratch: Scratch
+    quotients: Quotients
 
     def index(self, b: Body, step: str) -> str:
         """Give the index of a step."""
@@ -416,6 +394,7 @@ def wide(b: Body, s: For, steps: Steps, plan: Abreast, done: str) -> None:
     at = [b.op(f"add nuw nsw i64 {step}, {k}") for k in range(LANES)]
     lanes(b, s, steps, plan, at)
     steps.scratch.end(b)
+    steps.quotients.end(b)
     b.set(steps.place, "i64", following)
     b.depth -= 1
     poll(b, LANES * weight(s.body))
@@ -459,6 +438,7 @@ def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) 
     index = steps.index(b, step)
     b.give(own[s.index.name], [index])
     b.indices.add(own[s.index.name].name)
+    steps.quotients.begin(b, own)
     for c in steps.columns:
         c.of_lane(b, own).recall(b, index)
     return own

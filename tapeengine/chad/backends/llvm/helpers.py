@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from tapeengine.chad.backends.llvm.interrupts import Counted
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
@@ -44,12 +45,19 @@ class Helpers:
         The values that sites need not keep.
     is_full : bool
         Whether the code may be longer to be faster.
+    is_long : bool
+        Whether all loops look for interrupts.
     """
 
     def __init__(
-        self, program: Program, sites: Mapping[str, str], recomputed: Mapping[str, Site], is_full: bool = True
+        self,
+        program: Program,
+        sites: Mapping[str, str],
+        recomputed: Mapping[str, Site],
+        is_full: bool = True,
+        is_long: bool = False,
     ) -> None:
-        self.is_full = is_full
+        self.is_full, self.is_long = is_full, is_long
         self.program = program
         self.sites = dict(sites)
         self.recomputed = dict(recomputed)
@@ -159,11 +167,11 @@ class Helpers:
             w.start(go)
         n, each = w.product(a[1:]), stride(of.element)
         made = w.take("%ctx", w.product([n, each]))
-        k, head, done = w.counted(n)
-        inner = words(of.element)
-        x, y = (w.read_words(inner, w.at(p, w.product([k, each])), ELEMENT) for p in (a[0], c[0]))
-        w.write_words(inner, self.sum_of(w, of.element, x, y), w.at(made, w.product([k, each])), ELEMENT)
-        w.again(head, done)
+        loop, inner = Counted(w, n), words(of.element)
+        at = w.product([loop.index, each])
+        x, y = (w.read_words(inner, w.at(p, at), ELEMENT) for p in (a[0], c[0]))
+        w.write_words(inner, self.sum_of(w, of.element, x, y), w.at(made, at), ELEMENT)
+        loop.end()
         w.write_words(types, [made, *a[1:]], "%out", FRAME)
         w.line("ret i32 0")
         return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)}, ptr %out)')
@@ -188,9 +196,9 @@ class Helpers:
         null, go = w.label("null"), w.label("go")
         w.jump_if(w.op(f"icmp eq ptr {c[0]}, null"), null, go)
         w.start(go)
-        k, head, done = w.counted(w.product(c[1:]))
+        loop = Counted(w, w.product(c[1:]))
         each, inner = stride(of.element), words(of.element)
-        p, q = (w.at(x[0], w.product([k, each])) for x in (a, c))
+        p, q = (w.at(x[0], w.product([loop.index, each])) for x in (a, c))
         x, y = w.read_words(inner, p, ELEMENT), w.read_words(inner, q, ELEMENT)
         if isinstance(of.element, ArrayOf):
             self.add_all(w, of.element, x, y)
@@ -198,7 +206,7 @@ class Helpers:
             w.write_words(inner, [self.plus(w, of.element, x[0], y[0])], p, ELEMENT)
         else:
             w.write_words(inner, [w.op(f"fadd double {x[0]}, {y[0]}")], p, ELEMENT)
-        w.again(head, done)
+        loop.end()
         w.begin(null)
         w.line("ret i32 0")
         return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)})')
@@ -224,11 +232,11 @@ class Helpers:
         w.clear(made, room)
         if isinstance(of.element, ArrayOf):
             assert isinstance(like.element, ArrayOf)
-            k, head, done = w.counted(n)
-            row = w.read_words(words(like.element), w.at(a[0], w.product([k, stride(like.element)])), ELEMENT)
+            loop = Counted(w, n)
+            row = w.read_words(words(like.element), w.at(a[0], w.product([loop.index, stride(like.element)])), ELEMENT)
             zeros = self.zeros_like(w, of.element, like.element, row)
-            w.write_words(words(of.element), zeros, w.at(made, w.product([k, each])), ELEMENT)
-            w.again(head, done)
+            w.write_words(words(of.element), zeros, w.at(made, w.product([loop.index, each])), ELEMENT)
+            loop.end()
         else:
             assert isinstance(of.element, BoxOf | Scalar)
         w.write_words(words(of), [made, *a[1:]], "%out", FRAME)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from tapeengine._core.programs.machine import addresses
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.calls import params_of, results_of
-from tapeengine.chad.backends.llvm.control import keep_record, poll, recall_record, sites, weight
+from tapeengine.chad.backends.llvm.control import keep_record, recall_record, sites
 from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
+from tapeengine.chad.backends.llvm.interrupts import Counted, poll, weight
 from tapeengine.chad.backends.llvm.layout import KIND, in_memory, size_of, words
 from tapeengine.chad.backends.llvm.recompute import holding, recomputed
 from tapeengine.chad.backends.llvm.statements import RULES
@@ -79,7 +80,9 @@ class Entry:
     results: tuple[int, ...]
 
 
-def module(program: Program, passes: Sequence[Pass], is_full: bool = True) -> tuple[str, list[Entry]]:
+def module(
+    program: Program, passes: Sequence[Pass], is_full: bool = True, is_long: bool = False
+) -> tuple[str, list[Entry]]:
     """Write a program.
 
     Parameters
@@ -89,6 +92,8 @@ def module(program: Program, passes: Sequence[Pass], is_full: bool = True) -> tu
         The passes that the core calls; other functions are called by these.
     is_full : bool
         Whether the code may be longer to be faster.
+    is_long : bool
+        Whether all loops look for interrupts.
 
     Raises
     ------
@@ -103,7 +108,7 @@ def module(program: Program, passes: Sequence[Pass], is_full: bool = True) -> tu
         program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full)
+    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long)
     mains = {p.function.name for p in passes}
     texts, entries = [], []
     for f in program.functions.values():
@@ -151,6 +156,7 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
     """Write a pass and its entry."""
     shared = [w for v in p.shared for w in words(v.type)]
     b = Body(helpers, p.function, p.may_raise, RULES)
+    b.is_main = True
     types = [w for v in p.function.params for w in words(v.type)]
     names = [f"%p{k}" for k in range(len(types))]
     taken = bool(p.function.recalled)
@@ -274,10 +280,10 @@ def copied(
         memory = in_memory(word)
         w.line(f"store {memory} {w.op(f'load {memory}, ptr {data}, align 1')}, ptr {made}")
         return
-    k, head, done = w.counted(sizes[0])
-    source, target = (w.at(p, w.op(f"mul nsw i64 {k}, {s[0]}")) for p, s in ((data, strides), (made, wanted)))
+    loop = Counted(w, sizes[0])
+    source, target = (w.at(p, w.op(f"mul nsw i64 {loop.index}, {s[0]}")) for p, s in ((data, strides), (made, wanted)))
     copied(w, word, source, target, sizes[1:], strides[1:], wanted[1:])
-    w.again(head, done)
+    loop.end()
 
 
 # ------------------------------------------------------------ the same in all modules

@@ -51,6 +51,8 @@ __all__ = ["RULES"]
 
 #: Sums of indices, which fit in 64 bits because the arrays that they index fit in memory.
 FITTING = MappingProxyType({"iadd": "add", "isub": "sub"})
+#: Operations that a loop may count along with its steps: the quotient, and the remainder.
+DIVIDING = ("ifloordiv", "imod")
 
 
 def as_taken(b: Body, x: str, of: Type, wanted: Scalar) -> str:
@@ -62,7 +64,11 @@ def as_taken(b: Body, x: str, of: Type, wanted: Scalar) -> str:
 
 def compute_(b: Body, s: Compute) -> None:
     args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
-    if s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):  # as in the forward pass, or checked
+    index = s.args[0] if s.operation.name in DIVIDING else None
+    counted = b.quotients.get((index.name, args[1])) if isinstance(index, Var) else None
+    if counted is not None:
+        b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
+    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):  # as in the forward pass, or checked
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
         b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
@@ -99,8 +105,7 @@ def new(b: Body, s: New) -> None:
         b.places.append(f"  {place} = alloca [{few * bytes_each} x i8], align 32")
         room = str(few * bytes_each)
     else:
-        room = b.total(sizes, bytes_each)
-        place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+        place, room = b.room(s)
     if not is_filled(s.out, s.sizes, after):
         b.clear(place, room)
     b.give(s.out, [place, *sizes])
@@ -113,7 +118,7 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
         return
     sizes = b.value(s.array)[1:]
     room = b.total(sizes, stride(s.out.type.element))
-    place = b.take(b.state(control.SCRATCH) if b.lifetimes.is_scratch(s.out) else "%ctx", room)
+    place = b.take(b.arena(s.out), room)
     b.clear(place, room)
     b.give(s.out, [place, *sizes])
 

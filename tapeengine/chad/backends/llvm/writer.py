@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from tapeengine.chad.backends.llvm.layout import POINTER, in_memory, words
 from tapeengine.chad.intermediate.statements import ArrayOf, Type
 
-__all__ = ["DEEP", "ELEMENT", "FRAME", "NO_MEMORY", "POLE", "REFER", "Writer"]
+__all__ = ["DEEP", "ELEMENT", "FRAME", "LONG", "NO_MEMORY", "POLE", "REFER", "Writer"]
 
 #: The reasons why a run stops; as in `machine.h`.
-POLE, REFER, NO_MEMORY, DEEP = 2, 3, 4, 6
+POLE, REFER, NO_MEMORY, DEEP, LONG = 2, 3, 4, 6, 7
 #: Kinds of memory that never overlap: elements of arrays, and contents of frames and records.
 ELEMENT, FRAME = "element", "frame"
 TAGS = {("double", ELEMENT): 1, ("i64", ELEMENT): 2, ("i1", ELEMENT): 3, (POINTER, ELEMENT): 4}
@@ -193,23 +193,6 @@ class Writer:
         for name in names[1:]:
             found = self.op(f"mul nsw i64 {found}, {name}")
         return found if number == 1 else self.op(f"mul nsw i64 {found}, {number}")
-
-    def counted(self, n: str, hint: str = "k") -> tuple[str, str, str]:
-        """Begin a loop from 0 to below n; return its index and its labels."""
-        place = self.place("i64", hint)
-        head, body, done = self.label("head"), self.label("body"), self.label("done")
-        self.set(place, "i64", "0")
-        self.begin(head)
-        index = self.get(place, "i64")
-        self.jump_if(self.op(f"icmp slt i64 {index}, {n}"), body, done)
-        self.start(body)
-        self.line(f"store i64 {self.op(f'add nuw nsw i64 {index}, 1')}, ptr {place}")
-        return index, head, done
-
-    def again(self, head: str, done: str) -> None:
-        """End such a loop."""
-        self.line(f"br label %{head}")
-        self.start(done)
 
     def text(self, header: str) -> str:
         """Give the whole function."""

@@ -1,0 +1,125 @@
+"""Look for interrupts: a budget of time that loops use up, and strips of inner loops.
+
+A vectorised loop cannot look in its steps. It runs in strips, with a look after each. Strips cost short inner loops
+some percent, so code that may be longer to be faster runs inner loops along arrays without them, and stops if one is
+long. Code with strips everywhere then replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tapeengine.chad.backends.llvm.writer import LONG, Writer
+from tapeengine.chad.intermediate.analysis import walk
+from tapeengine.chad.intermediate.statements import Statement
+
+__all__ = ["STRIP", "Counted", "Strip", "charge", "enter_whole", "poll", "strip", "weight"]
+
+#: Steps between two checks for interrupts.
+STRIP = 1 << 14
+#: The estimated nanoseconds that a loop may run without a check.
+UNCHECKED = 20_000_000
+#: The offset of the budget in `te_native`; see `machine.h`.
+BUDGET = 48
+
+
+def weight(body: Sequence[Statement]) -> int:
+    """Estimate the nanoseconds of a step."""
+    return 1 + sum(1 for _ in walk(list(body)))
+
+
+def charge(w: Writer, cost: str | int) -> str:
+    """Decrease the budget; return the rest."""
+    budget = w.state(BUDGET)
+    left = w.op(f"sub i64 {w.op(f'load i64, ptr {budget}, !tbaa !17')}, {cost}")
+    w.line(f"store i64 {left}, ptr {budget}, !tbaa !17")
+    return left
+
+
+def poll(w: Writer, cost: str | int) -> None:
+    """Decrease the budget; if it is used up, check for interrupts."""
+    left = charge(w, cost)
+    look, go = w.label("look"), w.label("go")
+    w.jump_if(w.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
+    w.start(look)
+    w.check_status(w.op("call i32 @te_poll(ptr %ctx)"), go)
+    w.start(go)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A part of a loop.
+
+    Attributes
+    ----------
+    label : str
+        Where the next strip begins.
+    steps, top : str
+        The number of its steps, and the first step after it.
+    """
+
+    label: str
+    steps: str
+    top: str
+
+    def end(self, w: Writer, count: str, done: str) -> None:
+        """Check for interrupts, and go on with the next strip."""
+        more = w.label("more")
+        w.jump_if(w.op(f"icmp slt i64 {self.top}, {count}"), more, done, unlikely=True)
+        w.start(more)
+        poll(w, 0)
+        w.line(f"br label %{self.label}")
+
+
+def strip(w: Writer, place: str, count: str) -> Strip:
+    """Begin a strip at the step that a place holds."""
+    label = w.label("strip")
+    w.begin(label)
+    low = w.get(place, "i64")
+    steps = w.least(w.op(f"sub nsw i64 {count}, {low}"), str(STRIP))
+    return Strip(label, steps, w.op(f"add nsw i64 {low}, {steps}"))
+
+
+def enter_whole(w: Writer, count: str, each: int, entered: str, done: str) -> None:
+    """Enter a loop that has no strips; stop if it is long."""
+    rest = w.label("rest")
+    few = w.op(f"icmp ult i64 {w.op(f'sub i64 {count}, 1')}, {max(UNCHECKED // each, STRIP)}")
+    w.jump_if(few, entered, rest)
+    w.start(rest)
+    w.jump_if(w.op(f"icmp sgt i64 {count}, 0"), w.stop(LONG), done)
+
+
+class Counted:
+    """A loop from 0 to below a number, in strips.
+
+    Parameters
+    ----------
+    w : Writer
+    count : str
+
+    Attributes
+    ----------
+    index : str
+    """
+
+    def __init__(self, w: Writer, count: str) -> None:
+        self.w, self.count = w, count
+        place = w.place("i64", "k")
+        w.set(place, "i64", "0")
+        self.part = strip(w, place, count)
+        self.head, body, self.over = (w.label(x) for x in ("head", "body", "over"))
+        w.begin(self.head)
+        self.index = w.get(place, "i64")
+        w.jump_if(w.op(f"icmp slt i64 {self.index}, {self.part.top}"), body, self.over)
+        w.start(body)
+        w.set(place, "i64", w.op(f"add nuw nsw i64 {self.index}, 1"))
+
+    def end(self) -> None:
+        """End the steps."""
+        w, done = self.w, self.w.label("done")
+        w.line(f"br label %{self.head}")
+        w.start(self.over)
+        poll(w, self.part.steps)
+        w.jump_if(w.op(f"icmp slt i64 {self.part.top}, {self.count}"), self.part.label, done, unlikely=True)
+        w.start(done)

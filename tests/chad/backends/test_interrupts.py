@@ -1,0 +1,241 @@
+"""Native code looks for interrupts in every loop that may be long."""
+
+import os
+import re
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from asv_bench.programs.native_arrays import ARRAYS
+from asv_bench.programs.native_loops import LOOPS
+from tapeengine.chad.backends import tiers
+
+pytestmark = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
+
+CASES = {**ARRAYS, **LOOPS}
+#: The most steps without a check.
+STRIP = 1 << 14
+
+
+def squares(rows: int, x: te.Vec) -> float:
+    total = 0.0
+    for k in range(rows):
+        for v in x:
+            total = total + (v + k) * (v + k)
+    return total
+
+
+def quotients(rows: int, x: te.Vec) -> float:
+    total = 0.0
+    for k in range(rows):
+        for v in x:
+            total = total + v / (v * v + k + 2.0)
+    return total
+
+
+def scaled(rows: int, x: te.Vec) -> float:
+    total = 0.0
+    for k in range(rows):
+        y = [v * v + k for v in x]
+        total = total + y[k] * sum(y)
+    return total
+
+
+def ragged(rows: list[te.Vec]) -> float:
+    total = 0.0
+    for k in range(2):
+        for row in rows:
+            total = total + sum(v * v * k for v in row)
+    return total
+
+
+# ------------------------------------------------------------ the text
+
+
+def texts(function, args, is_long):
+    """Return the LLVM text of a program's lowered derivatives."""
+    from tapeengine.chad.backends.llvm import calling
+
+    found, program = [], te.program(function, backend="native")
+    original = calling.module
+
+    def listening(lowered, entries, is_full=True, _=False):
+        text, made = original(lowered, entries, True, is_long)
+        found.append(text)
+        return text, made
+
+    calling.module = listening
+    try:
+        te.vjp(program, *args)
+    finally:
+        calling.module = original
+    return found
+
+
+def blocks(function):
+    """Return the instructions of a function's blocks."""
+    found, label = {}, "entry"
+    for line in function.splitlines()[1:]:
+        if match := re.fullmatch(r"([\w.]+):", line):
+            label = match[1]
+            found[label] = []
+        elif line.startswith("  "):
+            found.setdefault(label, []).append(line.strip())
+    return found
+
+
+def after(instructions):
+    """Return the labels of the next blocks."""
+    return re.findall(r"label %([\w.]+)", instructions[-1])
+
+
+def unchecked(function):
+    """Iterate over the loops without a check: the instructions of the blocks of each cycle."""
+    of = {label: x for label, x in blocks(function).items() if not any(a.startswith("look") for a in after(x))}
+
+    def reached(start):
+        found, left = set(), [start]
+        while left:
+            for label in after(of[left.pop()]):
+                if label in of and label not in found:
+                    found.add(label)
+                    left.append(label)
+        return found
+
+    reach = {label: reached(label) for label in of}
+    for cycle in {frozenset(x for x in reach[a] if a in reach[x]) for a in of if a in reach[a]}:
+        yield [line for label in cycle for line in of[label]], of
+
+
+def is_bounded(loop, of, is_long):
+    """Tell whether a loop ends after a strip, or was entered only with few steps."""
+    lines = [line for x in of.values() for line in x]
+    for line in loop:
+        match = re.search(r"= icmp slt i64 %[\w.]+, (%?[\w.]+)$", line)
+        if match is None:
+            continue
+        if match[1].isdigit() and int(match[1]) <= STRIP:
+            return True
+        made = next((x for x in lines if x.startswith(f"{match[1]} = add")), "")
+        steps = made.rsplit(" ", 1)[-1]
+        if any(x.startswith(f"{steps} = call i64 @llvm.smin") and x.endswith(f"{STRIP})") for x in lines):
+            return True
+        less = [x.split(" = ")[0] for x in lines if x.endswith(f"= sub i64 {match[1]}, 1")]
+        if not is_long and any(f"icmp ult i64 {x}, " in y for x in less for y in lines):
+            return True
+    return False
+
+
+PROGRAMS = {
+    **CASES,
+    "squares": (squares, lambda: (2, np.ones(5))),
+    "scaled": (scaled, lambda: (2, np.ones(5))),
+    "ragged": (ragged, lambda: ([np.ones(5), np.ones(6)],)),
+}
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_loop_looks_for_interrupts_or_ends_after_few_steps(name, is_long):
+    function, inputs = PROGRAMS[name]
+    made = texts(function, inputs(), is_long)
+    assert made
+    for text in made:
+        for part in re.findall(r"^define .*?^}", text, re.MULTILINE | re.DOTALL):
+            for loop, of in unchecked(part):
+                assert is_bounded(loop, of, is_long), "\n".join(loop)
+
+
+def test_only_code_for_long_loops_has_strips_inside_other_loops():
+    few, many = (texts(squares, (2, np.ones(5)), is_long)[0].count("\nstrip") for is_long in (False, True))
+    assert many == few + 2  # one for each pass
+
+
+# ------------------------------------------------------------ runs
+
+
+def improved(function, *args):
+    """Return a program with all that LLVM has."""
+    program = te.program(function, backend="native")
+    te.vjp(program, *args)
+    program.native.promote()
+    return program
+
+
+def run(program, *args):
+    value, back = te.vjp(program, *args)
+    return value, back(1.0)[1]
+
+
+@pytest.fixture
+def unhurried(monkeypatch):
+    """Set the time that a loop may run without a check to nothing, so that it is that of a strip."""
+    from tapeengine.chad.backends.llvm import interrupts
+
+    monkeypatch.setattr(interrupts, "UNCHECKED", 0)
+
+
+@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("function", [squares, scaled])
+def test_code_with_strips_replaces_the_other_where_a_loop_is_long(function):
+    xs = np.linspace(-1.0, 1.0, 2 * STRIP + 3)
+    wanted = run(te.program(function, backend="native"), 2, xs)
+    assert wanted[0] == function(2, xs)
+    program = improved(function, 2, xs[:9])
+    best = program.native.better
+    run(program, 2, xs[:STRIP])
+    assert best.better is None
+    value, gradient = run(program, 2, xs)
+    assert best.better is not None
+    assert value == wanted[0]
+    np.testing.assert_array_equal(gradient, wanted[1])
+    assert run(program, 1, xs[:9])[0] == function(1, xs[:9])
+
+
+def test_a_loop_that_is_long_only_in_the_reverse_pass(monkeypatch):
+    from tapeengine.chad.backends.llvm import interrupts
+
+    xs = np.linspace(-1.0, 1.0, 2 * STRIP + 3)
+    wanted = run(te.program(quotients, backend="machine"), 2, xs)
+    text = texts(quotients, (2, xs), False)[0]
+    fewest, most = sorted(int(n) for n in re.findall(r"icmp ult i64 %[\w.]+, (\d+)$", text, re.MULTILINE))
+    assert fewest < most
+    monkeypatch.setattr(interrupts, "UNCHECKED", (len(xs) + 1) * interrupts.UNCHECKED // most)
+    program = improved(quotients, 2, xs[:9])
+    value, back = te.vjp(program, 2, xs)
+    assert value == wanted[0]
+    assert program.native.better.better is None
+    np.testing.assert_array_equal(back(1.0)[1], wanted[1])
+    assert program.native.better.better is not None
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_code_that_cannot_be_compiled_again_leaves_the_run_to_python(monkeypatch):
+    from tapeengine.chad.backends.llvm import calling
+
+    program = improved(squares, 2, np.ones(9))
+
+    def failing(*args, **options):
+        raise RuntimeError
+
+    monkeypatch.setattr(calling, "module", failing)
+    xs = np.linspace(-1.0, 1.0, STRIP + 1)
+    assert run(program, 1, xs)[0] == squares(1, xs)
+    assert program.native.better.better is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent to this process")
+@pytest.mark.parametrize("function", [squares, scaled])
+def test_interrupts_come_through_in_long_loops_along_arrays(function):
+    xs = np.ones(3_000_000)
+    program = improved(function, 2, xs[:9])
+    timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(100_000):
+            te.vjp(program, 5, xs)
+    timer.join()
+    assert run(program, 1, xs[:9])[0] == function(1, xs[:9])
