@@ -26,6 +26,7 @@ from tapeengine.staged.stats import Stats, listing
 from tapeengine.staged.watch import Watch
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
 from tapeengine.transforms.generators import generator_states, same_states
+from tapeengine.transforms.recorded_tasks import RECORDING
 from tapeengine.transforms.rerun import Outcome
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Staged", "load_staged"]
 
-RECORDING = 3
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 #: The largest number of argument forms, and of sets of keyword arguments, whose recordings are kept.
 MOST_FORMS = 32
@@ -307,7 +307,9 @@ class Staged(Replays):
         """
         plans = self.kept_plans()
         if plans[0].has_arrays:
-            raise StagingError(f"{self.__name__} works on arrays, but C source can be written for scalars only")
+            raise StagingError(
+                f"{self.__name__} works on arrays or forks, but C source can be written for scalars only"
+            )
         if plans[0].has_calls:
             raise StagingError(f"{self.__name__} calls functions that C's library lacks, such as math.gamma or numpy's")
         if len(plans) > 1:

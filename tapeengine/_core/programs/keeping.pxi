@@ -53,7 +53,7 @@ def plan_data(Plan plan):
     """A plan as a dict of numbers, texts, bytes and discrete leaves."""
     cdef Path path
     if plan.has_arrays:
-        raise NotReplayable("it works on arrays")
+        raise NotReplayable("it works on arrays or forks")
     if plan.has_calls:
         raise NotReplayable("it calls functions that are no instructions, such as math.gamma or those of numpy")
     numbers = {path: k for k, path in enumerate(plan.paths)}

@@ -218,6 +218,11 @@ cdef class Path:
         """Whether native code runs it."""
         return self.single.entries > 0 or self.lanes.entries > 0
 
+    @property
+    def has_arrays(self):
+        """Whether it works on arrays, so that it does not run in lanes."""
+        return self.part is not None and self.part.special_count > 0
+
     def data(self):
         """The bytes of the opcodes, of the operands, and of the constants."""
         cdef Py_ssize_t n = len(self)
@@ -503,7 +508,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     path.first = path.end = h.inputs + 1
     path.forks, path.calls = {}, []
     path.room(path.end + most, most)
-    if back.tape.place_count:
+    if back.tape.place_count or any([what[0] != TE_CALL for _, what in noted]):
         path.part = array_part(back.tape, back.primals)
     numbering.path, numbering.drops = path, drops
     numbering.begin(back.tape)
