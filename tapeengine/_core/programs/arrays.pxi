@@ -291,7 +291,7 @@ cdef class Summing(Action):
         if self.out != NULL:
             te_sum(self.outer, self.n, self.inner, self.source, self.out, self.divisor)
             return True
-        total = te_pairwise(self.source, self.size)
+        total = te_sum_of(self.source, self.size)
         v[self.register] = total if self.divisor == 1.0 else total / self.divisor
         return True
 

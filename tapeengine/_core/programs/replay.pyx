@@ -29,7 +29,7 @@ from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
-    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand, te_pairwise,
+    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand, te_sum_of,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.products cimport ProductRecord
