@@ -439,3 +439,52 @@ def test_one_path_writes_into_arguments_that_share_memory() -> None:
     for s in (-2.0, 2.0):
         for pair in ((shared, shared), (shared[:2], shared[1:]), (shared, shared.copy())):
             assert outcome(staged, *pair, s) == outcome(program, *pair, s)
+
+
+# -- operations that a replay need not do ------------------------------------------------------------------------------
+def test_operations_that_nothing_needs_are_left_out() -> None:
+    def program(x: Any, y: Any) -> Any:
+        np.exp(x)
+        total = x * y
+        (total * total).sum()
+        unused = total @ total
+        unused = unused * y[0]
+        weights = np.zeros(3) + 2.0
+        written = np.zeros(3)
+        written[1] = x[0]
+        other = np.zeros(3)
+        other[2] = y[0]
+        changed = x * 3.0
+        changed[0] = y[2]
+        return (total * weights).sum() + written[1], np.sin(changed[1:])
+
+    staged, xs = te.stage(program), numpy.array([0.5, 1.0, 2.0])
+    staged(xs, xs)
+    for k in (1.0, -1.5, 0.0):
+        value, back = te.vjp(staged, k * xs, xs + k)
+        wanted, wanted_back = te.vjp(program, k * xs, xs + k)
+        cotangent = (0.5, numpy.array([1.0, -2.0]))
+        assert str(value) == str(wanted)
+        assert str(back(cotangent)) == str(wanted_back(cotangent))
+    lines = str(staged).splitlines()
+    unneeded = [line.split(": ")[1] for line in lines if line.endswith("(not needed)")]
+    assert unneeded[:3] == ["compute exp (not needed)", "compute multiply (not needed)", "sum (not needed)"]
+    assert sum("(done once)" in line for line in lines) == 1
+    assert staged.stats().replays == 3
+
+
+def test_an_operation_that_may_raise_is_needed() -> None:
+    def program(a: Any, x: Any) -> Any:
+        numpy.linalg.inv(a)
+        numpy.add.at(x, [0, 0], 1.0)
+        te.math.log(x[0])
+        return (a * x).sum()
+
+    staged = te.stage(program)
+    for a, x in ((numpy.eye(2), numpy.ones(2)), (numpy.eye(2) * 2.0, numpy.ones(2) * 3.0)):
+        assert staged(a, x.copy()) == program(a, x.copy())
+    assert staged.stats().replays == 1
+    with pytest.raises(numpy.linalg.LinAlgError):
+        staged(numpy.zeros((2, 2)), numpy.ones(2))
+    with pytest.raises(ValueError, match=r"math domain error|positive"):
+        staged(numpy.eye(2), numpy.full(2, -3.0))

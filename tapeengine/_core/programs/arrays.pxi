@@ -104,8 +104,17 @@ cdef Arena new_arena(ArrayPart part, Path path):
         arena.owners.append(owner)
         arena.data[k] = <char *> PyArray_DATA(owner)
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
-    arena.steps = [new_step(arena, what, <uint32_t> register) for what, register in part.steps]
+    arena.steps = [
+        done_step(arena, what, k in part.unneeded) if k in part.unneeded or k in part.settled
+        else new_step(arena, what, <uint32_t> register) for k, (what, register) in enumerate(part.steps)]
     return arena
+
+
+cdef Action done_step(Arena arena, tuple what, bint unneeded):
+    """Stands for an operation that a run does not do: nothing needs it, or it gives the same each time."""
+    if not unneeded:
+        filling(arena, what).run(arena.v)
+    return Skipping.__new__(Skipping)
 
 
 @cython.final
@@ -180,6 +189,15 @@ cdef class Action:
             self.copies = []
         self.copies.append((kept, values))
         return kept
+
+
+@cython.final
+@cython.no_gc
+cdef class Skipping(Action):
+    """Nothing."""
+
+    cdef bint run(self, double *v) except -1:
+        return True
 
 
 cdef Action new_step(Arena arena, tuple what, uint32_t register):

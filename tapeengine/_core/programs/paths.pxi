@@ -537,7 +537,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
 
 
 cdef int list_specials(Path path) except -1:
-    """List the registers of a path's array operations and element accesses, the last one first."""
+    """List the registers of a path's array operations and element accesses, the last one first; see also `Needs`."""
     cdef ArrayPart part = path.part
     cdef uint32_t i
     part.specials = <uint32_t *> malloc((path.end + 1) * sizeof(uint32_t))
@@ -547,7 +547,7 @@ cdef int list_specials(Path path) except -1:
         if path.op[i] == TE_ACCESS or path.op[i] == TE_STEP:
             part.specials[part.special_count] = i
             part.special_count += 1
-    return 0
+    return find_needed(path)
 
 
 cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:

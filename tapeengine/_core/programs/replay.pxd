@@ -65,6 +65,8 @@ cdef class ArrayPart:
     cdef Py_ssize_t special_count
     cdef dict inputs            # storage -> View
     cdef dict epochs            # of each storage, at the end
+    cdef set unneeded           # numbers of the steps that no run does
+    cdef set settled            # and of those that are done once, when buffers are made
     cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef bint writes_inputs

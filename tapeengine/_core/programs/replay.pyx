@@ -93,6 +93,7 @@ class NotThisRun(NotReplayable):
 include "reading.pxi"
 include "arrays.pxi"
 include "paths.pxi"
+include "needed.pxi"
 
 
 @cython.final
@@ -501,7 +502,8 @@ cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     what = path.part.steps[k][0]
     names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "fork", "check")
     function = what[1] if what[0] in (CALLED, COMPUTED, RULED, LOOKED) else ""
-    return f"%{register}: {names[what[0]]} {getattr(function, '__name__', getattr(function, 'name', ''))}".rstrip()
+    done = " (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled else ""
+    return f"%{register}: {names[what[0]]} {getattr(function, '__name__', getattr(function, 'name', ''))}".rstrip() + done
 
 
 cdef tuple known_of_all(list layouts, tuple values, object structures, list forms):
