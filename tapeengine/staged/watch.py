@@ -48,7 +48,7 @@ class Watch:
     False
     """
 
-    __slots__ = ("_arrays", "_generators", "_moment", "_sets", "checks", "handles_errors", "is_traced")
+    __slots__ = ("_arrays", "_generators", "_sets", "checks", "handles_errors", "is_traced")
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         snapshot = Snapshot(structures, value, copies, to_rebuild=False)
@@ -68,7 +68,6 @@ class Watch:
         captured = [part for node in snapshot.nodes for part in (node.original, *node.inside) if type(part) is not Node]
         self.handles_errors = handles_errors([*captured, *(value if type(value) is tuple else (value,))])
         self._generators = Places(snapshot.generators, draws=False)
-        self._moment = self._generators.here()[1]
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""
@@ -99,11 +98,13 @@ class Watch:
         """Whether sets and arrays have the same contents."""
         return all(now == saved for now, saved in self._sets) and all(same_bits(x, y) for y, x in self._arrays)
 
-    def has_drawn(self) -> bool:
-        """Whether a captured generator has been drawn from."""
-        if not self._moment:
-            return False
-        return any(_differ(a, b) for a, b in zip(self._generators.here()[1], self._moment, strict=True))
+    def generators(self) -> Sequence[Any]:
+        """The states of the captured generators."""
+        return self._generators.here()[1]
+
+    def has_drawn(self, before: Sequence[Any]) -> bool:
+        """Whether a captured generator has been drawn from since its state was one of these."""
+        return bool(before) and any(_differ(a, b) for a, b in zip(self.generators(), before, strict=True))
 
 
 def _differ(a: Any, b: Any) -> bool:
