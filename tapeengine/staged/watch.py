@@ -48,19 +48,18 @@ class Watch:
     False
     """
 
-    __slots__ = ("_arrays", "_generators", "_sets", "checks", "handles_errors", "is_traced")
+    __slots__ = ("_generators", "_sets", "checks", "handles_errors", "is_traced")
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         snapshot = Snapshot(structures, value, copies, to_rebuild=False)
         self.is_traced = bool(snapshot.captured)
-        self._arrays: list[tuple[Any, Any]] = []
         self._sets: list[tuple[Any, Any]] = []
-        rest = any(node.held is not None or isinstance(node.original, (set, bytearray)) for node in snapshot.nodes)
+        rest = any(isinstance(node.original, (set, bytearray)) for node in snapshot.nodes)
         self.checks = Checks(self._holds if rest else None)
         for node in snapshot.nodes:  # without classes and modules, whose attributes a recording does not check
             original = node.original
             if node.held is not None:
-                self._arrays.append((original, node.held))
+                self.checks.add_array(original, node.held, same_bits)
             elif isinstance(original, (set, bytearray)):
                 self._sets.append((original, original.copy()))
             else:
@@ -71,7 +70,7 @@ class Watch:
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""
-        return bool(len(self.checks) or self._arrays or self._sets)
+        return bool(len(self.checks) or self._sets)
 
     def _watch(self, structures: Structures, node: Node) -> None:
         """Compare the objects inside a captured one if they can be replaced."""
@@ -95,8 +94,8 @@ class Watch:
         return self.checks.same()
 
     def _holds(self) -> bool:
-        """Whether sets and arrays have the same contents."""
-        return all(now == saved for now, saved in self._sets) and all(same_bits(x, y) for y, x in self._arrays)
+        """Whether sets have the same contents."""
+        return all(now == saved for now, saved in self._sets)
 
     def generators(self) -> Sequence[Any]:
         """The states of the captured generators."""
