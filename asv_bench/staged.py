@@ -5,9 +5,11 @@
 CPU time, the minimum of interleaved runs in one process. Lanes are given in nanoseconds for one record and one lane.
 """
 
+import functools
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +148,28 @@ def threads() -> None:
     )
 
 
+def forks() -> None:
+    """Two tasks in order and on two threads, both passes replayed, by the wall clock."""
+    xs = scalar_loop.inputs(500_000)[0]
+    nobody = ThreadPoolExecutor(1)
+    nobody.shutdown()
+
+    def program(executor: Any, a: float, b: float) -> Any:
+        tasks = [lambda scale=scale: scalar_loop.scalar_loop(te.math, [x * scale for x in xs]) for scale in (a, b)]
+        return te.fork(*tasks, executor=executor)
+
+    runs = {}
+    for name, executor in (("in order", nobody), ("on two", None)):
+        staged = te.stage(functools.partial(program, executor))
+        te.vjp(staged, 1.0, 0.9)
+        runs[name] = lambda staged=staged: te.vjp(staged, 1.0, 0.9)[1]((1.0, 1.0))
+    times = fastest(runs, time.perf_counter)
+    print(
+        f"{'two forked loops':24} {times['in order'] * 1e3:.1f} ms; two threads "
+        f"{times['in order'] / times['on two']:.2f} times faster"
+    )
+
+
 def on_a_list(program: Callable[..., Any], *shapes: int) -> Callable[[Any], Any]:
     """A program of lists as a program of one flat list."""
 
@@ -176,6 +200,7 @@ def main() -> None:
     for lanes in (8, 16, 32, 1024):
         in_lanes("particles, 50 steps", few, flat, lanes)
     threads()
+    forks()
     for program, size in (
         *((particles_arrays.PROGRAM, 100), (network_arrays.PROGRAM, 50), (lstm.PROGRAM, 64)),
         *((hand.PROGRAM, 100), (ba.PROGRAM, 31843), (gmm.PROGRAM, 1000)),

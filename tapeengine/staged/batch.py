@@ -252,7 +252,8 @@ class Run:
         stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
         left = stops < path.end
         deeper = [
-            (list(path.forks.get(int(s), ())), rows[stops == s], int(s)) for s in np.unique(stops[left & (stops > at)])
+            ([one for one in path.forks.get(int(s), ()) if not one.has_arrays], rows[stops == s], int(s))
+            for s in np.unique(stops[left & (stops > at)])
         ]
         self.outputs.note(rows[~left])
         return rows[left & (stops <= at)], deeper

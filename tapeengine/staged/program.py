@@ -26,6 +26,7 @@ from tapeengine.staged.stats import Stats, listing
 from tapeengine.staged.watch import Watch
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
 from tapeengine.transforms.generators import generator_states, same_states
+from tapeengine.transforms.recorded_tasks import RECORDING
 from tapeengine.transforms.rerun import Outcome
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Staged", "load_staged"]
 
-RECORDING = 3
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 #: The largest number of argument forms, and of sets of keyword arguments, whose recordings are kept.
 MOST_FORMS = 32
@@ -307,7 +307,9 @@ class Staged(Replays):
         """
         plans = self.kept_plans()
         if plans[0].has_arrays:
-            raise StagingError(f"{self.__name__} works on arrays, but C source can be written for scalars only")
+            raise StagingError(
+                f"{self.__name__} works on arrays or forks, but C source can be written for scalars only"
+            )
         if plans[0].has_calls:
             raise StagingError(f"{self.__name__} calls functions that C's library lacks, such as math.gamma or numpy's")
         if len(plans) > 1:
@@ -421,10 +423,10 @@ class Staged(Replays):
         except NotReplayable as error:
             self._refuse(str(error))
             return engine.vjp(self._unstaged(), *primals, **keywords)
-        watch = Watch(engine.structures, self._captures(keywords), engine.copies)
+        watch = self._watch(keywords)
         if watch.is_traced:  # the program depends on numbers of an enclosing trace
             return engine.vjp(self._unstaged(), *primals, **keywords)
-        states = generator_states()
+        states, drawn = generator_states(), watch.generators()
         self.counts["recordings"] += 1
         value, back = trace.vjp(
             self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
@@ -433,7 +435,7 @@ class Staged(Replays):
         try:
             if watch.handles_errors:
                 raise NotReplayable("it handles floating-point errors, which a replay does not report")
-            if watch.has_drawn() or not same_states(states, generator_states()):
+            if watch.has_drawn(drawn) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
             if not watch.is_same():
                 raise NotReplayable("it writes into what it captures: return it instead")
@@ -443,6 +445,13 @@ class Staged(Replays):
         except NotReplayable as error:
             self._refuse(str(error))
         return value, back
+
+    def _watch(self, keywords: dict[str, Any]) -> Watch:
+        """What the program captures now: as watched by recordings that are still valid, if there are any."""
+        family = self._family(keywords)
+        if family is None or family.watch is None:
+            return Watch(self.engine.structures, self._captures(keywords), self.engine.copies)
+        return family.watch
 
     def _captures(self, keywords: dict[str, Any]) -> Any:
         """What a run depends on besides its arguments: the program, the function that runs it, and keywords."""

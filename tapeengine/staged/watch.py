@@ -49,19 +49,18 @@ class Watch:
     False
     """
 
-    __slots__ = ("_arrays", "_generators", "_moment", "_sets", "checks", "handles_errors", "is_traced")
+    __slots__ = ("_generators", "_sets", "checks", "handles_errors", "is_traced")
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         snapshot = Snapshot(structures, value, copies, to_rebuild=False)
         self.is_traced = bool(snapshot.captured)
-        self._arrays: list[tuple[Any, Any]] = []
         self._sets: list[tuple[Any, Any]] = []
-        rest = any(node.held is not None or isinstance(node.original, (set, bytearray)) for node in snapshot.nodes)
+        rest = any(isinstance(node.original, (set, bytearray)) for node in snapshot.nodes)
         self.checks = Checks(self._holds if rest else None)
         for node in snapshot.nodes:  # without classes and modules, whose attributes a recording does not check
             original = node.original
             if node.held is not None:
-                self._arrays.append((original, node.held))
+                self.checks.add_array(original, node.held, same_bits)
             elif isinstance(original, (set, bytearray)):
                 self._sets.append((original, original.copy()))
             else:
@@ -69,11 +68,10 @@ class Watch:
         captured = [part for node in snapshot.nodes for part in (node.original, *node.inside) if type(part) is not Node]
         self.handles_errors = handles_errors([*captured, *(value if type(value) is tuple else (value,))])
         self._generators = Places(snapshot.generators, draws=False)
-        self._moment = self._generators.here()[1]
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""
-        return bool(len(self.checks) or self._arrays or self._sets)
+        return bool(len(self.checks) or self._sets)
 
     def _watch(self, node: Node) -> None:
         """Compare the objects inside a captured one if they can be replaced."""
@@ -97,11 +95,13 @@ class Watch:
         return self.checks.same()
 
     def _holds(self) -> bool:
-        """Whether sets and arrays have the same contents."""
-        return all(now == saved for now, saved in self._sets) and all(same_bits(x, y) for y, x in self._arrays)
+        """Whether sets have the same contents."""
+        return all(now == saved for now, saved in self._sets)
 
-    def has_drawn(self) -> bool:
-        """Whether a captured generator has been drawn from."""
-        if not self._moment:
-            return False
-        return any(differ(a, b) for a, b in zip(self._generators.here()[1], self._moment, strict=True))
+    def generators(self) -> Sequence[Any]:
+        """The states of the captured generators."""
+        return self._generators.here()[1]
+
+    def has_drawn(self, before: Sequence[Any]) -> bool:
+        """Whether a captured generator has been drawn from since its state was one of these."""
+        return bool(before) and any(differ(a, b) for a, b in zip(self.generators(), before, strict=True))

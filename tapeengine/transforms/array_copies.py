@@ -42,7 +42,8 @@ def same_bits(a: Any, b: Any) -> bool:
     if isinstance(a, np.ma.MaskedArray) and not np.array_equal(np.ma.getmaskarray(a), np.ma.getmaskarray(b)):
         return False
     a, b = np.asarray(a), np.asarray(b)
-    if a.flags.c_contiguous and b.flags.c_contiguous:
-        word = np.uint8 if a.nbytes % 8 else np.uint64
-        return bool((a.reshape(-1).view(word) == b.reshape(-1).view(word)).all())
+    if a.flags.c_contiguous and b.flags.c_contiguous and a.nbytes:
+        word = np.uint8 if a.nbytes % 8 else np.uint64  # an element may be no whole number of words
+        a, b = (x.reshape(-1).view(np.uint8).view(word) for x in (a, b))
+        return bool((a == b).all())
     return bool(a.tobytes() == b.tobytes())

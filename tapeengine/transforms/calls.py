@@ -32,16 +32,32 @@ class Derivative(Protocol):
         """Return the tangent of the result."""
 
 
+class Again(Protocol):
+    """Repeats a recorded call at other plain arguments, for a replay of the program that made it.
+
+    A derivative has it as an attribute `again` if the call can be repeated.
+    """
+
+    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Derivative] | None:
+        """Return the result and the derivative; None if the program must run."""
+
+    def join(self, other: Any) -> None:
+        """Share the recordings of another recording of the same call."""
+
+
 class FlatRule:
     """Adapts a `Derivative` to the core, which handles lists of leaves only."""
 
-    __slots__ = ("arguments", "derivative", "name", "result")
+    __slots__ = ("arguments", "derivative", "name", "repeated", "result")
 
-    def __init__(self, derivative: Derivative, arguments: Form, result: Form, name: str) -> None:
+    def __init__(
+        self, derivative: Derivative, arguments: Form, result: Form, name: str, repeated: Repeated | None = None
+    ) -> None:
         self.derivative = derivative
         self.arguments = arguments
         self.result = result
         self.name = name
+        self.repeated = repeated
 
     def bind(self, outward: Callable[[Any], Any]) -> None:
         """Store the values that the derivative's functions captured at the time of the call."""
@@ -58,6 +74,38 @@ class FlatRule:
         """Map tangents of the arguments' leaves to tangents of the result's leaves; None stands for zero."""
         tangent = self.derivative.push(filled(self.arguments, tangents))
         return self.result.parts(tangent, f"tangent that {self.name}'s rule returned")
+
+
+class Repeated:
+    """Adapts an `Again` to the core, which handles lists of leaves only."""
+
+    __slots__ = ("_again", "_arguments", "_pairs", "_result", "name")
+
+    def __init__(self, again: Again, arguments: Form, pairs: set[int], result: Form, name: str) -> None:
+        self.name = name
+        self._again = again
+        self._arguments = arguments
+        self._pairs = pairs
+        self._result = result
+
+    def __call__(self, values: list[Any]) -> tuple[list[Any], FlatRule] | None:
+        """Return the leaves of the result, and the rule; None if the program must run."""
+        answer = self._again(unflatten(self._arguments.steps, with_pairs(values, self._pairs)))
+        if answer is None:
+            return None
+        results, steps = flatten(self._result.structures, answer[0])
+        if steps != self._result.steps:
+            return None
+        return list(map(as_array, results)), FlatRule(answer[1], self._arguments, self._result, self.name)
+
+    def join(self, other: Repeated) -> None:
+        """Share the recordings of another recording of the same call."""
+        self._again.join(other._again)
+
+
+def with_pairs(values: list[Any], pairs: set[int]) -> list[Any]:
+    """Leaves as the program had them: some arrays without dimensions were complex numbers."""
+    return [as_python(value) if k in pairs else value for k, value in enumerate(values)]
 
 
 def filled(form: Form, leaves: list[Any]) -> Any:
@@ -142,14 +190,15 @@ def call_with_rule(
     made: list[Any] = []
 
     def on_leaves(values: list[Any]) -> tuple[list[Any], FlatRule]:
-        plain = unflatten(steps, [as_python(value) if k in pairs else value for k, value in enumerate(values)])
-        result, derivative = run(plain)
+        result, derivative = run(unflatten(steps, with_pairs(values, pairs)))
         results, out = flatten(engine.structures, result)
         check_leaves(engine, results, name)
         made.extend((out, [type(leaf) in PAIRS for leaf in results]))
         results = list(map(as_array, results))
-        arguments = form_around(engine.structures, values, steps)
-        return results, FlatRule(derivative, arguments, form_around(engine.structures, results, out), name)
+        arguments, form = form_around(engine.structures, values, steps), form_around(engine.structures, results, out)
+        again: Again | None = getattr(derivative, "again", None)
+        repeated = None if again is None else Repeated(again, arguments, pairs, form, name)
+        return results, FlatRule(derivative, arguments, form, name, repeated)
 
     results = custom.call(on_leaves, list(map(as_array, leaves)))
     if results is None:

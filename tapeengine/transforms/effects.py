@@ -41,7 +41,7 @@ class Effects:
 
     Examples
     --------
-    >>> from tapeengine.transforms.captures import ArrayCopies
+    >>> from tapeengine.transforms.array_copies import ArrayCopies
     >>> kept = [1, 2]
     >>> snapshot = Snapshot(Structures(), kept.pop, ArrayCopies())
     >>> snapshot.around([])()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core.sweeps.inspection import is_swept_back_only
+from tapeengine._core.sweeps.inspection import is_recorded, is_swept_back_only
 from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Snapshot
@@ -25,6 +25,7 @@ from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_
 from tapeengine.transforms.forms import flatten, form_of, is_traced
 from tapeengine.transforms.jobs import Job, combined, is_zero
 from tapeengine.transforms.progress import Progress
+from tapeengine.transforms.recorded_tasks import RecordedTask
 from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
 from tapeengine.workers import Gone, Reference, Shared, Workers, in_order, stamp_of, workers_of
@@ -163,8 +164,10 @@ class Fork:
         if any(map(is_traced, values)):  # by an enclosing trace, on which the tasks are forked as well
             return self.run(values), Again(self, values)
         if self.workers.shares_memory:
-            found = self.each(self._recorded, "value", values)
-            return [value for value, _ in found], Near(self, values, [job for _, job in found])
+            found = self.each(self._recorded, "value", values, is_recorded())
+            kept = [recording for _, _, recording in found if recording is not None]
+            again = Replayed(self, kept) if len(kept) == len(found) else None
+            return [value for value, _, _ in found], Near(self, values, [job for _, job, _ in found], again)
         sent = self.sent(values)
         replies = self.each(first, "value", sent, is_swept_back_only(), self.workers.keeps)
         for task, reply in zip(self.tasks, replies, strict=True):
@@ -181,9 +184,10 @@ class Fork:
             for k, x in enumerate(values)
         ]
 
-    def _recorded(self, task: Task, own: list[Any]) -> tuple[Any, Job]:
-        value, pull = task.recorded(self.engine, own)
-        return value, Job(self.engine.structures, value, own, pull)
+    def _recorded(self, task: Task, own: list[Any], to_replay: bool) -> tuple[Any, Job, RecordedTask | None]:
+        found = RecordedTask.of(self.engine, task, own) if to_replay else None
+        value, pull, recording = (*task.recorded(self.engine, own), None) if found is None else found
+        return value, Job(self.engine.structures, value, own, pull), recording
 
     def own(self, values: Sequence[Any]) -> list[list[Any]]:
         """The values of each task."""
@@ -224,6 +228,7 @@ class Near:
     fork: Fork
     values: list[Any]
     jobs: list[Job]
+    again: Replayed | None = None
     maps: list[Callable[[Any], Any]] = field(default_factory=list)
 
     def pull(self, cotangent: list[Any]) -> Any:
@@ -246,6 +251,33 @@ class Near:
         if any(map(is_traced, tangents[0])):
             return [m(t) for m, t in zip(self.maps, own, strict=True)]
         return list(fork.calls([(m, t) for m, t in zip(self.maps, own, strict=True)], "tangents"))
+
+
+class Replayed:
+    """The tasks of a fork in replays of the staged program that forks: they run as recordings, on the workers."""
+
+    __slots__ = ("_fork", "_tasks")
+
+    def __init__(self, fork: Fork, tasks: list[RecordedTask]) -> None:
+        self._fork = fork
+        self._tasks = tasks
+
+    def __call__(self, args: tuple[Any, ...]) -> tuple[list[Any], Near] | None:
+        """Return the tasks' values and derivative; None if a task takes a path that has not been recorded."""
+        fork, (values,) = self._fork, args
+        own = fork.own(values)
+        calls = [(task.replayed, given) for task, given in zip(self._tasks, own, strict=True)]
+        jobs = []
+        for given, found in zip(own, list(fork.calls(calls, "value")), strict=True):
+            if found is None:
+                return None
+            jobs.append((found[0], Job(fork.engine.structures, found[0], given, found[1])))
+        return [value for value, _ in jobs], Near(fork, values, [job for _, job in jobs])
+
+    def join(self, other: Replayed) -> None:
+        """Share the paths of another recording of the same fork."""
+        for task, recorded in zip(self._tasks, other._tasks, strict=True):
+            task.join(recorded)
 
 
 @dataclass(slots=True)

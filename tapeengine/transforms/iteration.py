@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.sweeps.trace import value_unseen
 from tapeengine._core.tape.tape import outside
 from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
@@ -18,7 +19,7 @@ from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.progress import Progress, told
-from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable, paths, plain, read_only, restored
+from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, restored
 from tapeengine.transforms.treeverse import Chain
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _prints(engine: Engine, state: Any) -> list[int]:
     """A hash of the bits of each leaf of a state."""
     if type(state) is float:
         return [_print(state)]
-    return [_print(plain(leaf)) for leaf in flatten(engine.structures, state)[0]]
+    return [_print(value_unseen(leaf)) for leaf in flatten(engine.structures, state)[0]]
 
 
 def _print(value: Any) -> int:
@@ -237,7 +238,7 @@ class Reversal:
         def repeat() -> Any:
             if places is not None:
                 places.resume(moment)  # type: ignore[arg-type]
-            bare, start = (map_leaves(steps.engine.structures, plain, part) for part in (values, state))
+            bare, start = (map_leaves(steps.engine.structures, value_unseen, part) for part in (values, state))
             return steps.again(bare, made)(start)
 
         return repeat

@@ -16,8 +16,7 @@ import numpy as np
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.sweeps.trace import value_of
+from tapeengine._core.sweeps.trace import value_unseen
 from tapeengine.errors import DroppedDerivativeError, RepeatError, TraceError
 from tapeengine.structure import Structures
 from tapeengine.transforms.array_copies import same_bits
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *("FirstRun", "Moment", "Outcome", "Places", "Repeatable", "Unwritten"),
-    *("called", "frozen", "not_repeatable", "paths", "plain", "read_only", "restored"),
+    *("called", "frozen", "not_repeatable", "paths", "read_only", "restored"),
 ]
 
 #: Arrays of up to this many bytes are kept, so that an error can name the element that differs; larger ones are hashed.
@@ -144,7 +143,7 @@ def _kept(leaf: Any) -> Any:
     """What a leaf is compared by: the plain number, or (dtype, shape, numbers or hash) of an array."""
     if type(leaf) is float:
         return leaf
-    value = plain(leaf)
+    value = value_unseen(leaf)
     if isinstance(value, (np.ndarray, np.generic)) and not value.dtype.hasobject:
         array = np.asarray(value)
         if array.shape == () and array.dtype.kind in "fcbiu":
@@ -187,13 +186,6 @@ def paths(structures: Structures, root: str, value: Any) -> list[str]:
         else:
             pending.extend((path + name, child) for name, child in reversed(children))
     return found
-
-
-def plain(value: Any) -> Any:
-    """The plain number or array of a leaf, for any nesting of traces."""
-    while is_traced(value) or type(value) is ComplexDual:
-        value = value_of(value)
-    return value
 
 
 # -- what a run leaves behind ------------------------------------------------------------------------------------------
@@ -283,11 +275,12 @@ class FirstRun:
 
     def settle(
         self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None, whole: bool = True
-    ) -> None:
+    ) -> bool:
         """Refuse writes that would have a derivative, and apply the others to the program's own objects.
 
         `again` repeats the run with other values, on copies of the captured objects, which it adds to a dict. If it
         repeats one of a solver's calls instead of the `whole` run, the first run alone decides which elements moved.
+        Returns whether there were any.
 
         Raises
         ------
@@ -297,7 +290,7 @@ class FirstRun:
         self._given.check(self._name)
         left = self._left_behind
         if not left:
-            return
+            return False
         for shared in left.shared():
             raise not_repeatable(self._name, f"it writes into {shared!r}, of which later runs have no copy")
         sources = left.sources()
@@ -314,6 +307,7 @@ class FirstRun:
                 sources = found[0] if whole else sources
         if not left.write_on(sources):
             raise _lost(self._name)
+        return True
 
     def _left(self, done: dict[int, Any]) -> Effects:
         return Effects(self.engine.structures, self.snapshot, done)
@@ -350,6 +344,8 @@ class Repeatable:
     ----------
     values : list
         The traced values that the call captures or is given.
+    has_effects : bool
+        Whether the first run drew random numbers, or wrote into what it captures.
 
     Examples
     --------
@@ -363,7 +359,7 @@ class Repeatable:
     10.0
     """
 
-    __slots__ = ("engine", "name", "outcome", "snapshot", "states", "values")
+    __slots__ = ("engine", "has_effects", "name", "outcome", "snapshot", "states", "values")
 
     def __init__(self, engine: Engine, snapshot: Snapshot, name: str) -> None:
         self.engine = engine
@@ -372,6 +368,7 @@ class Repeatable:
         self.values = snapshot.captured
         self.states: States | None = None
         self.outcome: Outcome | None = None
+        self.has_effects = False
 
     @classmethod
     def of(cls, engine: Engine, call: tuple[Any, ...], name: str) -> Repeatable:
@@ -385,7 +382,8 @@ class Repeatable:
             value = called(run.bound)
         if not same_states(before, generator_states()):
             self.states = before
-        run.settle(lambda own, done: called(self.snapshot.again(own, done=done)), self.states)
+        wrote = run.settle(lambda own, done: called(self.snapshot.again(own, done=done)), self.states)
+        self.has_effects = wrote or self.states is not None
         self.outcome = Outcome(self.engine.structures, value)
         return value
 
@@ -416,7 +414,7 @@ class Repeatable:
             return
         # A traced program may round differently from the plain one; the plain one decides.
         leaves, steps = flatten(self.engine.structures, list(values))
-        bare = unflatten(steps, [plain(leaf) for leaf in leaves])
+        bare = unflatten(steps, [value_unseen(leaf) for leaf in leaves])
         difference = self.outcome.difference(self.again(bare))
         if difference:
             raise not_repeatable(self.name, difference)

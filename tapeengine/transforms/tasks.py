@@ -41,6 +41,9 @@ class Task:
 
     __slots__ = ("count", "name")
 
+    #: Whether a run did more than compute its value.
+    has_effects = False
+
     def __init__(self, count: int, name: str) -> None:
         self.count = count
         self.name = name
@@ -106,6 +109,11 @@ class Closure(Task):
         """Run the callable with other values."""
         own = [place.value if isinstance(place, Reference) else values[place] for place in self.places]
         return self.call.first(own) if self.call.outcome is None else self.call(own)
+
+    @property
+    def has_effects(self) -> bool:  # type: ignore[override]
+        """Whether the first run did more than compute its value."""
+        return self.call.has_effects
 
     def note(self, value: Any) -> None:
         """Store the outcome of a first run in another process."""

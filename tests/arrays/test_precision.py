@@ -92,3 +92,13 @@ def test_the_dtype_is_numpys_and_the_derivative_that_of_double_precision(use: st
                 steps.append(program(numpy, moved[0], moved[1][()], moved[2][()], moved[3]))
             wanted = (steps[0] - steps[1]) / 2e-4
             assert abs(numpy.asarray(slope[k])[place] - wanted) <= 2e-5 * max(1.0, abs(value), abs(wanted))
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (9,), (200,), (2, 3), (3, 1), (2, 2, 2)])
+@pytest.mark.parametrize("what", ["sum", "mean"])
+def test_sums_of_negative_zeros_have_numpys_sign(shape: tuple[int, ...], what: str) -> None:
+    x = numpy.full(shape, -0.0)
+    for axis in (None, *range(len(shape))):
+        wanted = getattr(x, what)(axis=axis)
+        found = te.vjp(lambda x, axis=axis: getattr(x, what)(axis=axis), x)[0]
+        assert numpy.asarray(found).tobytes() == numpy.asarray(wanted).tobytes()

@@ -394,3 +394,97 @@ def test_gathers_are_replayed(shape: tuple[int, ...], places: Any) -> None:
         assert bits(value) == bits(wanted)
         assert bits(list(back(cotangent_of(value)))) == bits(list(wanted_back(cotangent_of(value))))
     assert staged.stats().replays == 2
+
+
+# -- programs of which some paths compute arrays -----------------------------------------------------------------------
+def sometimes_arrays(x: Any) -> Any:
+    if x > 1.0:
+        return np.sum(np.asarray([x, x * x]) * 2.0)
+    return x * 3.0 if x > 0.0 else x * x
+
+
+@pytest.mark.parametrize("first", [2.0, 0.5, -1.0])
+def test_paths_with_and_without_arrays(first: float) -> None:
+    staged = te.stage(sometimes_arrays, optimise="native")
+    for x in (first, 2.0, 0.5, -1.0, 3.0, 0.25, -2.0, first):
+        assert te.value_and_grad(staged)(x) == te.value_and_grad(sometimes_arrays)(x)
+    assert staged.stats().recordings == 3
+
+
+@pytest.mark.parametrize("first", [2.0, 0.5])
+def test_lanes_with_and_without_arrays(first: float) -> None:
+    staged = te.stage(sometimes_arrays)
+    xs = numpy.array([first, 0.5, 2.0, -1.0, 3.0, 0.25, -2.0])
+    for _ in range(2):
+        value, back = te.vjp(te.vmap(staged), xs)
+        wanted = [te.value_and_grad(sometimes_arrays)(float(x)) for x in xs]
+        assert [(v, g) for v, g in zip(value, back(numpy.ones(7))[0], strict=True)] == wanted
+
+
+def test_one_path_writes_into_arguments_that_share_memory() -> None:
+    def program(a: Any, b: Any, s: float) -> Any:
+        if s > 0.0:
+            a[0] = b[1] * s
+        return np.sum(a * b)
+
+    def outcome(f: Any, *args: Any) -> Any:
+        try:
+            return [numpy.asarray(x).tolist() for x in te.value_and_grad(f, (0, 1, 2))(*args)[1]]
+        except te.errors.TapeEngineError as error:
+            return type(error)
+
+    staged, shared = te.stage(program), numpy.array([1.0, 2.0, 3.0])
+    for s in (-1.0, 1.0):
+        staged(shared.copy(), shared.copy(), s)
+    for s in (-2.0, 2.0):
+        for pair in ((shared, shared), (shared[:2], shared[1:]), (shared, shared.copy())):
+            assert outcome(staged, *pair, s) == outcome(program, *pair, s)
+
+
+# -- operations that a replay need not do ------------------------------------------------------------------------------
+def test_operations_that_nothing_needs_are_left_out() -> None:
+    def program(x: Any, y: Any) -> Any:
+        np.exp(x)
+        total = x * y
+        (total * total).sum()
+        unused = total @ total
+        unused = unused * y[0]
+        weights = np.zeros(3) + 2.0
+        written = np.zeros(3)
+        written[1] = x[0]
+        other = np.zeros(3)
+        other[2] = y[0]
+        changed = x * 3.0
+        changed[0] = y[2]
+        return (total * weights).sum() + written[1], np.sin(changed[1:])
+
+    staged, xs = te.stage(program), numpy.array([0.5, 1.0, 2.0])
+    staged(xs, xs)
+    for k in (1.0, -1.5, 0.0):
+        value, back = te.vjp(staged, k * xs, xs + k)
+        wanted, wanted_back = te.vjp(program, k * xs, xs + k)
+        cotangent = (0.5, numpy.array([1.0, -2.0]))
+        assert str(value) == str(wanted)
+        assert str(back(cotangent)) == str(wanted_back(cotangent))
+    lines = str(staged).splitlines()
+    unneeded = [line.split(": ")[1] for line in lines if line.endswith("(not needed)")]
+    assert unneeded[:3] == ["compute exp (not needed)", "compute multiply (not needed)", "sum (not needed)"]
+    assert sum("(done once)" in line for line in lines) == 1
+    assert staged.stats().replays == 3
+
+
+def test_an_operation_that_may_raise_is_needed() -> None:
+    def program(a: Any, x: Any) -> Any:
+        numpy.linalg.inv(a)
+        numpy.add.at(x, [0, 0], 1.0)
+        te.math.log(x[0])
+        return (a * x).sum()
+
+    staged = te.stage(program)
+    for a, x in ((numpy.eye(2), numpy.ones(2)), (numpy.eye(2) * 2.0, numpy.ones(2) * 3.0)):
+        assert staged(a, x.copy()) == program(a, x.copy())
+    assert staged.stats().replays == 1
+    with pytest.raises(numpy.linalg.LinAlgError):
+        staged(numpy.zeros((2, 2)), numpy.ones(2))
+    with pytest.raises(ValueError, match=r"math domain error|positive"):
+        staged(numpy.eye(2), numpy.full(2, -3.0))

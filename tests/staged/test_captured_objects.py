@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import collections
 import types
+import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tapeengine as te
@@ -102,3 +104,26 @@ def test_attributes_of_functions() -> None:
         for _ in range(2):
             assert staged(2.0) == bare(2.0) == rate(2.0)
             assert te.grad(staged)(2.0) == te.grad(bare)(2.0) == change.get("scale", 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "i2", "?", "c16", "U3", "U0", "M8[s]", "i4,f8", "O"])
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided", "reversed", "one", "none"])
+def test_arrays_of_every_layout(dtype: str, layout: str) -> None:
+    whole = np.zeros((3, 4), dtype)
+    arrays = {"columns": whole.T, "strided": whole[:, ::2], "reversed": whole[::-1], "one": whole[0, 0, ...]}
+    array = arrays.get(layout, whole[:0] if layout == "none" else whole)
+
+    def program(x: float) -> float:
+        return x * len(repr(array))
+
+    staged = te.stage(program)
+    expected = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for change in (False, False, True, False):
+            if change and array.size:
+                before = array.copy()
+                array[(-1,) * array.ndim] = (1, 2.0) if dtype == "i4,f8" else 1
+                expected = 1 + (before.tobytes() != array.tobytes())
+            assert staged(2.0) == program(2.0)
+    assert staged.refused is not None or dtype == "O" or staged.stats().recordings == expected

@@ -4,7 +4,8 @@ import ctypes
 import math
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,46 @@ def test_a_file_with_a_digest_of_its_own_is_checked(tmp_path: Path, a: int, b: i
             loaded.batch([np.array([x, x]) for x in xs])
     except (te.errors.TapeEngineError, ValueError, TypeError, UnicodeError):
         pass
+
+
+def altered_numbers(value: Any) -> Iterator[Any]:
+    """Copies of a value, each with one of its integers, or the length of one of its sequences, altered."""
+    if type(value) is int:
+        yield from {value - 1, value + 1, 0, 2**31, 2**32 - 1} - {value}
+    elif isinstance(value, (list, tuple)):
+        for k, item in enumerate(value):
+            yield from (type(value)([*value[:k], other, *value[k + 1 :]]) for other in altered_numbers(item))
+        if value:
+            yield value[:-1]
+            yield value + value[-1:]
+    elif type(value) is dict:
+        for key, item in value.items():
+            yield from ({**value, key: other} for other in altered_numbers(item))
+
+
+def test_plans_with_one_altered_number_are_refused_or_safe(tmp_path: Path) -> None:
+    """Counts and places of a plan depend on each other, which a random change of bytes rarely meets."""
+
+    def nested(x: dict[str, Any], n: int, y: float) -> Any:
+        total = x["a"][0] * x["b"] if y > x["a"][1] else y * x["b"]
+        return {"total": total, "parts": [total + 1.0, x["a"][0], None], "n": n, "two": (1.5, total)}
+
+    calls = [({"a": [1.0, 2.0], "b": 3.0}, 2, y) for y in (1.0, 4.0)]
+    path, forged = tmp_path / "p.staged", tmp_path / "forged.staged"
+    staged = te.stage(nested)
+    for args in calls:
+        staged(*args)
+    staged.save(path)
+    content = path.read_bytes()
+    head = content.index(b"\n") + 1
+    for data in altered_numbers(keeping._read(content[head + 32 :], 0, 0)[0]):
+        rest = b"".join(keeping._written(data))
+        forged.write_bytes(content[:head] + blake2b(rest, digest_size=32).digest() + rest)
+        with suppress(te.errors.TapeEngineError, ValueError, TypeError):
+            loaded = te.load_staged(forged)
+            for args in calls:
+                value, back = te.vjp(loaded, *args)
+                back(value)
 
 
 def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:

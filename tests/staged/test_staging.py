@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 from tapeengine.errors import RepeatError, StagingError, StagingWarning
+from tapeengine.staged.watch import Watch
 
 
 # -- random branching programs -----------------------------------------------------------------------------------------
@@ -551,3 +552,28 @@ def test_a_guard_that_follows_from_another_is_dropped(first: str, second: str) -
         assert plain.stats().dropped == 0 and plain.stats().guards == 2
         for p in points:
             assert optimised(*p) == plain(*p) == list(map(float, results[p]))
+
+
+def test_what_is_captured_is_read_once_for_all_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    read, factors = [], [0.5, 1.5]
+
+    def watched(*args: Any) -> Watch:
+        read.append(1)
+        return Watch(*args)
+
+    monkeypatch.setattr("tapeengine.staged.program.Watch", watched)
+    staged = te.stage(lambda x: x * factors[0] if x > 2.0 else x * factors[1] if x > 1.0 else -x)
+    for x in (0.5, 1.5, 2.5, 0.25):
+        staged(x)
+    assert (staged.stats().recordings, len(read)) == (3, 1)
+    factors[0] = 2.5
+    assert (staged(3.0), staged(1.5), len(read)) == (7.5, 2.25, 2)
+
+
+def test_a_later_path_draws_from_a_captured_generator() -> None:
+    rng = np.random.default_rng(0)
+    staged = te.stage(lambda x: x * rng.normal() if x > 0.0 else -x)
+    assert staged(-1.0) == 1.0
+    with pytest.warns(StagingWarning, match="draws random numbers"):
+        staged(1.0)
+    assert staged(1.0) != staged(1.0)

@@ -14,7 +14,7 @@ from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy
-from tapeengine._core.arrays.storing cimport geometry, head_of_array
+from tapeengine._core.arrays.storing cimport RULED, copied_once, geometry, head_of_array, is_recording, note, operand
 from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
 
 import numpy
@@ -86,8 +86,11 @@ cdef class CustomRecord(ArrayRecord):
         Values of this trace that the rule captured are live in this thread during the call. Computations on them are
         recorded on a separate tape for the call: the trace's own tape is shared, and other calls may be sweeping it.
         """
-        cdef Head *h = head_of(self.tag)
+        cdef Head *h
         cdef Tape call
+        if self.tag == 0:   # of a replay, in which nothing is traced
+            return function([own(value) for value in values])
+        h = head_of(self.tag)
         if h != NULL:   # the rule is called within another rule of the same trace
             return self.results(h, function, values)
         call = Tape.__new__(Tape)
@@ -178,6 +181,8 @@ def call(function, list leaves):
     ----------
     function : callable
         ``function(leaves) -> (leaves of the result, rule)``; ``bind(outward)`` of the rule is called right after it.
+        ``repeated`` of the rule is None, or does the same as the function in a replay: then it returns None where the
+        program must run.
     leaves : list
         The leaves of the arguments.
 
@@ -189,6 +194,8 @@ def call(function, list leaves):
     cdef uint32_t tag = innermost_tag(leaves)
     cdef Head *h
     cdef CustomRecord record
+    cdef list operands = None
+    cdef bint lost
     if tag == 0:
         return None
     h = head_of_any(tag, leaves)
@@ -196,14 +203,21 @@ def call(function, list leaves):
     record.tag = tag
     record.count = len(leaves)
     record.inputs = [(k, place_of(h, x)) for k, x in enumerate(leaves) if place_of(h, x) is not None]
+    if is_recording(h):
+        operands, lost = [operand(h, x) for x in leaves], h.guards.lost != NULL
     results, record.rule = function([without(h, x) for x in leaves])
     h = head_of_any(tag, leaves)    # raises if another thread has ended the trace
+    if operands is not None and not lost:   # what the function looked at, its repetition looks at again
+        h.guards.lost = NULL if record.rule.repeated is not None else once
     record.rule.bind(Outward(tag))
-    return recorded_results(h, record, results)
+    return recorded_results(h, record, results, operands, leaves)
 
 
-cdef list recorded_results(Head *h, CustomRecord record, list results):
-    """Put the results on the trace, after the record that produced them."""
+cdef const char *once = b"it calls a function with a derivative of its own, or forks tasks that are not replayed"
+
+
+cdef list recorded_results(Head *h, CustomRecord record, list results, list operands, list leaves):
+    """Put the results on the trace, after the record that produced them; a recording notes how to repeat the call."""
     cdef uint32_t id
     cdef Tape tape = tape_of(h)
     cdef bint numpys, single = sum([has_derivative(x) for x in results]) == 1
@@ -214,6 +228,10 @@ cdef list recorded_results(Head *h, CustomRecord record, list results):
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0,
                         scalar_value([x for x in results if has_derivative(x)][0]) if single else 0.0)
     tape.arrays.append(record)
+    if operands is not None and record.rule.repeated is not None and not record.captured:
+        doubles = tuple([type(x) is Dual and is_numpy(x) for x in leaves])
+        discrete = [copied_once(h, x) for x in results if not has_derivative(x)]
+        note(h, id, (RULED, record.rule.repeated, operands, doubles, discrete, record))
     record.outputs = []
     made = []
     for x in results:

@@ -21,7 +21,7 @@ cdef extern from "kernels.h" nogil:
                         const te_operand *b, double *out)
     int te_reads(int op, int which)
     bint te_selects(int op, int which)
-    double te_pairwise(const double *a, Py_ssize_t n)
+    double te_sum_of(const double *a, Py_ssize_t n)
 
 cdef enum Source:
     CONSTANT

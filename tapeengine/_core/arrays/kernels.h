@@ -280,4 +280,7 @@ static double te_pairwise(const double *a, ptrdiff_t n) {
     return te_pairwise(a, half) + te_pairwise(a + half, n - half);
 }
 
+/* numpy adds the pairwise sum to zero, so that the sum of negative zeros is zero. */
+static double te_sum_of(const double *a, ptrdiff_t n) { return 0.0 + te_pairwise(a, n); }
+
 #endif

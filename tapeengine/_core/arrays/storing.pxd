@@ -35,6 +35,7 @@ cdef enum Noting:
     WRITTEN     # target, index, whether it gathers, value, record or None
     POKED       # storage, epoch, element, number
     ADDED       # target, index, value, record or None
+    RULED       # function with a rule of its own, operands, which are numpy.float64, discrete results, record
     LOOKED      # function, operands, options, outcome: the program looked at values
 
 cdef class Operand:         # a value that a recorded operation reads

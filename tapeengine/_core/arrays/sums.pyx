@@ -8,7 +8,7 @@ from numpy cimport (
 )
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.elementwise cimport plain_double, report, te_pairwise
+from tapeengine._core.arrays.elementwise cimport plain_double, report, te_sum_of
 from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.rows cimport Rows
@@ -200,7 +200,7 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
     if axis >= PyArray_NDIM(values):
         return NotImplemented
     if axis < 0 or PyArray_NDIM(values) == 1:
-        v = te_pairwise(p, PyArray_SIZE(values))
+        v = te_sum_of(p, PyArray_SIZE(values))
         v = v if divisor == 1.0 else v / divisor
         report(numpy.mean if mean else numpy.sum, values, None)
         if is_recording(h):

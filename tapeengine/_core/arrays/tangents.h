@@ -74,9 +74,9 @@ static void te_sum(ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner, const double *
     ptrdiff_t i, j, k;
     for (i = 0; i < outer; i++, p += n * inner, out += inner) {
         if (inner == 1) {
-            *out = te_pairwise(p, n);
+            *out = te_sum_of(p, n);
         } else {
-            memcpy(out, p, (size_t)inner * sizeof(double));
+            for (k = 0; k < inner; k++) out[k] = 0.0 + p[k];
             for (j = 1; j < n; j++)
                 for (k = 0; k < inner; k++) out[k] += p[j * inner + k];
         }

@@ -104,8 +104,17 @@ cdef Arena new_arena(ArrayPart part, Path path):
         arena.owners.append(owner)
         arena.data[k] = <char *> PyArray_DATA(owner)
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
-    arena.steps = [new_step(arena, what, <uint32_t> register) for what, register in part.steps]
+    arena.steps = [
+        done_step(arena, what, k in part.unneeded) if k in part.unneeded or k in part.settled
+        else new_step(arena, what, <uint32_t> register) for k, (what, register) in enumerate(part.steps)]
     return arena
+
+
+cdef Action done_step(Arena arena, tuple what, bint unneeded):
+    """Stands for an operation that a run does not do: nothing needs it, or it gives the same each time."""
+    if not unneeded:
+        filling(arena, what).run(arena.v)
+    return Skipping.__new__(Skipping)
 
 
 @cython.final
@@ -182,6 +191,15 @@ cdef class Action:
         return kept
 
 
+@cython.final
+@cython.no_gc
+cdef class Skipping(Action):
+    """Nothing."""
+
+    cdef bint run(self, double *v) except -1:
+        return True
+
+
 cdef Action new_step(Arena arena, tuple what, uint32_t register):
     cdef int kind = what[0]
     if kind == COMPUTED:
@@ -200,6 +218,8 @@ cdef Action new_step(Arena arena, tuple what, uint32_t register):
         return adding(arena, what)
     if kind == LOOKED:
         return looking(arena, what)
+    if kind == RULED:
+        return ruling(arena, what, register)
     return filling(arena, what)
 
 
@@ -289,7 +309,7 @@ cdef class Summing(Action):
         if self.out != NULL:
             te_sum(self.outer, self.n, self.inner, self.source, self.out, self.divisor)
             return True
-        total = te_pairwise(self.source, self.size)
+        total = te_sum_of(self.source, self.size)
         v[self.register] = total if self.divisor == 1.0 else total / self.divisor
         return True
 
@@ -478,6 +498,58 @@ cdef list filled(list operands, double *v):
     return [v[(<FromRegister> x).number] if type(x) is FromRegister else x for x in operands]
 
 
+# -- calls of functions with rules of their own ------------------------------------------------------------------------
+@cython.final
+@cython.no_gc
+cdef class Ruling(Action):
+    """A call of a function that returns its derivative with its results."""
+
+    cdef object function
+    cdef list operands
+    cdef list outputs       # the place of each result, see `placed_output`
+
+    cdef bint run(self, double *v) except -1:
+        cdef Py_ssize_t k
+        operands = [number_of(<FromRegister> x, v) if type(x) is FromRegister else x for x in self.operands]
+        answer = self.function(operands)
+        if answer is None:
+            return False
+        results, (<CustomRecord> self.record).rule = answer
+        for k in range(PyList_GET_SIZE(self.outputs)):
+            if not store(self.outputs[k], results[k], v):
+                return False
+        return True
+
+
+cdef Action ruling(Arena arena, tuple what, uint32_t register):
+    cdef Ruling step = Ruling.__new__(Ruling)
+    cdef CustomRecord noted = what[5], record = CustomRecord.__new__(CustomRecord)
+    cdef list specs = what[2], discrete = list(what[4])
+    cdef Operand o
+    step.function = what[1]
+    step.operands = [
+        FromRegister(o.id, double) if o.view is None and o.id else arena.operand(o) for o, double in zip(specs, what[3])]
+    step.outputs = [placed_output(arena, place, discrete, register) for place in noted.outputs]
+    record.count, record.captured = noted.count, []
+    record.inputs = [(k, place if type(place) is View else (<Operand> specs[k]).id) for k, place in noted.inputs]
+    record.outputs = [register if type(place) is int else place for place in noted.outputs]
+    step.record = record
+    return step
+
+
+cdef int join_calls(Path path, Path made, uint32_t end) except -1:
+    """Let the calls of two paths that agree up to a register share what they recorded by themselves."""
+    cdef uint32_t i
+    if path.part is None or made.part is None:
+        return 0
+    for i in range(path.first, end):
+        if path.op[i] == TE_STEP:
+            what = path.part.steps[path.operands[i].a][0]
+            if what[0] == RULED:
+                what[1].join(made.part.steps[made.operands[i].a][0][1])
+    return 0
+
+
 # -- calls of primitives -----------------------------------------------------------------------------------------------
 @cython.final
 @cython.no_gc
@@ -557,7 +629,7 @@ cdef bint store(object place, object out, double *v) except -1:
         v[(<FromRegister> place).number] = out
         return True
     if type(place) is Seen:
-        return same_leaf(out, place.value)
+        return same_leaf(out, (<Seen> place).value)
     cls, parts = place
     if type(cls) is tuple:
         if type(out) is not dict or tuple(out) != cls:
@@ -625,7 +697,7 @@ cdef object kept_place(Arena arena, Calling step, tuple needed, object item, lis
 cdef object kept_output(object place, object item):
     """The output in the form that a rule keeps."""
     if type(place) is Seen:
-        return place.value
+        return (<Seen> place).value
     if type(place) is FromRegister:
         return FromRegister((<FromRegister> place).number, type(item) is not float)
     if type(place) is not tuple:
@@ -685,6 +757,9 @@ cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t regi
         part.make(what[1], what[2] + 1)
     elif what[0] == CALLED:
         make_outputs(part, (<PrimitiveRecord> what[5]).output)
+    elif what[0] == RULED:
+        for place in (<CustomRecord> what[5]).outputs:
+            make_outputs(part, place)
     elif what[0] == COMPUTED:
         part.make((<ElementwiseRecord> what[3]).result, 0)
     elif what[0] == SUMMED:
@@ -726,7 +801,7 @@ cdef bint same_note(object x, object y, bint outcomes) except -1:
     if kind == MADE:        # the contents of numpy.empty differ each time
         return x[1] == y[1]
     for k in range(1, len(x)):
-        if kind == LOOKED and k == 4 or kind == CALLED and k == 4:
+        if (kind == LOOKED or kind == CALLED or kind == RULED) and k == 4:
             if outcomes and not same_leaf(x[k], y[k]):
                 return False
         elif isinstance(x[k], ArrayRecord) or x[k] is None or y[k] is None:
@@ -764,6 +839,8 @@ cdef bint same_record(object x, object y) except -1:
     """Whether the outputs of two records have the same form, if the form depends on values."""
     if type(x) is not type(y):
         return False
+    if type(x) is CustomRecord:
+        return same_place((list, (<CustomRecord> x).outputs), (list, (<CustomRecord> y).outputs))
     return type(x) is not PrimitiveRecord or same_place((<PrimitiveRecord> x).output, (<PrimitiveRecord> y).output)
 
 

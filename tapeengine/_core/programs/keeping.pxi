@@ -19,7 +19,7 @@ cdef Layout layout_of(object data, uint32_t first, uint32_t end):
     """A layout whose numbers are in registers from `first` on, or below `end`."""
     cdef Layout layout = Layout.__new__(Layout)
     steps, aux = data
-    rest, depth, before = list(aux), 0, -1
+    rest, depth, before, numbers = list(aux), 0, -1, 0
     layout.aux = []
     for kind, n, id in steps:
         if kind in (FLOAT, NUMPY, FLOATS):
@@ -29,7 +29,7 @@ cdef Layout layout_of(object data, uint32_t first, uint32_t end):
         elif kind not in (DISCRETE, LIST, TUPLE, DICT):
             raise DataError(f"a structure has no kind of step {kind}")
         depth += 1 - (1 if before == FLOATS and kind in (LIST, TUPLE) else n if kind >= LIST else 0)
-        if depth < 1 or (before == FLOATS and kind not in (LIST, TUPLE)):
+        if depth < 1 or (before == FLOATS and (kind not in (LIST, TUPLE) or n != numbers)):
             raise DataError("the steps of a structure do not fit together")
         if kind == DICT:
             keys = rest.pop(0) if rest else None
@@ -42,7 +42,7 @@ cdef Layout layout_of(object data, uint32_t first, uint32_t end):
                 raise DataError(f"there is no class of numbers {name}")
             layout.aux.append(getattr(numpy, name))
         layout.add(kind, n, id)
-        before = kind
+        before, numbers = kind, n
     if depth != 1 or rest:
         raise DataError("the steps of a structure do not fit together")
     layout.aux = layout.aux or None
@@ -53,7 +53,7 @@ def plan_data(Plan plan):
     """A plan as a dict of numbers, texts, bytes and discrete leaves."""
     cdef Path path
     if plan.has_arrays:
-        raise NotReplayable("it works on arrays")
+        raise NotReplayable("it works on arrays or forks")
     if plan.has_calls:
         raise NotReplayable("it calls functions that are no instructions, such as math.gamma or those of numpy")
     numbers = {path: k for k, path in enumerate(plan.paths)}
@@ -94,6 +94,7 @@ def plan_of_data(dict data, structures, Py_ssize_t limit, compiler=None):
     plan.inputs = data["inputs"]
     plan.primals = [layout_of(layout, 1, plan.inputs + 1) for layout in data["primals"]]
     plan.known = tuple(data["known"])
+    check_arguments(plan)
     plan.paths = [path_of_data(each, plan.inputs + 1) for each in data["paths"]]
     if not plan.paths:
         raise DataError("there is no path")
@@ -112,6 +113,24 @@ def plan_of_data(dict data, structures, Py_ssize_t limit, compiler=None):
             if len(reached) > len(plan.paths):
                 raise DataError("paths fork in a circle")
     return plan
+
+
+cdef int check_arguments(Plan plan) except -1:
+    """Check that the arguments give each input one number, and that each discrete leaf has a value to compare with."""
+    cdef Layout layout
+    cdef Py_ssize_t i
+    cdef Step s
+    ids = []
+    for layout in plan.primals:
+        for i in range(layout.count):
+            s = layout.steps[i]
+            if s.kind in (FLOAT, NUMPY, FLOATS):
+                ids += range(s.id, s.id + (s.n if s.kind == FLOATS else 1))
+    if sorted(ids) != list(range(1, len(ids) + 1)) or len(ids) != plan.inputs:
+        raise DataError("the arguments have other numbers than the inputs")
+    if len(plan.known) != sum([leaves_without_register(layout) for layout in plan.primals]):
+        raise DataError("the arguments have other leaves than their structures")
+    return 0
 
 
 cdef Path path_of_data(dict data, uint32_t first):

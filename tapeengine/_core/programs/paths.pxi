@@ -218,6 +218,11 @@ cdef class Path:
         """Whether native code runs it."""
         return self.single.entries > 0 or self.lanes.entries > 0
 
+    @property
+    def has_arrays(self):
+        """Whether it works on arrays, so that it does not run in lanes."""
+        return self.part is not None and self.part.special_count > 0
+
     def data(self):
         """The bytes of the opcodes, of the operands, and of the constants."""
         cdef Py_ssize_t n = len(self)
@@ -532,7 +537,7 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
 
 
 cdef int list_specials(Path path) except -1:
-    """List the registers of a path's array operations and element accesses, the last one first."""
+    """List the registers of a path's array operations and element accesses, the last one first; see also `Needs`."""
     cdef ArrayPart part = path.part
     cdef uint32_t i
     part.specials = <uint32_t *> malloc((path.end + 1) * sizeof(uint32_t))
@@ -542,7 +547,7 @@ cdef int list_specials(Path path) except -1:
         if path.op[i] == TE_ACCESS or path.op[i] == TE_STEP:
             part.specials[part.special_count] = i
             part.special_count += 1
-    return 0
+    return find_needed(path)
 
 
 cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:

@@ -65,6 +65,8 @@ cdef class ArrayPart:
     cdef Py_ssize_t special_count
     cdef dict inputs            # storage -> View
     cdef dict epochs            # of each storage, at the end
+    cdef set unneeded           # numbers of the steps that no run does
+    cdef set settled            # and of those that are done once, when buffers are made
     cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef bint writes_inputs
@@ -161,6 +163,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef readonly dict places   # of the numbers of lanes, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly bint has_calls    # whether a path calls functions of Python
+    cdef bint writes_inputs # whether a path writes into an array among the arguments
     cdef readonly long long replays
     cdef long long clock    # the time of the last run
     cdef readonly Py_ssize_t evicted
@@ -180,4 +183,6 @@ cdef class Plan:            # all paths for arguments of one form
     cdef Arena run_arrays(self, Registers registers)
     cdef object vjp_of_arrays(self, Registers registers)
     cdef int evict(self) except -1
+    cdef int level(self, Path made) except -1
+    cdef int graft(self, Path made) except -1
     cdef int fork(self, Path path, Path made, uint32_t i) except -1

@@ -20,20 +20,21 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
+    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
     PyArray_DATA, PyArray_DescrFromType, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
-    PyArray_MatrixProduct, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, ndarray,
+    PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, ndarray,
 )
 
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
-    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand, te_pairwise,
+    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand, te_sum_of,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.products cimport ProductRecord
 from tapeengine._core.arrays.storing cimport (
-    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, SUMMED, WRITTEN, Operand, dense, errors_are_seen,
+    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand, dense, errors_are_seen,
 )
 from tapeengine._core.arrays.sums cimport SumRecord, te_sum
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY
@@ -92,6 +93,7 @@ class NotThisRun(NotReplayable):
 include "reading.pxi"
 include "arrays.pxi"
 include "paths.pxi"
+include "needed.pxi"
 
 
 @cython.final
@@ -216,6 +218,7 @@ cdef class Plan:
         """Enlarge the buffers of later runs for a path, which may be compiled from now on."""
         path.compiled_by(self.compiler)
         self.has_calls = self.has_calls or PyList_GET_SIZE(path.calls) > 0
+        self.writes_inputs = self.writes_inputs or path.part is not None and path.part.writes_inputs
         if path.end <= self.most:
             return 0
         if self.spare_cotangents != NULL:
@@ -267,7 +270,7 @@ cdef class Plan:
         cdef Path path = self.paths[0], other
         cdef Arena arena
         cdef uint32_t i = 0, reached
-        if path.part.writes_inputs and share_memory(registers.arrays):
+        if self.writes_inputs and share_memory(registers.arrays):
             return None
         arena = run_path(path, registers, &i)
         while i < path.end:
@@ -307,6 +310,12 @@ cdef class Plan:
     def has_arrays(self):
         """Whether a path computes arrays."""
         return (<Path> self.paths[0]).part is not None
+
+    @property
+    def has_numbers_only(self):
+        """Whether a path computes no arrays, although it may call functions with rules of their own."""
+        cdef Path path = self.paths[0]
+        return path.part is None or not path.part.inputs and all([what[0] == RULED for what, _ in path.part.steps])
 
     cpdef object value(self, tuple primals):
         """The program's value by replay; MISS if the program must run."""
@@ -382,24 +391,34 @@ cdef class Plan:
             If the program behaved differently although all guards had the same outcome.
         """
         cdef Path made = path_of(back, value, self.structures, primals, self.drops)
-        cdef Path path = self.paths[0], other
-        cdef uint32_t i
         self.check_arrays(made, primals, value)
-        i = path.parting(made, path.first)
+        self.graft(made)
+
+    def join(self, Plan recorded):
+        """Add the path of another recording, of which a plan has been made."""
+        self.graft(<Path> recorded.paths[0])
+
+    cdef int graft(self, Path made) except -1:
+        """Let a path fork where it leaves the others."""
+        cdef Path path = self.paths[0], other
+        cdef uint32_t i = path.parting(made, path.first)
         while i < path.end and i < made.end:
             for other in path.forks.get(i, ()):
                 if other.same(made, i):
                     path, i = other, other.parting(made, i)
                     break
             else:
-                self.fork(path, made, i)
-                return
+                join_calls(path, made, i)
+                return self.fork(path, made, i)
+        join_calls(path, made, i)
         if i < path.end or i < made.end:
             raise NotReplayable("it did not do the same again although all that it looked at was the same")
+        return 0
 
     cdef int fork(self, Path path, Path made, uint32_t i) except -1:
         if not path.may_part(made, i):
             raise NotReplayable("it did not do the same again although all that it looked at was the same")
+        self.level(made)
         path.forks.setdefault(i, []).append(made)
         self.clock += 1
         made.last = self.clock
@@ -407,6 +426,15 @@ cdef class Plan:
         self.grown(made)
         while len(self.paths) > self.limit:
             self.evict()
+        return 0
+
+    cdef int level(self, Path made) except -1:
+        """Give buffers to all paths if one of them needs some: they then run alike, each from its first instruction."""
+        cdef Path path
+        for path in (*self.paths, made):
+            if path.part is None and ((<Path> self.paths[0]).part is not None or made.part is not None):
+                path.part = array_part(Tape.__new__(Tape), [])
+                list_specials(path)
         return 0
 
     cdef int evict(self) except -1:
@@ -472,9 +500,10 @@ cdef object spelled_access(Path path, uint32_t register, uint32_t k):
 
 cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     what = path.part.steps[k][0]
-    names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "check")
-    function = what[1] if what[0] in (CALLED, COMPUTED, LOOKED) else ""
-    return f"%{register}: {names[what[0]]} {getattr(function, '__name__', getattr(function, 'name', ''))}".rstrip()
+    names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "fork", "check")
+    function = what[1] if what[0] in (CALLED, COMPUTED, RULED, LOOKED) else ""
+    done = " (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled else ""
+    return f"%{register}: {names[what[0]]} {getattr(function, '__name__', getattr(function, 'name', ''))}".rstrip() + done
 
 
 cdef tuple known_of_all(list layouts, tuple values, object structures, list forms):

@@ -7,6 +7,7 @@ cdef enum Watched:
     NAMES               # of a dict: some keys are looked up, others are not in it
     FUNCTION            # its attributes
     ATTRIBUTES          # of another object that has them in a dict
+    CONTENTS            # of an array
     ANYTHING            # the result of a function
 
 
@@ -32,6 +33,8 @@ cdef class Check:
             return self.attributes()
         if self.kind == ATTRIBUTES:
             return self.entries(self.watched.__dict__)
+        if self.kind == CONTENTS:
+            return same_memory(self.watched, self.saved[0]) or self.saved[1](self.watched, self.saved[0])
         return self.items(self.watched if self.kind == ITEMS else list(self.watched()))
 
     cdef bint cell(self) except -1:
@@ -78,6 +81,19 @@ cdef class Check:
             if not same_object(<object> PyList_GET_ITEM(now, i), <object> PyList_GET_ITEM(self.saved, i)):
                 return False
         return True
+
+
+cdef bint same_memory(object now, object saved) noexcept:
+    """Whether two arrays of numpy's own numbers have the same layout, one after the other in memory, and the same bytes."""
+    cdef ndarray a, b
+    if type(now) is not ndarray or type(saved) is not ndarray:
+        return False
+    a, b = <ndarray> now, <ndarray> saved
+    return (PyArray_TYPE(a) == PyArray_TYPE(b) and PyArray_TYPE(a) < NPY_OBJECT
+            and PyArray_ISNOTSWAPPED(a) and PyArray_ISNOTSWAPPED(b)
+            and PyArray_IS_C_CONTIGUOUS(a) and PyArray_IS_C_CONTIGUOUS(b) and PyArray_NDIM(a) == PyArray_NDIM(b)
+            and memcmp(PyArray_DIMS(a), PyArray_DIMS(b), PyArray_NDIM(a) * sizeof(Py_ssize_t)) == 0
+            and memcmp(PyArray_DATA(a), PyArray_DATA(b), PyArray_NBYTES(a)) == 0)
 
 
 cdef bint same_object(object now, object saved) except -1:
@@ -138,6 +154,12 @@ cdef class Checks:
             check.kind, check.saved = ATTRIBUTES, [*watched.__dict__, *watched.__dict__.values()]
         else:
             check.kind, check.saved = ANYTHING, list(watched())
+        self.each.append(check)
+
+    def add_array(self, watched, saved, compare):
+        """Watch an array; ``compare(array, saved)`` decides where its memory is no single block of numbers."""
+        cdef Check check = Check.__new__(Check)
+        check.kind, check.watched, check.saved = CONTENTS, watched, [saved, compare]
         self.each.append(check)
 
     cpdef bint same(self) except -1:

@@ -27,6 +27,12 @@ def is_swept_back_only():
     return h != NULL and not tape_of(h).keeps_tangents
 
 
+def is_recorded():
+    """Whether the latest open trace of this thread is a recording."""
+    cdef Head *h = innermost_here()
+    return h != NULL and h.guards != NULL
+
+
 def last_id(Tape tape):
     """The id of the latest record."""
     return tape.head.count - 1

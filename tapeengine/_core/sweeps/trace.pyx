@@ -8,6 +8,7 @@ from libc.stdint cimport uint32_t
 cimport cython
 
 from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.storing cimport plain
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
@@ -315,6 +316,15 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     finally:
         tape.close()
     return (value, back, aux) if has_aux else (value, back)
+
+
+def value_unseen(x):
+    """The plain number or array of a leaf, for the engine: a recording does not note that the program looked at it."""
+    if type(x) is Array:
+        return plain(x).copy()
+    if type(x) is ComplexDual:
+        return complex(value_unseen((<ComplexDual> x).re), value_unseen((<ComplexDual> x).im))
+    return (<Dual> x).v if type(x) is Dual else x
 
 
 def value_of(x):

@@ -1,0 +1,65 @@
+"""Tasks of a fork inside a staged program: each is recorded by itself, so that a replay runs them without Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tapeengine._core.programs.replay import MISS, NotReplayable, Plan
+from tapeengine._core.sweeps import trace
+
+if TYPE_CHECKING:
+    from tapeengine.transforms.contract import Engine
+    from tapeengine.transforms.tasks import Task
+
+__all__ = ["RECORDING", "RecordedTask"]
+
+#: The order of the tape of a recording.
+RECORDING = 3
+Pull = Callable[[Any], Any]
+
+
+class RecordedTask:
+    """The recordings of one task: a path for each way through its branches.
+
+    Attributes
+    ----------
+    plan : Plan
+    """
+
+    __slots__ = ("plan",)
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    @classmethod
+    def of(cls, engine: Engine, task: Task, values: list[Any]) -> tuple[Any, Pull, RecordedTask] | None:
+        """Run a task on plain values; return its value, the map to their cotangents, and the recording.
+
+        None if it cannot be replayed: it has effects, differentiates a part of itself, or computes arrays, where the
+        tapes of forks, which are of second order, may round differently.
+        """
+        value, back = trace.vjp(task, (values,), {}, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING)
+        if task.has_effects:
+            return None
+        try:
+            plan = Plan(back, value, (values,), engine.structures)
+        except NotReplayable:
+            return None
+        return (value, _of_values(back), cls(plan)) if plan.has_numbers_only else None
+
+    def replayed(self, values: list[Any]) -> tuple[Any, Pull] | None:
+        """Return the value and the map to the cotangents of other values; None if the task takes another path."""
+        found = self.plan.vjp((values,))
+        return None if found is MISS else (found[0], _of_values(found[1]))
+
+    def join(self, other: RecordedTask) -> None:
+        """Share the paths of another recording of the same task."""
+        if other.plan is not self.plan:
+            self.plan.join(other.plan)
+            other.plan = self.plan
+
+
+def _of_values(back: Any) -> Pull:
+    """The cotangents of a task's only argument, the list of its values."""
+    return lambda cotangent: back(cotangent)[0]
