@@ -688,7 +688,7 @@ cdef class Backpropagator:
         self.words = self.few
 
     def __dealloc__(self):
-        if self.native is not None:
+        if self.native is not None and self.native.forward is not None:   # the collector may have cleared either
             self.native.forward.end(&self.memory)
         te_free(&self.memory)
         if self.words != self.few:
