@@ -129,10 +129,12 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     p.operated(node, [(operand, term)])
     match op:
         case ast.UAdd():
-            return term
+            numeric.no_conditions(p, node, (term,))
+            return numeric.elementwise(p, node, numeric.positive, (term,))
         case ast.USub():
             if isinstance(term, Literal):
                 return lit(-term.value)
+            numeric.no_conditions(p, node, (term,))
             return numeric.elementwise(p, node, numeric.negative, (term,))
     p.error(node, "~ is not in the language", "use not")
 
@@ -267,7 +269,7 @@ def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | No
         case ast.Call(func=callee, args=[ast.Name(id=name), cls]) if (
             name in env and p.static(callee, env) is isinstance
         ):
-            of = p.table(p.annotation_object(cls))
+            of = p.annotated(cls, node, "the class")
         case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
             of = UNIT
         case _:

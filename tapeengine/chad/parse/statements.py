@@ -422,7 +422,7 @@ def _fits(p: Parser, case: ast.match_case, option: Type) -> bool:
         case ast.MatchSingleton(value=None):
             return option == UNIT
         case ast.MatchClass(cls=cls):
-            return p.table(p.annotation_object(cls)) == option
+            return p.annotated(cls, cls, "the class") == option
     p.error(case.pattern, "this pattern is not in the language", "write case Class(name, ...), case None or case _")
 
 
