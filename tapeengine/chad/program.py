@@ -360,7 +360,7 @@ class Program(Enterable):
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays."""
         if self.wanted:
-            check_lists(self.wanted, self.positional(primals, {})[0], primals)
+            check_lists(self.wanted, self.names, primals)
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -368,9 +368,8 @@ class Program(Enterable):
         found = self.parsed().arrays
         self.__dict__["wanted"] = found  # for programs that call themselves by way of others
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
-        names = self.positional((), {})[0]
         used = {name for each in found for operand in each.operands for name, _ in operand.places}
-        self.arrays = tuple(i for i, name in enumerate(names) if name in used) or None
+        self.arrays = tuple(i for i, name in enumerate(self.names) if name in used) or None
         return found
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
@@ -397,10 +396,14 @@ class Program(Enterable):
         """How many arguments there are."""
         return self.function.__code__.co_argcount
 
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return self.function.__code__.co_varnames[: self.arity]
+
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""
-        names = self.function.__code__.co_varnames[: self.arity]
-        return names, (*args, *self.others(len(args), named))
+        return self.names, (*args, *self.others(len(args), named))
 
     @functools.cached_property
     def is_twice_differentiable(self) -> bool:

@@ -288,8 +288,8 @@ def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -
     """Give a program whose parameters have no annotations for the types of arguments."""
     names = program.positional((None,) * program.arity, {})[0]
     _count(p, node, args, [a.type for a in args][: len(names)] or [])
-    given = {n: a.type for n, a in zip(names, args, strict=True) if n in program.inferred}
-    return program.for_types(given, tuple(map(show, given.values())))
+    given = {n: p.table.known(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
+    return program.for_types(given, tuple(show(known.of) for known in given.values()))
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:

@@ -414,8 +414,7 @@ class Parser:
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""
         if arg.annotation is None and node is self.tree and arg.arg in self.given:
-            given = self.given[arg.arg]
-            return given if isinstance(given, Type) else self.translated(given, arg, f"the parameter {arg.arg}")
+            return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}")
         return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
     def header(self) -> tuple[tuple[Type, ...], Type | None]:

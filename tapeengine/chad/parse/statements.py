@@ -127,7 +127,7 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
 
 
 ADVICE = {
-    ast.Try: "check arguments outside the program",
+    ast.Try: "leave the body of a try with finally at its end only, or check arguments outside the program",
     ast.With: "do it outside the program",
     ast.Delete: "leave the variable be",
     ast.Global: "pass the value in and return it",
