@@ -13,8 +13,8 @@ from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.errors import TapeEngineError
 
 BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
-UNARY = ("-{0}", "+{0}", "abs({0})", "not {0}", "{0} * x", "-{0} * x", "{0} ** 2")
-BINARY = ("+", "-", "*", "/", "//", "%", "**", "<", "==")
+UNARY = ("-{0}", "+{0}", "abs({0})", "not {0}", "~{0}", "{0} * x", "-{0} * x", "{0} ** 2")
+BINARY = ("+", "-", "*", "/", "//", "%", "**", "<", "==", "&", "|", "^")
 KINDS = {
     "bool": (False, True),
     "int": (-2, 0, 3),

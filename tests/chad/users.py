@@ -588,3 +588,41 @@ def e13(x, y=None):
 @case((2.0,), (2.0, 3.0))
 def e14(x, y=None):
     return sum(x for _ in range(2) if y is None or y > 2)
+
+
+@case((V,), (A([-1.0]),), (A([]),))
+def masks(x):
+    mask = (x > 0) & (x < 1.8)
+    return np.sum(x[mask] ** 2) + np.sum(x[~mask])
+
+
+@case((V,), (A([]),))
+def either(x):
+    outside = (x < -1) | (x > 1)
+    y = np.where(outside, x, x * x)
+    return y.sum(), outside
+
+
+@case(
+    (V,),
+)
+def marked(x):
+    y = x.copy()
+    y[(y < -1) ^ (y > 1)] = 0.0
+    return y * 2
+
+
+@case((V, 2.0), (A([]), 2.0))
+def eager(x, t):
+    return t if (t > 3) & (x[0] > 1) else t * t
+
+
+@case(
+    (V, 2.0),
+)
+def looped(x, t):
+    s = 0.0
+    for v in x:
+        if (v > 0) & (v < 1) | (t < 1):
+            s += v * t
+    return s

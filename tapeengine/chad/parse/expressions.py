@@ -136,7 +136,9 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
                 return lit(-term.value)
             numeric.no_conditions(p, node, (term,))
             return numeric.elementwise(p, node, numeric.negative, (term,))
-    p.error(node, "~ is not in the language", "use not")
+    if isinstance(term.type, Array) and numeric.numbers_of(term.type) == BOOL:
+        return numeric.elementwise(p, node, numeric.opposite, (term,))
+    p.error(node, "~ of other values than arrays of conditions is not in the language", "use not")
 
 
 COMPARISONS: Mapping[type, str] = MappingProxyType(

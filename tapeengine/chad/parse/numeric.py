@@ -124,12 +124,30 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
     """``left op right``."""
     if isinstance(op, ast.MatMult):
         return p.grammar.matmul(p, node, left, right)
+    if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
+        return elementwise(p, node, lambda p, node, xs: logical(p, node, op, xs[0], xs[1]), (left, right))
     if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
         p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
     no_conditions(p, node, (left, right))
     if isinstance(op, ast.Pow):
         no_conditions(p, node, (left,))
     return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1]), (left, right))
+
+
+def logical(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
+    """``left & right``, ``|`` and ``^`` of bools, both of which are computed."""
+    if {left.type, right.type} != {BOOL}:
+        p.error(node, f"{type(op).__name__} of numbers is not in the language", "use it on conditions")
+    if isinstance(op, ast.BitXor):
+        return Op("ne", (left, right), BOOL)
+    if isinstance(op, ast.BitAnd):
+        return Op("and", (left, right), BOOL)
+    return Op("not", (Op("and", (Op("not", (left,), BOOL), Op("not", (right,), BOOL)), BOOL),), BOOL)
+
+
+def opposite(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+    """``not x`` of an element of an array of bools."""
+    return Op("not", (xs[0],), BOOL)
 
 
 def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
