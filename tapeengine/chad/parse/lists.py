@@ -87,11 +87,11 @@ class Kinds:
 
     Examples
     --------
-    >>> text = "def f(xs):\n    ys = [x for x in xs]\n    zs = np.sin(ys)\n    return ys + ys, zs * xs"
+    >>> text = "def f(xs):\n    ys = [1.0 for x in xs]\n    zs = np.sin(ys)\n    return ys + ys, zs * xs"
     >>> tree = ast.parse(text).body[0]
     >>> kinds = Kinds(tree, "np".__eq__)
     >>> [kinds.of(e) for e in tree.body[-1].value.elts]
-    [ListOf(element=None), 'array']
+    [ListOf(element='number'), 'array']
     """
 
     def __init__(
