@@ -26,7 +26,7 @@ OPERATORS: Mapping[str, tuple[str, int]] = MappingProxyType(
         "mul": ("*", 7), "div": ("/", 7), "imul": ("*", 7), "ifloordiv": ("//", 7), "imod": ("%", 7), "mod": ("%", 7),
     }
 )  # fmt: skip
-ATOM = 20
+ATOM, COMPARISON = 20, 4
 Structure = str | tuple["Structure", str]
 
 
@@ -339,13 +339,15 @@ class Writer:
         if term.op in OPERATORS:
             sign, level = OPERATORS[term.op]
             a, b = term.args
-            return f"{self.expr(a, level)} {sign} {self.expr(b, level + 1)}", level
+            first = level + (level == COMPARISON)  # Python chains comparisons
+            return f"{self.expr(a, first)} {sign} {self.expr(b, level + 1)}", level
         if term.op in ("neg", "ineg"):
             return f"-{self.expr(term.args[0], 8)}", 8
         if term.op == "pow":
             return f"{self.expr(term.args[0], 10)} ** {self.expr(term.args[1], 9)}", 9
         names = {
             "not": "not_",
+            "and": "and_",
             "real": "float",
             "trunc": "int",
             "imax": "max",

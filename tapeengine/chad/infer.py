@@ -12,7 +12,9 @@ from tapeengine.primitive import is_traced
 
 __all__ = ["annotation_of", "key_of"]
 
-KINDS = {"f": float, "i": int, "u": int, "b": bool}
+KINDS = {"f": float, "i": int, "b": bool}
+#: Arrays whose arithmetic is not that of the language's numbers, with what to give instead.
+OTHERS = {"u": "wraps at zero: give x.astype(int)", "f": "rounds to fewer digits: give x.astype(float)"}
 
 
 def annotation_of(value: Any, name: str) -> Any:
@@ -30,11 +32,13 @@ def annotation_of(value: Any, name: str) -> Any:
     """
     if value is None or isinstance(value, bool | numpy.bool_):
         return None if value is None else bool
-    if isinstance(value, int | numpy.integer):
+    if isinstance(value, int | numpy.signedinteger):
         return int
     if isinstance(value, float | numpy.floating):
         return float
     dtype = getattr(value, "dtype", None)
+    if dtype is not None and (dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize < 8 and value.ndim)):
+        raise UnsupportedError(f"the parameter {name} is of {dtype}, which {OTHERS[dtype.kind]}, or annotate it")
     if dtype is not None and dtype.kind in KINDS:
         return _nested(KINDS[dtype.kind], value.ndim)
     if is_traced(value):

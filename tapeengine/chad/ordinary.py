@@ -67,7 +67,7 @@ def on_duals(
     known[function] = lambda *args, **named: made(*args, **named)  # where functions call one another
     outside = {name: given[name] for name in used if name in given}
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
-    if "float" in used.difference(given) and "isinstance" not in used:
+    if "float" in used.difference(given) and used.isdisjoint(("isinstance", "type")):
         exchanged["float"] = _number
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
     same = all(given.get(name) is value for name, value in exchanged.items())
@@ -165,6 +165,10 @@ def _is_own(value: Any, function: FunctionType) -> bool:
 def _number(x: Any = 0.0) -> Any:
     """``float(x)``, which leaves a traced number as it is."""
     return x if is_traced(x) and not getattr(x, "shape", ()) else float(x)
+
+
+#: What numpy reads where it is given in place of `float` as the dtype of an array.
+_number.dtype = numpy.dtype(float)  # type: ignore[attr-defined]
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:

@@ -38,6 +38,7 @@ DISCRETE: Mapping[str, tuple[Callable[..., Any], Type]] = MappingProxyType(
         "eq": (operator.eq, BOOL),
         "ne": (operator.ne, BOOL),
         "not": (operator.not_, BOOL),
+        "and": (operator.and_, BOOL),
         "iadd": (operator.add, INT),
         "isub": (operator.sub, INT),
         "imul": (operator.mul, INT),

@@ -35,7 +35,7 @@ from tapeengine.chad.ordinary import holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
 from tapeengine.chad.parse.state import Parsed
-from tapeengine.chad.parse.whole_arrays import Wanted, check_lists
+from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
 from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
@@ -50,6 +50,8 @@ __all__ = ["Program", "program"]
 ERRORS = (ArithmeticError, ValueError, LookupError)
 #: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.
 NOT_TAKEN = math.inf
+#: Arguments of these types hold no lists.
+ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
 #: The programs there are, by name.
 SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
 #: For each function whose name another function's program has, the names of its own programs.
@@ -303,7 +305,7 @@ class Program(Enterable):
             entered: tuple[Any, Any] | None = enter(instance, primals, named)
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named) if named or len(primals) < self.arity else ()
-        if list in map(type, primals):
+        if not ARRAYS.issuperset(map(type, primals)):
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
@@ -358,13 +360,16 @@ class Program(Enterable):
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays."""
         if self.wanted:
-            check_lists(self.wanted, self.positional(primals, {})[0], primals)
+            check_lists(self.wanted, self.names, primals)
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
         """Where the program uses its arguments as whole arrays; the short way leaves lists to the longer one then."""
         found = self.parsed().arrays
-        self.arrays = tuple({i for each in found for i, depth in each.arguments if depth == 0}) or None
+        self.__dict__["wanted"] = found  # for programs that call themselves by way of others
+        found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
+        used = {name for each in found for operand in each.operands for name, _ in operand.places}
+        self.arrays = tuple(i for i, name in enumerate(self.names) if name in used) or None
         return found
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
@@ -391,10 +396,14 @@ class Program(Enterable):
         """How many arguments there are."""
         return self.function.__code__.co_argcount
 
+    @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return self.function.__code__.co_varnames[: self.arity]
+
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""
-        names = self.function.__code__.co_varnames[: self.arity]
-        return names, (*args, *self.others(len(args), named))
+        return self.names, (*args, *self.others(len(args), named))
 
     @functools.cached_property
     def is_twice_differentiable(self) -> bool:

@@ -138,3 +138,19 @@ def test_a_recursive_function_that_is_not_decorated_calls_itself() -> None:
         assert value == expected == towers(5, 0.3)
         assert back(1.0)[1] == pytest.approx(wanted(1.0)[1], rel=1e-14)
     assert inside.__closure__ is not None and inside.__closure__[0].cell_contents is inside
+
+
+def halves(x):
+    return np.zeros(2, dtype=float) + np.array([1, 2]).astype(float) * float(x)
+
+
+def kind_of(x):
+    return x if type(x) is float else -x
+
+
+@pytest.mark.parametrize("function", [halves, kind_of])
+def test_float_means_the_type_where_it_is_no_call(function: Any) -> None:
+    exchanged = on_duals(function)
+    assert exchanged is not None
+    np.testing.assert_array_equal(exchanged(2.0), function(2.0))
+    np.testing.assert_array_equal(te.jvp(on_duals(halves), (2.0,), (1.0,))[1], [1.0, 2.0])

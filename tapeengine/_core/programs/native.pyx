@@ -688,7 +688,7 @@ cdef class Backpropagator:
         self.words = self.few
 
     def __dealloc__(self):
-        if self.native is not None:
+        if self.native is not None and self.native.forward is not None:   # the collector may have cleared either
             self.native.forward.end(&self.memory)
         te_free(&self.memory)
         if self.words != self.few:
@@ -921,7 +921,7 @@ cdef class Enterable:
     """
 
     cdef public Native native, many
-    cdef public tuple arrays  # the arguments that must not be lists
+    cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
 
 
 def enter(program, tuple primals, dict keywords):
@@ -936,8 +936,9 @@ def enter(program, tuple primals, dict keywords):
         return None
     if (<Enterable> program).arrays is not None:
         for i in (<Enterable> program).arrays:
-            if i < len(primals) and PyList_CheckExact(primals[i]):
-                return None
+            if i < len(primals) and not PyArray_CheckExact(primals[i]):
+                program.check_lists(primals)
+                break
     return native.ahead(primals)
 
 

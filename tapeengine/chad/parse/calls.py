@@ -247,6 +247,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         symbol, params, result = found.__tapeengine_signature__()
         _count(p, node, args, params)
         p.programs[symbol] = found
+        p.passes(found, *arguments_of(p, node, found))
         return Call(symbol, coerced(p, node, args, params), result)
     name = library_name(found)
     if name in REFUSED:
@@ -269,17 +270,31 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
 
 
+def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:
+    """Give the names of a program's parameters and the expressions of the arguments of a call, as far as it has any."""
+    names = list(program.positional((), {})[0])
+    if isinstance(node, ast.Attribute):
+        return names, [node.value]
+    if not isinstance(node, ast.Call):
+        return names, []
+    args = list(node.args)
+    if isinstance(node.func, ast.Attribute) and not p.is_module(node.func.value):
+        args.insert(0, node.func.value)
+    named = [(str(k.arg), k.value) for k in node.keywords if k.arg in names]
+    return names[: len(args)] + [n for n, _ in named], args + [value for _, value in named]
+
+
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
     """Give a program whose parameters have no annotations for the types of arguments."""
     names = program.positional((None,) * program.arity, {})[0]
     _count(p, node, args, [a.type for a in args][: len(names)] or [])
-    given = {n: a.type for n, a in zip(names, args, strict=True) if n in program.inferred}
-    return program.for_types(given, tuple(map(show, given.values())))
+    given = {n: p.table.known(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
+    return program.for_types(given, tuple(show(known.of) for known in given.values()))
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     """Make a dataclass or NamedTuple."""
-    of = p.table(cls)
+    of = p.translated(cls, node, cls.__name__)
     assert isinstance(of, Product)
     given: dict[str, ast.expr] = dict(zip(of.fields, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})

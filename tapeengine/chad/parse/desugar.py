@@ -76,9 +76,11 @@ class Plain(ast.NodeTransformer):
         return [assignment(name, False, node), node, ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])]
 
     def visit_Try(self, node: ast.Try) -> Any:
-        """Leave the handlers to the plain function."""
+        """Leave the handlers to the plain function; what `finally` says follows, unless the body may be left."""
         self.generic_visit(node)
-        return node if node.finalbody else [*node.body, *node.orelse]
+        found = jumps([*node.body, *node.orelse])
+        may_leave = found.returns or found.breaks or found.continues
+        return node if node.finalbody and may_leave else [*node.body, *node.orelse, *node.finalbody]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Bind the names of the value before it, unless an element of an array is read before that."""

@@ -28,7 +28,7 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Type, show
 
-__all__ = ["condition", "expression", "narrowing"]
+__all__ = ["condition", "expression", "narrowing", "tested"]
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
@@ -129,12 +129,16 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     p.operated(node, [(operand, term)])
     match op:
         case ast.UAdd():
-            return term
+            numeric.no_conditions(p, node, (term,))
+            return numeric.elementwise(p, node, numeric.positive, (term,))
         case ast.USub():
             if isinstance(term, Literal):
                 return lit(-term.value)
+            numeric.no_conditions(p, node, (term,))
             return numeric.elementwise(p, node, numeric.negative, (term,))
-    p.error(node, "~ is not in the language", "use not")
+    if isinstance(term.type, Array) and numeric.numbers_of(term.type) == BOOL:
+        return numeric.elementwise(p, node, numeric.opposite, (term,))
+    p.error(node, "~ of other values than arrays of conditions is not in the language", "use not")
 
 
 COMPARISONS: Mapping[type, str] = MappingProxyType(
@@ -147,7 +151,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
     fixed = decided_before(p, node, env)
     if fixed is not None:
         return fixed
-    if isinstance(node.ops[0], ast.Is | ast.IsNot) and narrowing(p, node, env) is not None:
+    if isinstance(node.ops[0], ast.Is | ast.IsNot) and tested(p, node, env) is not None:
         return condition(p, node, env)
     left_node, left = node.left, expression(p, node.left, env)
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
@@ -201,6 +205,12 @@ def both(tests: list[Term]) -> Term:
 
 def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: Type | None) -> Term:
     """``and``, ``or`` as values: the first operand that decides, itself."""
+    while (known := by_type(p, values[0], env)) is not None:
+        if known == isinstance(op, ast.Or) or len(values) == 1:
+            return lit(known)
+        values = values[1:]
+    if len(values) == 1:
+        return expression(p, values[0], env, wanted)
     if any(narrowing(p, v, env) is not None for v in values):
         return bool_op(p, op, values, env)
     first, *others = (expression(p, v, env, wanted) for v in values)
@@ -227,7 +237,15 @@ def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) 
 
 def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
     """``and``, ``or``: the right side is evaluated only if need be."""
-    tests = [condition(p, v, env) for v in values]
+    tests: list[Term] = []
+    for value in values:
+        test = condition(p, value, env)
+        ends = isinstance(test, Literal) and test.value == isinstance(op, ast.Or)
+        tests += [test] if ends or not isinstance(test, Literal) else []
+        if ends:
+            break
+    if not tests:
+        return lit(isinstance(op, ast.And))
     if isinstance(op, ast.And):
         return both(tests)
     result = tests[-1]
@@ -238,6 +256,8 @@ def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term
 
 def condition(p: Parser, node: ast.expr, env: Env) -> Term:
     """Parse a condition: a bool, or a test of which member of a union something is."""
+    if (known := by_type(p, node, env)) is not None:
+        return lit(known)
     narrowed = narrowing(p, node, env)
     if narrowed is not None:
         name, chosen, positive = narrowed
@@ -258,24 +278,44 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
     p.error(node, f"a condition is a bool, not {show(term.type)}", "compare with something")
 
 
-def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | None:
-    """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable of a union: name, option, is it positive."""
+def tested(p: Parser, node: ast.expr, env: Env) -> tuple[str, Type, bool] | None:
+    """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable: name, type, is it positive."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            inner = narrowing(p, operand, env)
+            inner = tested(p, operand, env)
             return None if inner is None else (inner[0], inner[1], not inner[2])
         case ast.Call(func=callee, args=[ast.Name(id=name), cls]) if (
             name in env and p.static(callee, env) is isinstance
         ):
-            of = p.table(p.annotation_object(cls))
-        case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
-            of = UNIT
-        case _:
-            return None
+            return name, p.annotated(cls, node, "the class"), True
+        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=None)]) if isinstance(
+            op, ast.Is | ast.IsNot
+        ):
+            return name, UNIT, isinstance(op, ast.Is)
+    return None
+
+
+def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
+    """Give the result of ``isinstance(x, C)`` or ``x is None`` where the type of x alone decides it."""
+    test = tested(p, node, env)
+    if test is None or not isinstance(env.get(test[0]), Term):
+        return None
+    name, of, positive = test
+    own: Type = env[name].type
+    if p.table.options(own) is not None or not (of == UNIT or isinstance(of, Product)):
+        return None
+    return (own == of) == positive
+
+
+def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | None:
+    """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable of a union: name, option, is it positive."""
+    test = tested(p, node, env)
+    if test is None or by_type(p, node, env) is not None:
+        return None
+    name, of, positive = test
     options = p.table.options(env[name].type) if isinstance(env.get(name), Term) else None
     if options is None or of not in options:
         p.error(node, f"{name} is not a union with the member {show(of)}", "give it a union type")
-    positive = not (isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.IsNot))
     return name, options.index(of), positive
 
 
@@ -284,6 +324,8 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     narrowed = narrowing(p, node.test, env)
     if narrowed is None:
         test = condition(p, node.test, env)
+        if isinstance(test, Literal):
+            return expression(p, node.body if test.value else node.orelse, env, wanted)
         terms = alternatives(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
-from tapeengine.chad.parse.expressions import condition, elements, expression, narrowing
+from tapeengine.chad.parse.expressions import condition, elements, expression, tested
 from tapeengine.chad.parse.parameters import of_all
 from tapeengine.chad.parse.reshaping import RESHAPING, reshaped
 from tapeengine.chad.parse.state import Env, Parser
@@ -381,7 +381,7 @@ def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``isinstance(x, C)`` as a bool."""
-    if narrowing(p, node, env) is None:
+    if tested(p, node, env) is None:
         p.error(node, "this use of isinstance", "test a variable of a union: isinstance(x, C)")
     return condition(p, node, env)
 

@@ -2,17 +2,36 @@
 
 Python joins and repeats lists, and refuses most other operators on them; numpy computes element by element. Both are
 arrays in the language, so the text decides: a display, a comprehension or a call of `list` makes a list, functions of
-numpy make arrays. What is neither, such as an argument, is known when the program is called
-(`tapeengine.chad.parse.whole_arrays`).
+numpy make arrays. What an argument is, or a part of one, is known when the program is called; the text says which part
+of which argument an expression is (`tapeengine.chad.parse.whole_arrays`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["ARRAY", "Kind", "Kinds", "ListOf"]
+__all__ = [
+    "ARRAY",
+    "Given",
+    "Kind",
+    "Kinds",
+    "ListOf",
+    "Place",
+    "Results",
+    "TupleOf",
+    "extended",
+    "parameters_of",
+    "substituted",
+]
+
+#: A parameter, and the steps to a part of it: positions and names of fields.
+Place = tuple[str, tuple[int | str, ...]]
+#: Longer ways, and sets of more places, say nothing: parts of recursive records.
+MOST_STEPS, MOST_PLACES = 6, 16
+#: Rounds after which the text says nothing.
+MOST_ROUNDS = 100
 
 
 @dataclass(frozen=True)
@@ -22,14 +41,32 @@ class ListOf:
     element: Kind = None
 
 
+@dataclass(frozen=True)
+class TupleOf:
+    """A tuple, with the kinds of its items."""
+
+    items: tuple[Kind, ...]
+
+
+@dataclass(frozen=True)
+class Given:
+    """An argument or a part of one, or a slice of these; with branches, one of several."""
+
+    places: frozenset[Place]
+
+
 #: A numpy array, or a number of one.
 ARRAY = "array"
 #: A number of Python's.
 NUMBER = "number"
+#: One of too many parts of arguments.
+SOME = "some"
 #: Whatever the other assignments of a name say.
 ANY = "any"
 #: None where the text does not say.
-Kind = ListOf | str | None
+Kind = ListOf | TupleOf | Given | str | None
+#: The kind of what a function returns, and the names of its parameters.
+Results = tuple[Kind, tuple[str, ...]]
 #: Functions that make a list of an iterable.
 MAKING = ("list", "sorted")
 #: Methods that give a list or an array of the same kind.
@@ -50,51 +87,78 @@ class Kinds:
 
     Examples
     --------
-    >>> text = "def f(xs):\n    ys = [x for x in xs]\n    zs = np.sin(ys)\n    return ys + ys, zs * xs"
+    >>> text = "def f(xs):\n    ys = [1.0 for x in xs]\n    zs = np.sin(ys)\n    return ys + ys, zs * xs"
     >>> tree = ast.parse(text).body[0]
     >>> kinds = Kinds(tree, "np".__eq__)
     >>> [kinds.of(e) for e in tree.body[-1].value.elts]
-    [ListOf(element=None), 'array']
+    [ListOf(element='number'), 'array']
     """
 
     def __init__(
         self,
         function: ast.FunctionDef,
         is_numpy: Callable[[str], bool],
-        result: Callable[[str], Kind] = lambda name: None,
+        result: Callable[[str], Results] = lambda name: (None, ()),
     ) -> None:
         self.is_numpy, self.result = is_numpy, result
-        bound = [pair for node in ast.walk(function) for pair in bindings(node)]
+        own = parameters_of(function)
+        local = dict(pair for node in ast.walk(function) for pair in functions_in(node) if node is not function)
+        bound = [pair for node in ast.walk(function) for pair in (*bindings(node), *passed(node, local))]
         arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg)}
-        self.names: dict[str, Kind] = {name: ANY for name, _ in bound if name not in arguments}
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
-        while True:  # a kind depends on those of other names
-            found = {name: self.common([self.of(e) for n, e in bound if n == name]) for name in self.names}
+        given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
+        called = {name for node in ast.walk(function) for name, _ in passed(node, local)}
+        self.names: dict[str, Kind] = {n: ANY for n, _ in bound if n in called or n not in arguments}
+        self.names.update(given)
+        for _ in range(MOST_ROUNDS):  # a kind depends on those of other names
+            kinds = {name: [self.of(e) for n, e in bound if n == name] for name in self.names}
+            found = {n: self.common([*each, *([given[n]] if n in given else [])]) for n, each in kinds.items()}
             if found == self.names:
                 break
             self.names = found
+        else:
+            self.names = dict.fromkeys(self.names)
 
     def common(self, kinds: Sequence[Kind]) -> Kind:
         """Give the kind of a value that has one of several."""
         kinds = [k for k in kinds if k != ANY]
+        if SOME in kinds:
+            return SOME
         lists = [k for k in kinds if isinstance(k, ListOf)]
         if lists and len(lists) == len(kinds):
             return ListOf(self.common([k.element for k in lists]))
+        tuples = [k.items for k in kinds if isinstance(k, TupleOf)]
+        if tuples and len(tuples) == len(kinds) and len({len(items) for items in tuples}) == 1:
+            return TupleOf(tuple(map(self.common, zip(*tuples, strict=True))))
+        given = [k.places for k in kinds if isinstance(k, Given)]
+        if given:
+            return known(frozenset().union(*given))
         return ANY if not kinds else kinds[0] if all(k == kinds[0] for k in kinds) else None
 
-    def element(self, kind: Kind) -> Kind:
+    def element(self, kind: Kind, position: int = 0) -> Kind:
         """Give the kind of an element."""
-        return kind.element if isinstance(kind, ListOf) else None if kind == NUMBER else kind
+        match kind:
+            case ListOf(element=element):
+                return element
+            case TupleOf(items=items):
+                return items[position] if -len(items) <= position < len(items) else None
+            case Given():
+                return extended(kind, (position,))
+        return None if kind == NUMBER else kind
 
     def of(self, node: ast.expr) -> Kind:
         """Give the kind of an expression."""
         match node:
             case ast.Constant(value=int() | float()):
                 return NUMBER
-            case Element(over=over):
-                return self.element(self.of(over))
+            case Element(over=over, position=position):
+                return self.element(self.of(over), position)
             case ast.Name(id=name):
                 return NUMBER if name in self.numbers else self.names.get(name)
+            case ast.Tuple(elts=elts):
+                return TupleOf(tuple(map(self.of, elts)))
+            case ast.UnaryOp(operand=value) if isinstance(self.of(value), Given):
+                return None
             case ast.List(elts=elts):
                 return ListOf(self.common(list(map(self.of, elts))))
             case ast.ListComp(elt=elt):
@@ -105,9 +169,17 @@ class Kinds:
                 return self.of(value)
             case ast.BinOp():
                 return self.of_operator(node)
-            case ast.Subscript(value=value, slice=index):
+            case ast.Attribute(value=value, attr=attr) if isinstance(kind := self.of(value), Given):
+                return extended(kind, (attr,))
+            case ast.Subscript(value=value, slice=ast.Slice()):
                 kind = self.of(value)
-                return kind if isinstance(index, ast.Slice) else self.element(kind)
+                return None if isinstance(kind, TupleOf) else kind
+            case ast.Subscript(value=value, slice=ast.Constant(value=int(position))):
+                return self.element(self.of(value), position)
+            case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back)))):
+                return self.element(self.of(value), -back)
+            case ast.Subscript(value=value):
+                return self.element(self.of(value))
             case ast.Call():
                 return self.of_call(node)
         return None
@@ -130,9 +202,11 @@ class Kinds:
         match node.func:
             case ast.Name(id=name) if name in MAKING:
                 return ListOf(self.element(self.of(node.args[0])) if node.args else None)
+            case ast.Name(id="reversed") if node.args:
+                return self.of(node.args[0])
             case ast.Name(id=name):
                 called = f"{name}()"
-                return self.names[called] if called in self.names else self.result(name)
+                return self.names[called] if called in self.names else self.of_outside(name, node)
             case ast.Lambda(body=body):
                 return self.of(body)
             case ast.Attribute(value=ast.Name(id=name)) if self.is_numpy(name):
@@ -142,15 +216,80 @@ class Kinds:
                 return kind if kind == ARRAY or attr in COPYING else None
         return None
 
+    def of_outside(self, name: str, node: ast.Call) -> Kind:
+        """Give the kind of what a function outside returns for the arguments of a call."""
+        kind, names = self.result(name)
+        each = zip(names, node.args, strict=False)
+        given = {n: self.of(a) for n, a in (*each, *((str(k.arg), k.value) for k in node.keywords))}
+        return substituted(kind, given, self)
+
+
+def known(places: frozenset[Place]) -> Kind:
+    """Give the kind of one of several parts of arguments; SOME if they are too many, or too deep."""
+    if len(places) > MOST_PLACES or any(len(steps) > MOST_STEPS for _, steps in places):
+        return SOME
+    return Given(places)
+
+
+def extended(kind: Given, more: tuple[int | str, ...]) -> Kind:
+    """Give the kind of a part of a part of an argument."""
+    return known(frozenset((name, (*steps, *more)) for name, steps in kind.places))
+
+
+def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
+    """Give the kind that a function's result has if its arguments have these kinds."""
+    match kind:
+        case ListOf(element=element):
+            return ListOf(substituted(element, given, kinds))
+        case TupleOf(items=items):
+            return TupleOf(tuple(substituted(item, given, kinds) for item in items))
+        case Given(places=places):
+            return kinds.common([part_of(given.get(name), steps, kinds) for name, steps in sorted(places, key=str)])
+    return kind
+
+
+def part_of(kind: Kind, steps: Sequence[int | str], kinds: Kinds) -> Kind:
+    """Give the kind of the part to which steps lead."""
+    for step in steps:
+        if isinstance(step, int):
+            kind = kinds.element(kind, step)
+        else:
+            kind = extended(kind, (step,)) if isinstance(kind, Given) else None
+    return kind
+
 
 class Element(ast.expr):
     """Stands for an element of what an expression gives."""
 
     _fields = ("over",)
 
-    def __init__(self, over: ast.expr) -> None:
+    def __init__(self, over: ast.expr, position: int = 0) -> None:
         super().__init__()
-        self.over = over
+        self.over, self.position = over, position
+
+
+def parameters_of(function: ast.FunctionDef | ast.Lambda) -> tuple[str, ...]:
+    """Give the names of a function's parameters, by position."""
+    return tuple(a.arg for a in (*function.args.posonlyargs, *function.args.args))
+
+
+def functions_in(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Go through the local functions that a statement defines, each with its parameters."""
+    match node:
+        case ast.FunctionDef(name=name):
+            yield name, parameters_of(node)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
+            yield name, parameters_of(value)
+
+
+def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, ast.expr]]:
+    """Go through the parameters of a local function that a call binds, each with its argument."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in local:
+            yield from zip(local[name], args, strict=False)
+            yield from ((str(k.arg), k.value) for k in keywords if k.arg in local[name])
+        case ast.Call(func=ast.Lambda() as called, args=args):
+            yield from zip(parameters_of(called), args, strict=False)
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -192,5 +331,5 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.Tuple(elts=[_, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
             yield from taken(inner, Element(over))
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
-            for inner in elts:
-                yield from taken(inner, Element(value))
+            for i, inner in enumerate(elts):
+                yield from taken(inner, Element(value, i))

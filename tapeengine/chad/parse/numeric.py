@@ -47,6 +47,12 @@ def real(p: Parser, node: ast.AST, term: Term) -> Term:
     return p.coerce(node, term, FLOAT)
 
 
+def number(p: Parser, node: ast.AST, term: Term) -> Term:
+    """Give a scalar as Python's arithmetic takes it: a bool is an integer, and an integer stays one."""
+    whole = counted(term) if term.type == BOOL else term
+    return whole if whole.type == INT else real(p, node, whole)
+
+
 def rank(type_: Type) -> int:
     """Give the nesting depth of arrays."""
     return 1 + rank(type_.element) if isinstance(type_, Array) else 0
@@ -78,6 +84,8 @@ def applied(scalar: Scalar, count: int) -> Callable[[Parser, ast.AST, list[Term]
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         wanted(p, node, args, count)
+        if scalar in (absolute, square):
+            no_conditions(p, node, args)
         return elementwise(p, node, scalar, args)
 
     return handle
@@ -116,9 +124,43 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
     """``left op right``."""
     if isinstance(op, ast.MatMult):
         return p.grammar.matmul(p, node, left, right)
+    if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
+        return elementwise(p, node, lambda p, node, xs: logical(p, node, op, xs[0], xs[1]), (left, right))
     if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
         p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
+    no_conditions(p, node, (left, right))
+    if isinstance(op, ast.Pow):
+        no_conditions(p, node, (left,))
     return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1]), (left, right))
+
+
+def logical(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
+    """``left & right``, ``|`` and ``^`` of bools, both of which are computed."""
+    if {left.type, right.type} != {BOOL}:
+        p.error(node, f"{type(op).__name__} of numbers is not in the language", "use it on conditions")
+    if isinstance(op, ast.BitXor):
+        return Op("ne", (left, right), BOOL)
+    if isinstance(op, ast.BitAnd):
+        return Op("and", (left, right), BOOL)
+    return Op("not", (Op("and", (Op("not", (left,), BOOL), Op("not", (right,), BOOL)), BOOL),), BOOL)
+
+
+def opposite(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+    """``not x`` of an element of an array of bools."""
+    return Op("not", (xs[0],), BOOL)
+
+
+def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
+    """Refuse arithmetic of arrays of bools alone, for which numpy's operators are logical, or raise an error."""
+    if all(numbers_of(t.type) == BOOL for t in operands) and any(isinstance(t.type, Array) for t in operands):
+        p.error(node, "arithmetic of arrays of conditions alone", "multiply one of them by 1 to count with it")
+
+
+def numbers_of(of: Type) -> Type:
+    """Give the type of the elements of an array of any rank."""
+    while isinstance(of, Array):
+        of = of.element
+    return of
 
 
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
@@ -187,7 +229,13 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
 
 def negative(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
     """``-x``."""
-    return Op("ineg", (xs[0],), INT) if xs[0].type == INT else Op("neg", (real(p, node, xs[0]),))
+    x = number(p, node, xs[0])
+    return Op("ineg", (x,), INT) if x.type == INT else Op("neg", (x,))
+
+
+def positive(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+    """``+x``."""
+    return number(p, node, xs[0])
 
 
 def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
@@ -228,7 +276,8 @@ def scalar_op(name: str) -> Scalar:
 
 def absolute(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
     """``abs(x)``."""
-    return Op("iabs", (xs[0],), INT) if xs[0].type == INT else Op("abs", (real(p, node, xs[0]),))
+    x = number(p, node, xs[0])
+    return Op("iabs", (x,), INT) if x.type == INT else Op("abs", (x,))
 
 
 def square(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:

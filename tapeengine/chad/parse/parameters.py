@@ -35,7 +35,11 @@ def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None,
     names = code.co_varnames[: code.co_argcount]
     defaults = [None] * (len(types) - len(values))
     given = [(constant(p, node, v), t) for v, t in zip(values, types[len(defaults) :], strict=True)]
-    terms = (term if t is None else p.coerce(node, term, t) for term, t in given)
+    annotated = function.__annotations__
+    terms = (
+        term if t is None else p.coerce(node, term, t) if name in annotated else p.convert(term, t)
+        for name, (term, t) in zip(names[len(defaults) :], given, strict=True)
+    )
     return Parameters(tuple(names), types, (*defaults, *terms))
 
 

@@ -11,7 +11,7 @@ from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.parameters import own_parameters, parameter_names
 from tapeengine.chad.parse.state import Grammar, Parsed, Parser
 from tapeengine.chad.parse.statements import body
-from tapeengine.chad.parse.whole_arrays import wanted_arrays
+from tapeengine.chad.parse.whole_arrays import Wanted
 from tapeengine.chad.terms import Definition, Tuple
 
 __all__ = ["ProgramParser", "parse_function"]
@@ -50,9 +50,10 @@ class ProgramParser(Parser):
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term)
-        wanted = wanted_arrays(params, term, self.operands, self.first)
+        places = ((node, operands, self.first + getattr(node, "lineno", 1) - 1) for node, operands in self.operands)
+        wanted = tuple({operands: Wanted(operands, f"line {line}") for _, operands, line in places}.values())
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
-        return Parsed(self.definitions, *of, wanted, self.by_numpy)
+        return Parsed(self.definitions, *of, wanted, tuple(self.passed), self.by_numpy)
 
 
 @deep()

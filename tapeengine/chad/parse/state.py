@@ -15,14 +15,14 @@ from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.chad.parse.desugar import Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
-from tapeengine.chad.parse.lists import ARRAY, Kind, Kinds, ListOf
+from tapeengine.chad.parse.lists import Given, Kinds, ListOf, Results, parameters_of
 from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids
 from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.types import TypeTable, UnknownType
-from tapeengine.chad.parse.whole_arrays import Wanted
+from tapeengine.chad.parse.whole_arrays import Passed, Wanted
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, show
@@ -54,6 +54,8 @@ class Parsed:
         The registry primitives that it calls.
     arrays : tuple of Wanted
         Where it uses arguments as whole arrays.
+    passed : tuple of Passed
+        Its calls of other programs.
     by_numpy : bool
         Whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     """
@@ -64,6 +66,7 @@ class Parsed:
     programs: dict[str, Any]
     primitives: dict[str, Any]
     arrays: tuple[Wanted, ...]
+    passed: tuple[Passed, ...]
     by_numpy: bool
 
 
@@ -156,9 +159,10 @@ class Parser:
         self.reading: list[ast.AST] = []
         self.undecided: set[str] = set()
         self.single_axes: dict[str, frozenset[int]] = {}
-        self.operands: list[tuple[ast.AST, tuple[Term, ...]]] = []
+        self.operands: list[tuple[ast.AST, frozenset[Given]]] = []
+        self.passed: list[Passed] = []
         self.by_numpy = False
-        self.kinds_outside: dict[str, Kind] = {}
+        self.kinds_outside: dict[str, Results] = {}
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
@@ -173,11 +177,11 @@ class Parser:
             self.outer[function.__name__] = function
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
 
-    def result_kind(self, name: str) -> Kind:
-        """Tell whether a function of the user's own, or a program, gives lists."""
+    def result_kind(self, name: str) -> Results:
+        """Tell whether a function of the user's own, or a program, gives lists, or its arguments."""
         function = getattr(self.outer.get(name), "__tapeengine_function__", self.outer.get(name))
         if name not in self.kinds_outside:
-            self.kinds_outside[name] = None
+            self.kinds_outside[name] = None, ()
             if is_plain(function) and function is not self.function:
                 self.kinds_outside[name] = kind_of_results(function)
         return self.kinds_outside[name]
@@ -238,7 +242,15 @@ class Parser:
         if node is None:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
         try:
-            return self.table(self.annotation_object(node))
+            annotation = self.annotation_object(node)
+        except UnknownType as error:
+            self.error(node, f"{what} has a type outside the language", str(error))
+        return self.translated(annotation, node, what)
+
+    def translated(self, annotation: Any, node: ast.AST, what: str) -> Type:
+        """Translate the value of an annotation, or a class, that something at a node has."""
+        try:
+            return self.table(annotation)
         except UnknownType as error:
             self.error(node, f"{what} has a type outside the language", str(error))
 
@@ -278,11 +290,19 @@ class Parser:
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
         """Record the operands of an operation that has the language's meaning if one of its arrays is numpy's."""
         arrays = [(self.kinds.of(e), t) for e, t in operands if isinstance(t.type, Array)]
-        unknown = tuple(t for kind, t in arrays if not isinstance(kind, ListOf))
-        if arrays and not unknown:
+        if arrays and all(isinstance(kind, ListOf) for kind, _ in arrays):
             self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")
-        if all(kind != ARRAY for kind, _ in arrays):
-            self.operands.append((node, unknown))
+        if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
+            self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given))))
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Tell whether an expression is the name of a module."""
+        return isinstance(node, ast.Name) and inspect.ismodule(self.outer.get(node.id))
+
+    def passes(self, program: Any, names: Sequence[str], given: Sequence[ast.expr]) -> None:
+        """Record the arguments of another program, which may use them as arrays."""
+        kinds = zip(names, map(self.kinds.of, given), strict=False)
+        self.passed.append(Passed(program, tuple(kinds)))
 
     def is_list(self, node: ast.expr) -> bool:
         """Tell whether an expression gives a Python list."""
@@ -394,8 +414,7 @@ class Parser:
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""
         if arg.annotation is None and node is self.tree and arg.arg in self.given:
-            given = self.given[arg.arg]
-            return given if isinstance(given, Type) else self.table(given)
+            return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}")
         return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
     def header(self) -> tuple[tuple[Type, ...], Type | None]:
@@ -409,15 +428,16 @@ def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:
     return lambda name: getattr(outer.get(name), "__name__", "") in NUMPY
 
 
-def kind_of_results(function: Any) -> Kind:
-    """Give the kind of what a Python function returns, by its text."""
+def kind_of_results(function: Any) -> Results:
+    """Give the kind of what a Python function returns, by its text, and its parameters."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except (OSError, TypeError, SyntaxError):
-        return None
+        return None, ()
     if not isinstance(tree, ast.FunctionDef):
-        return None
-    return Kinds(tree, is_numpy(function.__globals__)).names.get(f"{tree.name}()")
+        return None, ()
+    kinds = Kinds(tree, is_numpy(function.__globals__))
+    return kinds.names.get(f"{tree.name}()"), parameters_of(tree)
 
 
 def _captured(function: Any) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
 
 
 ADVICE = {
-    ast.Try: "check arguments outside the program",
+    ast.Try: "leave the body of a try with finally at its end only, or check arguments outside the program",
     ast.With: "do it outside the program",
     ast.Delete: "leave the variable be",
     ast.Global: "pass the value in and return it",
@@ -422,7 +422,7 @@ def _fits(p: Parser, case: ast.match_case, option: Type) -> bool:
         case ast.MatchSingleton(value=None):
             return option == UNIT
         case ast.MatchClass(cls=cls):
-            return p.table(p.annotation_object(cls)) == option
+            return p.annotated(cls, cls, "the class") == option
     p.error(case.pattern, "this pattern is not in the language", "write case Class(name, ...), case None or case _")
 
 

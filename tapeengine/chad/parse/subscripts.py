@@ -19,6 +19,8 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     for part in index.elts if isinstance(index, ast.Tuple) else (index,):
         if isinstance(part, ast.Constant) and part.value is Ellipsis:
             p.error(part, "Ellipsis as an index", "write a slice for each axis")
+    if isinstance(node, ast.Subscript) and node.slice is index and (isinstance(index, ast.Tuple) or is_new_axis(index)):
+        p.operated(node, [(node.value, term)])
     if isinstance(index, ast.Tuple):
         return along_axes(p, node, term, index.elts, env)
     if is_new_axis(index):
@@ -33,11 +35,11 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if isinstance(index, ast.Slice):
         return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
     position = expression(p, index, env)
+    if position.type in (Array(INT), Array(BOOL)) and isinstance(node, ast.Subscript):
+        p.operated(node, [(node.value, term)])
     if position.type == Array(INT):
         return Gather(term, position)
     if position.type == Array(BOOL):
-        if isinstance(node, ast.Subscript):
-            p.operated(node, [(node.value, term)])
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     return Index(term, p.coerce(index, position, INT))
 

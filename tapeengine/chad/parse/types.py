@@ -11,7 +11,23 @@ from typing import Any
 from tapeengine.chad.annotations import Array as ArrayOf
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Type
 
-__all__ = ["TypeTable", "UnknownType", "class_fields"]
+__all__ = ["Known", "TypeTable", "UnknownType", "class_fields"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """A type from another function, with the classes and the recursive sums that it may name.
+
+    Attributes
+    ----------
+    of : Type
+    classes : dict of str to type
+    named : dict of str to Sum
+    """
+
+    of: Type
+    classes: dict[str, type]
+    named: dict[str, Sum]
 
 
 class UnknownType(Exception):
@@ -59,6 +75,10 @@ class TypeTable:
         self._open: dict[frozenset[Any], str] = {}
         self._recursive: set[str] = set()
 
+    def known(self, of: Type) -> Known:
+        """Give a type for another function."""
+        return Known(of, self.classes, self.named)
+
     def __call__(self, annotation: Any) -> Type:
         """Translate an annotation.
 
@@ -68,6 +88,10 @@ class TypeTable:
             If the annotation has no type in the language.
         """
         simple = {float: FLOAT, int: INT, bool: BOOL, None: UNIT, type(None): UNIT}
+        if isinstance(annotation, Known):
+            self.classes.update(annotation.classes)
+            self.named.update(annotation.named)
+            return annotation.of
         if isinstance(annotation, str):
             return self(self.resolve(annotation))
         if isinstance(annotation, typing.ForwardRef):

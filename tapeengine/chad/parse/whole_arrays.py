@@ -7,86 +7,67 @@ lists for them is refused.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.terms import Index, Let, Map, Term, Var
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import Array
+from tapeengine.chad.parse.lists import Given, Kind, ListOf, extended
 from tapeengine.errors import StructureError
 
-__all__ = ["Wanted", "check_lists", "wanted_arrays"]
+__all__ = ["Passed", "Wanted", "check_lists", "through"]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """An operation that has the program's meaning if at least one of some arguments is an array.
+    """An operation that has the program's meaning if at least one of its operands is an array.
 
     Attributes
     ----------
-    arguments : frozenset of (int, int)
-        The number of each parameter, and the depth of the operand inside it: rows of an array of arrays have depth 1.
+    operands : frozenset of Given
+        The operands, which are arguments of the program, or parts of these.
     place : str
         The place of the operation.
     """
 
-    arguments: frozenset[tuple[int, int]]
+    operands: frozenset[Given]
     place: str
 
 
-def wanted_arrays(
-    params: Sequence[Var], body: Term, noted: Sequence[tuple[ast.AST, Sequence[Term]]], first: int
-) -> tuple[Wanted, ...]:
-    """Give the recorded operations of a program whose operands are all arguments or parts of them.
+@dataclass(frozen=True)
+class Passed:
+    """A call of another program, with the kinds of the arguments; its operations may be on this program's arguments."""
 
-    Parameters
-    ----------
-    params : sequence of Var
-    body : Term
-    noted : sequence of pairs of a node and its operands
-    first : int
-        The number of the program's first line.
-    """
-    bound = bindings(body)
-    numbers = {p.name: i for i, p in enumerate(params)}
-    found: dict[frozenset[tuple[int, int]], Wanted] = {}
-    for node, operands in noted:
-        arrays = [origin(t, numbers, bound) for t in operands if isinstance(t.type, Array)]
-        if arrays and None not in arrays:
-            arguments = frozenset(a for a in arrays if a is not None)
-            found.setdefault(arguments, Wanted(arguments, f"line {first + getattr(node, 'lineno', 1) - 1}"))
-    return tuple(found.values())
+    program: Any
+    kinds: tuple[tuple[str, Kind], ...]
 
 
-def bindings(body: Term) -> Mapping[str, Term]:
-    """Give the bindings of variables that are parts of other values."""
-    bound: dict[str, Term] = {}
-    pending = [body]
-    while pending:
-        term = pending.pop()
-        if isinstance(term, Let):
-            bound[term.var.name] = term.bound
-        elif isinstance(term, Map):
-            bound.update((v.name, Index(a, v)) for v, a in zip(term.vars, term.arrays, strict=True))
-        pending.extend(child for child, _ in children(term))
-    return bound
+def through(call: Passed, wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
+    """Give the operations of a called program that are on arguments of the caller, or on lists that it makes."""
+    found = []
+    kinds = dict(call.kinds)
+    for each in wanted:
+        operands = [part(kinds, operand) for operand in each.operands]
+        if all(isinstance(o, Given | ListOf) for o in operands):
+            found.append(Wanted(frozenset(o for o in operands if isinstance(o, Given)), each.place))
+    return tuple(found)
 
 
-def origin(term: Term, numbers: Mapping[str, int], bound: Mapping[str, Term]) -> tuple[int, int] | None:
-    """Give the parameter that a term is or is part of, and the depth; None for a value that the program makes."""
-    depth = 0
-    while True:
-        match term:
-            case Var(name) if name in numbers:
-                return numbers[name], depth
-            case Var(name) if name in bound:
-                term = bound[name]
-            case Index(array, _):
-                term, depth = array, depth + 1
-            case _:
-                return None
+def part(kinds: dict[str, Kind], operand: Given) -> Kind:
+    """Give the kind in the caller of an operand in the called program; None if the text does not say."""
+    found = [step_by_step(kinds.get(name), steps) for name, steps in operand.places]
+    given = [k for k in found if isinstance(k, Given)]
+    if given:
+        return Given(frozenset().union(*(k.places for k in given)))
+    return found[0] if all(isinstance(k, ListOf) for k in found) else None
+
+
+def step_by_step(kind: Kind, steps: tuple[int | str, ...]) -> Kind:
+    """Give the kind of a part of an argument; of lists that the program makes only that of their elements."""
+    if isinstance(kind, Given):
+        return extended(kind, steps)
+    for _ in steps:
+        kind = kind.element if isinstance(kind, ListOf) else None
+    return kind
 
 
 def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequence[Any]) -> None:
@@ -97,21 +78,39 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     StructureError
         If there is one; the message names the argument and the line.
     """
+    values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        if all(i < len(primals) and is_list(primals[i], depth) for i, depth in each.arguments):
-            given = ", ".join(names[i] for i, _ in sorted(each.arguments))
-            advice = "give it as numpy.array(...), or write a comprehension"
-            raise StructureError(f"{given} is a list, which {each.place} uses as a whole array: {advice}")
+        if all(any(is_list(values, *place) for place in operand.places) for operand in each.operands):
+            given = ", ".join(sorted({written(*place) for operand in each.operands for place in operand.places}))
+            what = f"{given or 'an operand'} is a list, which {each.place} uses as a whole array"
+            raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
 
 
-def is_list(value: Any, depth: int) -> bool:
-    """Tell whether a value, or its first part at a depth, is a list.
+def is_list(values: dict[str, Any], name: str, steps: Sequence[int | str]) -> bool:
+    """Tell whether a part of an argument is a list.
 
     Examples
     --------
-    >>> is_list([1.0], 0), is_list([[1.0]], 1), is_list(((1.0,),), 1)
+    >>> is_list({"x": [1.0]}, "x", ()), is_list({"x": [[1.0]]}, "x", (0,)), is_list({"x": ((1.0,),)}, "x", (0,))
     (True, True, False)
     """
-    while depth and isinstance(value, list | tuple) and value:
-        value, depth = value[0], depth - 1
-    return not depth and type(value) is list
+    value = values.get(name)
+    for step in steps:
+        if isinstance(step, str):
+            value = getattr(value, step, None)
+        elif isinstance(value, list | tuple) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return False
+    return type(value) is list
+
+
+def written(name: str, steps: Sequence[int | str]) -> str:
+    """Write a part of an argument as Python does.
+
+    Examples
+    --------
+    >>> written("x", ("rows", 0))
+    'x.rows[0]'
+    """
+    return name + "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in steps)

@@ -147,6 +147,29 @@ def test_no_object_is_made_for_an_operation():
     assert abs(made[1] - made[0]) <= 5
 
 
+def in_a_cycle(back_end, after):
+    """Make garbage that the collector clears in the order in which it was made: a program, then a backpropagator."""
+
+    def squares(x: te.Vec) -> te.Vec:
+        return [x[i] * x[i - 1] for i in range(len(x))]
+
+    program = te.program(squares, backend=back_end)
+    for _ in range(after):
+        ENGINE.vjp(program, np.ones(3))
+    gc.collect()
+    _, backpropagator = ENGINE.vjp(program, np.ones(3))
+    ring = [backpropagator]
+    ring.append(ring)
+
+
+@pytest.mark.parametrize("back_end", [None, "machine"])
+@pytest.mark.parametrize("after", [1, 3])
+def test_cycles_that_hold_a_backpropagator_and_its_program_are_collected(back_end, after):
+    for _ in range(5):
+        in_a_cycle(back_end, after)
+    assert gc.collect() > 0
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_residuals_are_freed():
     def resident():

@@ -12,7 +12,7 @@ from tapeengine.chad.convert import Converter
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import StructureError, UnsupportedError
 
 __all__ = ["Boundary", "NotDense"]
 
@@ -65,7 +65,7 @@ class Boundary:
             case Float():
                 return float(next(leaves))
             case Int():
-                return int(next(leaves))
+                return whole_number(next(leaves))
             case Bool():
                 return bool(next(leaves))
             case Product(items, name) if of != UNIT:
@@ -150,6 +150,23 @@ def number(of: Type, x: Any) -> Any:
     if isinstance(of, Bool) and (kind is bool or isinstance(x, np.bool_)):
         return bool(x)
     raise NotDense("a value that is not a number")
+
+
+def whole_number(x: Any) -> int:
+    """Give a whole number of a value; the power of whole numbers with a negative exponent is none.
+
+    Raises
+    ------
+    StructureError
+
+    Examples
+    --------
+    >>> whole_number(np.int64(3))
+    3
+    """
+    if isinstance(x, float):
+        raise StructureError(f"{x} is of type float where int is wanted: write float(a) ** n for negative exponents")
+    return int(x)
 
 
 def parts(name: str, fields: tuple[str, ...], items: tuple[Type, ...], x: Any) -> Any:

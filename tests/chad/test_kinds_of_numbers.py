@@ -1,0 +1,91 @@
+"""Arithmetic of bools, integers, and numbers of few bits has Python's and numpy's values and kinds, or is refused."""
+
+import itertools
+import linecache
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.backends.tiers import is_installed
+from tapeengine.errors import TapeEngineError
+
+BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
+UNARY = ("-{0}", "+{0}", "abs({0})", "not {0}", "~{0}", "{0} * x", "-{0} * x", "{0} ** 2")
+BINARY = ("+", "-", "*", "/", "//", "%", "**", "<", "==", "&", "|", "^")
+KINDS = {
+    "bool": (False, True),
+    "int": (-2, 0, 3),
+    "bools": (np.array([True, False]),),
+    "ints": (np.array([-2, 3]),),
+    "few bits": (np.uint8(3), np.array([250, 3], np.uint8), np.array([1.0, 3.0], np.float32)),
+}
+NUMBERS = itertools.count()
+
+
+def function_of(expression):
+    """The function of a, b and x that gives an expression."""
+    name = f"<kinds {next(NUMBERS)}>"
+    text = f"def f(a, b, x):\n    return {expression}\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    names = {}
+    exec(compile(text, name, "exec"), names)
+    return names["f"]
+
+
+def outcome(run):
+    """The kind and the value that a run gives, or its error, or None for a refusal."""
+    try:
+        with np.errstate(all="ignore"):
+            value = np.asarray(run())
+    except TapeEngineError:
+        return None
+    except Exception as error:
+        return type(error), str(error)
+    return value.dtype, repr(value.tolist())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kinds", list(itertools.product(KINDS, KINDS)), ids=" and ".join)
+def test_kinds_and_values_are_pythons(backend, kinds):
+    expressions = [u.format("a") for u in UNARY] + [f"a {op} b" for op in BINARY]
+    for expression in expressions:
+        f = function_of(expression)
+        program = te.program(f, backend=backend)
+        for a, b in itertools.product(*(KINDS[k] for k in kinds)):
+            wanted = outcome(lambda f=f, a=a, b=b: f(a, b, 2.0))
+            for run in (te.vjp, lambda p, *xs: te.jvp(p, xs, (None, None, 1.0))):
+                found = outcome(lambda run=run, a=a, b=b, program=program: run(program, a, b, 2.0)[0])
+                assert found in (wanted, None), (expression, a, b)
+
+
+def test_a_power_that_is_no_integer_inside_a_program():
+    @te.program
+    def f(a: int, n: int, x: float) -> float:
+        return a**n * x
+
+    assert te.vjp(f, 2, -3, 8.0)[0] == 1.0
+    assert te.grad(f, argnums=2)(2, -3, 8.0) == 0.125
+
+
+class Named(NamedTuple):
+    x: float
+    name: str
+
+
+@dataclass(frozen=True)
+class Layer:
+    w: np.ndarray
+
+
+@pytest.mark.parametrize("given", [Named(1.0, "a"), [Named(1.0, "a")], Layer(np.ones(2)), (1.0, Layer(np.ones(2)))])
+def test_arguments_with_fields_outside_the_language_are_refused_at_the_parameter(given):
+    @te.program
+    def f(given):
+        return 1.0
+
+    with pytest.raises(TapeEngineError) as raised:
+        te.vjp(f, given)
+    assert "the parameter given has a type outside the language" in str(raised.value)
