@@ -20,6 +20,7 @@ from tapeengine_primitives.values import (
     is_complex,
     is_traced,
     ndim_of,
+    number_or_array,
     real_part,
     shape_of,
 )
@@ -51,7 +52,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     value = np.where(np.greater_equal(x, xp[-1]), fp[-1], np.where(np.less(x, xp[0]), fp[0], inner))
     if right is not None:
         value = np.where(np.greater(x, xp[-1]), right, value)
-    return value if left is None else np.where(np.less(x, xp[0]), left, value)
+    return number_or_array(value if left is None else np.where(np.less(x, xp[0]), left, value))
 
 
 def _between(x: Any, xp: Any, fp: Any, upper: Any) -> Any:

@@ -25,6 +25,7 @@ from tapeengine_primitives.values import (
     ndim_of,
     normal_axes,
     normal_axis,
+    number_or_array,
     shape_of,
 )
 
@@ -101,7 +102,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
         return np.reshape(value, kept) if is_set(keepdims) else value
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
     value = _with_nan(low if count % 2 else 0.5 * (low + high), flat)
-    return np.reshape(value, kept) if is_set(keepdims) else value
+    return np.reshape(value, kept) if is_set(keepdims) else number_or_array(value)
 
 
 #: The parameters alpha and beta of the continuous methods (Hyndman and Fan): rank = n q + alpha + q (1 - alpha - beta).
@@ -177,7 +178,7 @@ def _quantile(
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
     shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
-    return np.reshape(value, shape_of(q) + tuple(shape))
+    return number_or_array(np.reshape(value, shape_of(q) + tuple(shape)))
 
 
 def _holds_traced(q: Any) -> bool:

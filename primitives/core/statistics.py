@@ -22,6 +22,7 @@ from tapeengine_primitives.values import (
     is_set,
     ndim_of,
     normal_axes,
+    number_or_array,
     real_dtype,
     real_part,
     shape_of,
@@ -136,13 +137,13 @@ def _masked_var(
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
     total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=mask)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
-    return total / np.where(freedom == 0, none, freedom)
+    return number_or_array(total / np.where(freedom == 0, none, freedom))
 
 
 def _sqrt_safe(x: Any) -> Any:
     """Return the square root; its derivative at 0 is 0."""
     zero = np.equal(x, 0)
-    return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
+    return number_or_array(np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x))))
 
 
 def _spread(
