@@ -15,6 +15,8 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
+from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
@@ -29,7 +31,7 @@ from tapeengine_primitives.values import (
     shape_of,
 )
 
-__all__ = ["RULES"]
+__all__ = ["PARTITION_PLACES", "RULES"]
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
@@ -53,7 +55,25 @@ def sort_complex(a: Any) -> Any:
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Place the elements of given ranks, with smaller ones before them; see `numpy.partition`."""
     x, axis = _axis_or_flat(a, axis)
-    return np.take_along_axis(x, np.argpartition(x, kth, axis=axis, kind=kind), axis=axis)
+    return np.take_along_axis(x, PARTITION_PLACES(x, kth=kth, axis=axis, kind=kind, order=order), axis=axis)
+
+
+def _partition_places(x: Any, *, kth: Any, axis: int, kind: Any, order: Any) -> Any:
+    """Return which element `numpy.partition` puts where: `numpy.argpartition` puts some of them elsewhere."""
+    found = numpy.argsort(numpy.partition(x, kth, axis, kind, order), axis, "stable")
+    places = numpy.empty_like(found)
+    numpy.put_along_axis(places, found, numpy.argsort(x, axis, "stable"), axis)
+    return places
+
+
+PARTITION_PLACES = discrete(
+    "numpy.partition.places",
+    _partition_places,
+    args=("x",),
+    static=("kth", "axis", "kind", "order"),
+    samples=(Sample((uniform((4, 3)),), {"kth": 1, "axis": 0, "kind": "introselect", "order": None}),),
+    doc="which element is put where by a partition; no derivative goes through it",
+)
 
 
 def _axis_or_flat(a: Any, axis: Any) -> tuple[Any, int]:

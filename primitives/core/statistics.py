@@ -23,6 +23,7 @@ from tapeengine_primitives.values import (
     ndim_of,
     normal_axes,
     number_or_array,
+    of_parts,
     real_dtype,
     real_part,
     shape_of,
@@ -328,7 +329,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     deviation = np.sqrt(np.real(np.diagonal(value)))
     value = value / deviation[:, None] / deviation[None, :]
     if is_complex(value):
-        return np.clip(np.real(value), -1, 1) + 1j * np.clip(np.imag(value), -1, 1)
+        return of_parts(np.clip(np.real(value), -1, 1), np.clip(np.imag(value), -1, 1))
     return np.clip(value, -1, 1)
 
 
