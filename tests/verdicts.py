@@ -43,8 +43,9 @@ def verdict(program: Callable[..., Any], point: Any) -> Verdict:
     found: list[Any] = []
 
     def traced(x: Any) -> Any:
-        found.append(program(x))
-        return found[-1]
+        result = program(x)
+        found.append(kinds(result))
+        return result
 
     try:
         with quiet():
@@ -60,7 +61,21 @@ def verdict(program: Callable[..., Any], point: Any) -> Verdict:
         return Verdict("lenient", f"{type(error).__name__}: {error}")
     if not equal(value, numbers_of(plain)):
         return Verdict("value", f"{value} for {numbers_of(plain)}")
+    if len(found[-1]) == len(kinds(plain)) and ("array", "number") in zip(found[-1], kinds(plain), strict=True):
+        return Verdict("value", "an array of shape (), which += changes, for a number")
     return compared(program, point, gradient)
+
+
+def kinds(result: Any) -> list[str]:
+    """Which parts of a result are numbers, and which are arrays, which an operator such as ``+=`` changes in place."""
+    if isinstance(result, (list, tuple)):
+        return [kind for part in result for kind in kinds(part)]
+    if isinstance(result, te.Array) and result.shape == () and result.dtype.kind in "fc":
+        before = result
+        result += 0
+        return ["array" if result is before else "number"]
+    is_array = isinstance(result, (te.Array, numpy.ndarray)) and result.dtype.kind in "fc"
+    return ["array" if is_array else "number"]
 
 
 def place(error: BaseException) -> str:

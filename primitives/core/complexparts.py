@@ -15,7 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import unary_samples
-from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of
+from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts
 
 __all__ = ["RULES"]
 
@@ -156,7 +156,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     array([1., 0.])
     """
     if is_complex(x):
-        value = _replaced(np.real(x), nan, posinf, neginf) + 1j * _replaced(np.imag(x), nan, posinf, neginf)
+        value = of_parts(*(_replaced(part, nan, posinf, neginf) for part in (np.real(x), np.imag(x))))
     else:
         value = _replaced(x, nan, posinf, neginf)
     if copy or not hasattr(x, "flags"):

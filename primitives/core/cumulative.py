@@ -178,6 +178,9 @@ def _edge(end: Any, x: Any, axis: int) -> Any:
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of the flattened array, with optional values at both ends; see `numpy.ediff1d`."""
     x = np.ravel(as_array(ary))
+    for end, name in ((to_begin, "to_begin"), (to_end, "to_end")):
+        if end is not None and not numpy.can_cast(dtype_of(as_array(end)), dtype_of(x), "same_kind"):
+            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
     ends = [None if end is None else np.astype(np.ravel(as_array(end)), dtype_of(x)) for end in (to_begin, to_end)]
     return np.concatenate([part for part in (ends[0], diff(x), ends[1]) if part is not None])
 

@@ -166,6 +166,29 @@ def unique(
     return (values, *others) if others else values
 
 
+def unique_values(x: Any, /) -> Any:
+    """Return the distinct values, with every NaN; see `numpy.unique_values`."""
+    x = np.ravel(as_array(x))
+    return x[UNIQUE_PLACES(x)]
+
+
+def _unique_places(x: Any) -> Any:
+    """Return where the elements of `numpy.unique_values`, which may be in any order, occur first."""
+    order = numpy.argsort(numpy.unique_values(x), kind="stable")
+    places = numpy.empty_like(order)
+    places[order] = numpy.unique(x, return_index=True, equal_nan=False)[1]
+    return places
+
+
+UNIQUE_PLACES = discrete(
+    "numpy.unique_values.places",
+    _unique_places,
+    args=("x",),
+    samples=(Sample((_Y,)),),
+    doc="where distinct values occur first; no derivative goes through them",
+)
+
+
 def _unique_indices(x: Any, axis: int, equal_nan: bool) -> tuple[Any, Any, Any]:
     found: tuple[Any, Any, Any] = UNIQUE_INDICES(x, axis=axis, equal_nan=equal_nan)
     return found
@@ -210,6 +233,6 @@ RULES: dict[Any, Any] = {
     numpy.setdiff1d: setdiff1d,
     numpy.union1d: union1d,
     numpy.unique: unique,
-    numpy.unique_values: unique,
+    numpy.unique_values: unique_values,
     numpy.result_type: result_type,
 }

@@ -20,6 +20,8 @@ from tapeengine_primitives.values import (
     is_complex,
     is_traced,
     ndim_of,
+    number_or_array,
+    of_parts,
     real_part,
     shape_of,
 )
@@ -43,21 +45,33 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if period is not None:
         x, xp, fp = _periodic(real_part(x), real_part(xp), fp, abs(period))
         left = right = None
+    if not is_complex(fp):
+        return number_or_array(_interpolated(x, xp, fp, left, right))
+    ends = [[None if end is None else part(as_array(end)) for end in (left, right)] for part in (np.real, np.imag)]
+    parts = zip((np.real(fp), np.imag(fp)), ends, strict=True)
+    return of_parts(*(_interpolated(x, xp, part, left, right, True) for part, (left, right) in parts))
+
+
+def _interpolated(x: Any, xp: Any, fp: Any, left: Any, right: Any, is_part: bool = False) -> Any:
+    """Interpolate real values, which are all or a part of the heights."""
     count = shape_of(xp)[0]
     if count == 1:
         inner = np.broadcast_to(fp[0], shape_of(x))
     else:
-        inner = _between(x, xp, fp, numpy.clip(np.searchsorted(xp, x, side="right"), 1, count - 1))
+        inner = _between(x, xp, fp, numpy.clip(np.searchsorted(xp, x, side="right"), 1, count - 1), is_part)
     value = np.where(np.greater_equal(x, xp[-1]), fp[-1], np.where(np.less(x, xp[0]), fp[0], inner))
     if right is not None:
         value = np.where(np.greater(x, xp[-1]), right, value)
     return value if left is None else np.where(np.less(x, xp[0]), left, value)
 
 
-def _between(x: Any, xp: Any, fp: Any, upper: Any) -> Any:
-    """Return values between two points; a point itself has its value, even if the line is NaN beside infinities."""
+def _between(x: Any, xp: Any, fp: Any, upper: Any, is_part: bool) -> Any:
+    """Return values between two points; a point itself has its value, even if the line is NaN beside infinities.
+
+    numpy divides the real values, and multiplies the parts of complex ones by the reciprocal.
+    """
     start, end, low, high = xp[upper - 1], xp[upper], fp[upper - 1], fp[upper]
-    slope = (high - low) / (end - start)
+    slope = (high - low) * (1 / (end - start)) if is_part else (high - low) / (end - start)
     value = low + slope * (x - start)
     if not np.any(np.isnan(value)):
         return value

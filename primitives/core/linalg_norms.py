@@ -12,7 +12,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.reductions import reduction_samples, spread
-from tapeengine_primitives.values import as_array, is_complex, is_set, ndim_of, normal_axes, shape_of
+from tapeengine_primitives.values import as_array, is_complex, is_set, ndim_of, normal_axes, number_or_array, shape_of
 
 __all__ = ["NORM", "RULES"]
 
@@ -159,7 +159,9 @@ def cond(x: Any, p: Any = None) -> Any:
         value = _matrix_norm(x, p, False) * _matrix_norm(np.linalg.inv(regular), p, False)
         value = np.where(singular, numpy.nan, value) if np.any(singular) else value
     lost = np.isnan(value) & ~np.any(np.isnan(x), axis=(-2, -1))
-    return np.where(lost, numpy.inf * (1.0 + NORM(x, axis=(-2, -1), ord="fro")), value) if np.any(lost) else value
+    if np.any(lost):
+        value = np.where(lost, numpy.inf * (1.0 + NORM(x, axis=(-2, -1), ord="fro")), value)
+    return number_or_array(value)
 
 
 RULES = {

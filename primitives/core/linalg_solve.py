@@ -357,7 +357,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     x, squares = LSTSQ(a, b, rcond=rcond)
     s = np.linalg.svdvals(a)
     rank = int(np.sum(np.greater(s, _cut(a, rcond) * np.max(s)))) if min(shape_of(a)) else 0
-    return x, squares, rank, s
+    return x, squares, numpy.int32(rank), s
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
@@ -394,6 +394,8 @@ def matrix_power(a: Any, n: int) -> Any:
            [0., 1.]])
     """
     base = as_array(a)
+    if ndim_of(base) < 2 or shape_of(base)[-1] != shape_of(base)[-2]:
+        raise numpy.linalg.LinAlgError("the last two dimensions of the array must be square")
     exponent = int(n)
     if exponent != n:
         raise TypeError("exponent must be an integer")

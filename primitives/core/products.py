@@ -16,7 +16,16 @@ from tapeengine._core.arrays.products import MatrixRule
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.blocks import aligned
 from tapeengine.primitive.builders import bilinear, scale, unbroadcast
-from tapeengine_primitives.values import as_array, dtype_of, in_order, is_complex, ndim_of, normal_axis, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    in_order,
+    is_complex,
+    ndim_of,
+    normal_axis,
+    number_or_array,
+    shape_of,
+)
 
 __all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]
 
@@ -206,7 +215,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
     if axis != -1:
         x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
     value = np.matmul(np.expand_dims(conjugated(x), -2), np.expand_dims(y, -1))[..., 0, 0]
-    return value if dtype is None else np.astype(value, dtype)
+    return number_or_array(value if dtype is None else np.astype(value, dtype))
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
@@ -272,7 +281,7 @@ def kron(a: Any, b: Any) -> Any:
     y_shape = (1,) * (ndim - ndim_of(y)) + shape_of(y)
     left = np.reshape(x, tuple(part for extent in x_shape for part in (extent, 1)))
     right = np.reshape(y, tuple(part for extent in y_shape for part in (1, extent)))
-    return np.reshape(left * right, tuple(p * q for p, q in zip(x_shape, y_shape, strict=True)))
+    return number_or_array(np.reshape(left * right, tuple(p * q for p, q in zip(x_shape, y_shape, strict=True))))
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:

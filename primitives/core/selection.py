@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along, order_of
-from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, normal_axis, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
 
 __all__ = ["RULES", "TRIL", "TRIU", "WHERE"]
 
@@ -121,7 +121,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     value = options[-1]
     for position in reversed(range(len(options) - 1)):
         value = np.where(index == position, options[position], value)
-    return value
+    return number_or_array(value)
 
 
 def _bounded(index: Any, extent: int, mode: str) -> Any:

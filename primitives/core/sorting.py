@@ -15,6 +15,8 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
+from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
@@ -25,10 +27,11 @@ from tapeengine_primitives.values import (
     ndim_of,
     normal_axes,
     normal_axis,
+    number_or_array,
     shape_of,
 )
 
-__all__ = ["RULES"]
+__all__ = ["PARTITION_PLACES", "RULES"]
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
@@ -52,7 +55,25 @@ def sort_complex(a: Any) -> Any:
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Place the elements of given ranks, with smaller ones before them; see `numpy.partition`."""
     x, axis = _axis_or_flat(a, axis)
-    return np.take_along_axis(x, np.argpartition(x, kth, axis=axis, kind=kind), axis=axis)
+    return np.take_along_axis(x, PARTITION_PLACES(x, kth=kth, axis=axis, kind=kind, order=order), axis=axis)
+
+
+def _partition_places(x: Any, *, kth: Any, axis: int, kind: Any, order: Any) -> Any:
+    """Return which element `numpy.partition` puts where: `numpy.argpartition` puts some of them elsewhere."""
+    found = numpy.argsort(numpy.partition(x, kth, axis, kind, order), axis, "stable")
+    places = numpy.empty_like(found)
+    numpy.put_along_axis(places, found, numpy.argsort(x, axis, "stable"), axis)
+    return places
+
+
+PARTITION_PLACES = discrete(
+    "numpy.partition.places",
+    _partition_places,
+    args=("x",),
+    static=("kth", "axis", "kind", "order"),
+    samples=(Sample((uniform((4, 3)),), {"kth": 1, "axis": 0, "kind": "introselect", "order": None}),),
+    doc="which element is put where by a partition; no derivative goes through it",
+)
 
 
 def _axis_or_flat(a: Any, axis: Any) -> tuple[Any, int]:
@@ -101,7 +122,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
         return np.reshape(value, kept) if is_set(keepdims) else value
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
     value = _with_nan(low if count % 2 else 0.5 * (low + high), flat)
-    return np.reshape(value, kept) if is_set(keepdims) else value
+    return np.reshape(value, kept) if is_set(keepdims) else number_or_array(value)
 
 
 #: The parameters alpha and beta of the continuous methods (Hyndman and Fan): rank = n q + alpha + q (1 - alpha - beta).
@@ -177,7 +198,7 @@ def _quantile(
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
     shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
-    return np.reshape(value, shape_of(q) + tuple(shape))
+    return number_or_array(np.reshape(value, shape_of(q) + tuple(shape)))
 
 
 def _holds_traced(q: Any) -> bool:

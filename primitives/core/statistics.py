@@ -22,6 +22,8 @@ from tapeengine_primitives.values import (
     is_set,
     ndim_of,
     normal_axes,
+    number_or_array,
+    of_parts,
     real_dtype,
     real_part,
     shape_of,
@@ -136,13 +138,13 @@ def _masked_var(
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
     total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=mask)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
-    return total / np.where(freedom == 0, none, freedom)
+    return number_or_array(total / np.where(freedom == 0, none, freedom))
 
 
 def _sqrt_safe(x: Any) -> Any:
     """Return the square root; its derivative at 0 is 0."""
     zero = np.equal(x, 0)
-    return np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x)))
+    return number_or_array(np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x))))
 
 
 def _spread(
@@ -327,7 +329,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     deviation = np.sqrt(np.real(np.diagonal(value)))
     value = value / deviation[:, None] / deviation[None, :]
     if is_complex(value):
-        return np.clip(np.real(value), -1, 1) + 1j * np.clip(np.imag(value), -1, 1)
+        return of_parts(np.clip(np.real(value), -1, 1), np.clip(np.imag(value), -1, 1))
     return np.clip(value, -1, 1)
 
 

@@ -15,7 +15,8 @@ from tapeengine.primitive.spaces import space_of
 
 __all__ = [
     *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_set", "is_traced", "ndim_of"),
-    *("normal_axes", "normal_axis", "real_dtype", "real_part", "shape_of", "whole_numbers"),
+    *("normal_axes", "normal_axis", "number_or_array", "of_parts", "real_dtype", "real_part", "shape_of"),
+    "whole_numbers",
 ]
 
 
@@ -41,6 +42,11 @@ def dtype_of(value: Any) -> Any:
     """Return the dtype of an array, a number or a dual scalar."""
     found = getattr(value, "dtype", None)
     return space_of(value).dtype if found is None else found  # type: ignore[union-attr]
+
+
+def number_or_array(value: Any) -> Any:
+    """Return the element of an array of shape (), as most functions of numpy do, and other values unchanged."""
+    return value[()] if shape_of(value) == () and hasattr(value, "flags") else value
 
 
 def in_order(value: Any, order: str) -> Any:
@@ -72,6 +78,14 @@ def real_part(value: Any) -> Any:
         "Casting complex values to real discards the imaginary part", numpy.exceptions.ComplexWarning, stacklevel=4
     )
     return np.real(value)
+
+
+def of_parts(real: Any, imag: Any) -> Any:
+    """Return the complex value of two real parts, also where ``real + 1j * imag`` is NaN or loses a sign of zero."""
+    value = np.zeros(shape_of(real), numpy.result_type(dtype_of(real), numpy.complex64))
+    value.real[...] = real
+    value.imag[...] = imag
+    return number_or_array(value)
 
 
 def is_set(option: Any) -> bool:

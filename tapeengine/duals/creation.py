@@ -60,15 +60,22 @@ def like(function: Callable[..., Any]) -> Callable[..., Any]:
     """The counterpart of `zeros_like` and similar functions: new values with the shape and dtype of another array."""
 
     def made(a: Any, *args: Any, **options: Any) -> Any:
-        return fresh(function(form_of(a), *args, **options))
+        return fresh(function(shaped_as(a), *args, **options))
 
     made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
     return made
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+def shaped_as(a: Any) -> Any:
+    """A plain array with the shape and dtype of a value, which may be a list that holds traced numbers."""
+    return form_of(asarray(a) if isinstance(a, (list, tuple)) else a)
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, **options: Any
+) -> Any:
     """numpy.full_like, with a fill value that may be traced."""
-    result = fresh(numpy.empty_like(form_of(a), dtype=dtype, **options))
+    result = fresh(numpy.empty_like(shaped_as(a), dtype, order, subok, shape, **options))
     result[...] = fill_value
     return result
 
@@ -102,6 +109,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """numpy.take_along_axis: one read by integer arrays."""
     if numpy.asarray(plain(indices)).dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
+    if axis is not None and numpy.ndim(plain(indices)) != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
     if axis is None:
         if numpy.ndim(plain(indices)) != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")

@@ -6,6 +6,7 @@ A `Rules` table belongs to an engine and is passed to each trace. It holds the f
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -18,6 +19,7 @@ from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.calls import holds_foreign, widened
 from tapeengine._core.arrays.creation import fresh
 from tapeengine._core.arrays.storing import form_of, numbers_of
+from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import is_compiled
@@ -97,6 +99,8 @@ class Rules:
         rule = self.find(function)
         if rule is None:
             raise missing(function, len(args), self.failures)
+        if not args:
+            args, options = first_by_position(function, options)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
@@ -231,6 +235,17 @@ class Rules:
         return out
 
 
+def first_by_position(function: Any, options: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The arguments of a call by names only, with the first one by position: rules need not know its name."""
+    try:
+        name = next(iter(inspect.signature(function).parameters), None)
+    except ValueError:  # numpy does not tell the signatures of some of its compiled functions
+        name = None
+    if name is None or name not in options:
+        return (), options
+    return (options[name],), {key: value for key, value in options.items() if key != name}
+
+
 def is_list_of_numbers(value: Any) -> bool:
     """Whether an argument is a list of numbers, possibly nested, of which some are traced."""
     if type(value) not in (list, tuple) or not value:
@@ -238,8 +253,8 @@ def is_list_of_numbers(value: Any) -> bool:
     leaves = [*value]
     while leaves and type(leaves[0]) in (list, tuple):
         leaves = [leaf for item in leaves for leaf in (item if type(item) in (list, tuple) else [item])]
-    plain = (float, int, complex, numpy.generic)
-    return any(type(x) is Dual for x in leaves) and all(type(x) is Dual or isinstance(x, plain) for x in leaves)
+    traced, plain = (Dual, ComplexDual), (float, int, complex, numpy.generic)
+    return any(type(x) in traced for x in leaves) and all(type(x) in traced or isinstance(x, plain) for x in leaves)
 
 
 def are_whole(dtype: Any = None, **options: Any) -> bool:

@@ -62,7 +62,7 @@ def ravel(a: Any, order: Any = "C") -> Any:
     return view(a, lambda values: numpy.ravel(values, order), order) if type(a) is Array else numpy.ravel(a, order)
 
 
-def reshape(a: Any, /, shape: Any = None, order: Any = "C", *, copy: Any = None) -> Any:
+def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any:
     """numpy.reshape."""
     a = zero_dim(a) if type(a) is Dual else a
     copy = copy_mode(copy)

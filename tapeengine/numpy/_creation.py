@@ -89,6 +89,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
     """numpy.require; traced arrays own their memory, are aligned and writable."""
     if not holds_traced(a):
         return numpy.require(a, dtype, requirements, **options)
+    numpy.require(0.0, None, requirements)  # raises numpy's errors
     wanted = {
         str(name)[:1].upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())
     }

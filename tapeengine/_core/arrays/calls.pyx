@@ -418,6 +418,18 @@ def zero_dim(Dual x):
     return array_of_dual(x)
 
 
+def attribute_of_number(Dual x, name):
+    """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers."""
+    found = getattr(array_of_dual(x), name)
+    if not callable(found):
+        return number_or_array(found)
+    return lambda *args, **options: number_or_array(found(*args, **options))
+
+
+cdef object number_or_array(object x):
+    return x[()] if type(x) is Array and (<Array> x).ndim == 0 else x
+
+
 # -- float32 and numbers ----------------------------------------------------------------------------------------------
 def counts_as_double(Dual x):
     """`is_double` of a dual."""

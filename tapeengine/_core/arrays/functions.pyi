@@ -2,6 +2,10 @@ from typing import Any
 
 from typing_extensions import disjoint_base
 
+METHODS: frozenset[str]
+
+def of_arrays(method: Any) -> Any: ...
+
 @disjoint_base
 class Ufunc:
     @property

@@ -10,6 +10,7 @@ from tapeengine._core.arrays.elementwise cimport elementwise, one_value
 from tapeengine._core.arrays.sums cimport total
 from tapeengine._core.arrays.products cimport product
 from tapeengine._core.arrays.storing cimport kernels
+from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, by_ufunc, of_kind, unary_of
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES
 
@@ -46,6 +47,8 @@ cdef object first_traced(object items):
     for x in items:
         if type(x) is Dual or type(x) is Array:
             return x
+        if type(x) is ComplexDual:
+            return (<ComplexDual> x).array()
         if type(x) is list or type(x) is tuple:
             found = first_traced(x)
             if found is not None:
@@ -77,6 +80,19 @@ cdef object by_rules(object traced, object ufunc, tuple args, dict options):
     if out:
         options = {**options, "out": out + (None,) * (ufunc.nout - len(out))}
     return rules_of(traced).ufunc(ufunc, "__call__", args[:ufunc.nin], options)
+
+
+METHODS = frozenset(("accumulate", "at", "outer", "reduce", "reduceat"))
+
+
+def of_arrays(method):
+    """A method of a ufunc, which gets arrays in place of lists that hold traced values."""
+
+    def called(*args, **options):
+        return method(*[from_values(x) if type(x) in (list, tuple) and first_traced(x) is not None else x for x in args],
+                      **options)
+
+    return called
 
 
 cdef class Ufunc:
@@ -130,7 +146,8 @@ cdef class Ufunc:
         return by_ufunc(of_kind(binary_of(x, y, self.op, value), NUMPY_DOUBLES), self.op, self.ufunc, args)
 
     def __getattr__(self, name):
-        return getattr(self.ufunc, name)
+        found = getattr(self.ufunc, name)
+        return of_arrays(found) if name in METHODS else found
 
     def __repr__(self):
         return repr(self.ufunc)

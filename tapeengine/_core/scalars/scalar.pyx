@@ -598,7 +598,7 @@ cdef class Dual:
         ufunc = getattr(numpy, name, None)
         if isinstance(ufunc, numpy.ufunc) and name != "conj":
             return lambda *others: ufunc(self, *others)
-        return getattr(above("arrays.calls").zero_dim(self), name)
+        return above("arrays.calls").attribute_of_number(self, name)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:

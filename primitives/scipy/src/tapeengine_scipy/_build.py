@@ -6,6 +6,8 @@ from typing import Any
 import numpy
 import scipy
 
+import tapeengine.numpy as np
+from tapeengine._core.arrays.functions import offered
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import scaled_block
 from tapeengine.primitive.builders import broadcast, scale, unbroadcast
@@ -19,8 +21,8 @@ class Ufunc(Primitive):
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Compute the value; a call with options goes to the ufunc itself, which calls the engine for traced values."""
         if options or len(args) > len(self.args):
-            return getattr(scipy.special, self.name.rpartition(".")[2])(*args, **options)
-        return super().__call__(*args)
+            return offered(getattr(scipy.special, self.name.rpartition(".")[2]))(*args, **options)
+        return super().__call__(*(np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args))
 
 
 def ufunc(

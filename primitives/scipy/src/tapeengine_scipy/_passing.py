@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy
 
+from tapeengine._core.arrays.functions import offered
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy._callables import holds_traced, plain_values
 
@@ -133,7 +134,7 @@ def passed(theirs: Any, path: str) -> Any:
     if isinstance(theirs, type) and issubclass(theirs, BaseException):
         return theirs  # an `except` clause needs the class itself
     if isinstance(theirs, numpy.ufunc):
-        return theirs  # it dispatches on its arguments
+        return offered(theirs)  # it dispatches on its arguments, also on lists
     if callable(theirs) or isinstance(theirs, ModuleType):
         return Passed(theirs, path)
     return theirs

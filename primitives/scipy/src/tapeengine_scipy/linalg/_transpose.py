@@ -30,7 +30,7 @@ def diagonal(a: Any) -> Any:
 
 def on_diagonal(d: Any) -> Any:
     """Diagonal matrices with diagonals `d`."""
-    return d[..., :, None] * numpy.eye(numpy.shape(d)[-1])
+    return d[..., :, None] * numpy.eye(numpy.shape(d)[-1], dtype=d.dtype)
 
 
 def fold(full: Any, lower: bool = True) -> Any:

@@ -253,7 +253,7 @@ def _stacked_blocks(blocks: list[Any]) -> Any:
     width, rows, before = sum(block.shape[-1] for block in blocks), [], 0
     for block in blocks:
         height, own = block.shape[-2:]
-        left, right = numpy.zeros((*batch, height, before)), numpy.zeros((*batch, height, width - before - own))
+        left, right = (numpy.zeros((*batch, height, n), block.dtype) for n in (before, width - before - own))
         rows.append(np.concatenate([left, np.broadcast_to(block, (*batch, height, own)), right], axis=-1))
         before += own
     return np.concatenate(rows, axis=-2)

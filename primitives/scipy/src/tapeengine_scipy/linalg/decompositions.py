@@ -125,7 +125,7 @@ def _order(pivots: Any) -> Any:
 
 
 def _lower_unit(lu: Any) -> Any:
-    return np.tril(lu, -1) + numpy.eye(lu.shape[-1])
+    return np.tril(lu, -1) + numpy.eye(lu.shape[-1], dtype=lu.dtype)
 
 
 def _regular(out: Any) -> Any:

@@ -118,7 +118,7 @@ def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any,
     rows, columns = shape
     if mode == "economic":
         return (q, r, *rest)
-    whole = np.concatenate([r, numpy.zeros((rows - columns, columns))], axis=0) if rows > columns else r
+    whole = np.concatenate([r, numpy.zeros((rows - columns, columns), r.dtype)], axis=0) if rows > columns else r
     if mode == "r":
         return (whole, *rest)
     if mode == "full" and rows <= columns:

@@ -79,7 +79,7 @@ def lstsq(
         residues = numpy.empty((0,), a.dtype)
     elif b.ndim == 1:
         residues = np.reshape(residues, ())
-    return x, residues, rank, None if lapack_driver == "gelsy" else values
+    return x, residues, int(rank), None if lapack_driver == "gelsy" else values
 
 
 @beside("scipy.linalg.null_space")

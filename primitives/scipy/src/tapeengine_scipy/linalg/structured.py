@@ -13,7 +13,7 @@ from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
 from tapeengine_scipy.linalg._batches import over_batches
-from tapeengine_scipy.linalg._transpose import conjugate
+from tapeengine_scipy.linalg._transpose import conjugate, is_complex
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.linalg.solve import _check_finite
 
@@ -361,6 +361,9 @@ def solveh_banded(
         scipy.linalg.cholesky_banded(plain_value(ab), lower=lower, check_finite=check_finite)  # raises SciPy's errors
     width, size = ab.shape[-2] - 1, ab.shape[-1]
     given = range(1, width + 1)
+    if is_complex(ab):  # SciPy reads the real part of the diagonal
+        main = numpy.arange(width + 1)[:, None] == (0 if lower else width)
+        ab = np.where(main, np.real(ab), ab)
     if lower:
         mirrored = [_moved_along(conjugate(ab[..., k, :]), k, size) for k in reversed(given)]
         whole = np.stack([*mirrored, *(ab[..., k, :] for k in range(width + 1))], axis=-2)

@@ -38,7 +38,7 @@ def lu(
     order = scipy.linalg.lu(plain_value(a), p_indices=True)[0]  # a == (L U)[order]
     sorted_rows = a[numpy.argsort(order)]
     packed = lu_factor(sorted_rows[:small, :small], check_finite=False)[0]
-    lower, upper = np.tril(packed, -1) + numpy.eye(small), np.triu(packed)
+    lower, upper = np.tril(packed, -1) + numpy.eye(small, dtype=a.dtype), np.triu(packed)
     if rows > small:
         below = solve_triangular(upper, transpose(sorted_rows[small:]), trans=1, check_finite=False)
         lower = np.concatenate([lower, transpose(below)])
@@ -47,7 +47,9 @@ def lu(
         upper = np.concatenate([upper, beside_it], axis=1)
     if permute_l:
         return lower[order], upper
-    return (order if p_indices else numpy.eye(rows)[:, numpy.argsort(order)].astype(a.dtype)), lower, upper
+    if p_indices:
+        return order, lower, upper
+    return numpy.eye(rows, dtype=numpy.finfo(a.dtype).dtype)[:, numpy.argsort(order)], lower, upper
 
 
 def _schur_residual(shape: tuple[int, int], blocks: tuple[int, ...]) -> Callable[[Any, Any], Any]:
@@ -96,6 +98,7 @@ def schur(
         return numpy.concatenate([numpy.ravel(theirs[0]), numpy.ravel(theirs[1])])
 
     both = IMPLICIT(np.ravel(a), solver=solver, residual=_schur_residual(a.shape, blocks))
+    both = np.astype(both, theirs[0].dtype)
     return (np.reshape(both[:size], a.shape), np.reshape(both[size:], a.shape), *theirs[2:])
 
 

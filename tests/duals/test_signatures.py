@@ -1,0 +1,91 @@
+"""Rules take the arguments that numpy's functions take: by position, by name, and the required ones."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import tapeengine as te
+import tapeengine.numpy as np
+
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+#: The dispatch handles these for all functions.
+GENERAL = {"out", "like"}
+
+
+def rules() -> Iterator[tuple[Any, Any]]:
+    for function, rule in te.Engine().rules.table.items():
+        if not isinstance(function, (tuple, type, numpy.ufunc)):
+            try:
+                inspect.signature(function), inspect.signature(rule)
+            except (TypeError, ValueError):
+                continue
+            yield function, rule
+
+
+RULES = {f"{function.__module__}.{function.__name__}": (function, rule) for function, rule in rules()}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_takes_what_its_function_takes(name: str) -> None:
+    of_function, of_rule = (inspect.signature(found).parameters.values() for found in RULES[name])
+    kinds = {parameter.kind for parameter in of_rule}
+    given = [parameter for parameter in of_rule if parameter.kind in POSITIONAL]
+    for place, parameter in enumerate(p for p in of_function if p.kind in POSITIONAL and p.name not in GENERAL):
+        if place < len(given):
+            assert (parameter.default is parameter.empty) == (given[place].default is parameter.empty), parameter
+        else:
+            assert parameter.VAR_POSITIONAL in kinds, f"no {parameter} by position"
+    if inspect.Parameter.VAR_KEYWORD not in kinds:
+        names = {parameter.name for parameter in of_rule} | GENERAL
+        by_name = [p for p in of_function if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        missing = {parameter.name for parameter in by_name[1:] if parameter.name not in names}
+        assert not missing
+
+
+def first_by_name() -> Iterator[tuple[str, Any]]:
+    for name, (function, _) in RULES.items():
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+        if first is None or first.kind is not first.POSITIONAL_OR_KEYWORD:
+            continue
+        for point in (numpy.array([0.3, 0.7, 0.2]), numpy.array([[2.0, 0.4], [0.4, 1.5]])):
+            try:
+                value = function(**{first.name: point})
+            except Exception:
+                continue
+            if isinstance(value, (numpy.ndarray, float)) and numpy.asarray(value).dtype == float:
+                yield name, (function, first.name, point)
+
+
+BY_NAME = dict(first_by_name())
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_the_first_argument_by_name(name: str) -> None:
+    function, first, point = BY_NAME[name]
+    if name.rpartition(".")[2] in ("empty_like", "put", "copyto"):
+        return
+    found, back = te.vjp(lambda x: function(**{first: x}) * 1.0, point)
+    assert numpy.allclose(found, function(**{first: point}))
+    again = te.vjp(lambda x: function(x) * 1.0, point)[1](numpy.ones_like(found)[()])
+    assert numpy.array_equal(back(numpy.ones_like(found)[()])[0], again[0])
+
+
+def test_errors_of_arguments_are_numpys() -> None:
+    x = numpy.ones((2, 3))
+    for call in (
+        lambda np, x: np.reshape(x),
+        lambda np, x: np.take_along_axis(x, numpy.array([1]), axis=1),
+        lambda np, x: np.linalg.matrix_power(x, 1),
+        lambda np, x: np.require(x, None, "Q"),
+        lambda np, x: np.require(x, None, ["C", "F"]),
+        lambda np, x: np.ediff1d(numpy.arange(3), to_end=x[0, 0]),
+    ):
+        with pytest.raises(Exception) as plain:
+            call(numpy, x)
+        with pytest.raises(plain.type):
+            te.vjp(lambda x, call=call: call(np, x) * 1.0, x)
