@@ -27,8 +27,8 @@ WINDOWS = ["/O2", "/fp:precise"]
 UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
-VECTORS = "block elementwise machine native poles products rows scalar second sums sweep trace".split()
-HOT = "accumulation array indexing interleave kernel operators records tape".split()
+VECTORS = "block elementwise machine poles rows scalar second sums sweep trace".split()
+HOT = "accumulation indexing interleave records tape".split()
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-O2"] for name in HOT}
 COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors

@@ -4,6 +4,7 @@ The record keeps the arguments that rules ask for by name. Within an inner trace
 an outer trace: the call is then recorded there as well.
 """
 
+from cpython.array cimport array
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 from numpy cimport NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray
@@ -32,6 +33,11 @@ from tapeengine.errors import TraceError
 cnp.import_array()
 
 cdef object array_class = numpy.ndarray
+
+
+cdef struct Noted:
+    const unsigned int *ids     # in ascending order
+    Py_ssize_t count, at
 
 
 cdef uint32_t innermost_tag(object args) noexcept:
@@ -447,30 +453,77 @@ cdef bint is_double(uint32_t tag, uint32_t id) except -1:
 
 
 cdef bint is_double_on(Head *h, Tape tape, uint32_t id) except -1:
-    cdef uint32_t i, first = first_id(h), count
-    cdef char *known
+    cdef uint32_t first = first_id(h)
+    cdef int found
     if id < first:
         return is_double_on(&tape.continued.head, tape.continued, id)
-    if tape.are_doubles is None:
-        tape.are_doubles = bytearray()
-    count = <uint32_t> len(tape.are_doubles)
-    if first + count <= id:
-        tape.are_doubles.extend(bytes(id - first - count + 1))
-        known = tape.are_doubles
-        for i in range(first + count, id + 1):
-            known[i - first] = comes_of_doubles(h, tape, i, known)
+    if tape.are_doubles is None or first + <uint32_t> len(tape.are_doubles) <= id:
+        found = soon_known(h, tape, id)
+        if found >= 0:
+            return found
+        know_all(h, tape, id)
     return tape.are_doubles[id - first]
 
 
-cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i, char *known) except -1:
-    """The answer of `is_double` for one scalar, computed from the answers for earlier ones."""
-    cdef uint32_t first = first_id(h)
+cdef int soon_known(Head *h, Tape tape, uint32_t id) except -2:
+    """The answer of `is_double` if few earlier records tell it; otherwise -1."""
+    cdef uint32_t pending[64]
+    cdef uint32_t first = first_id(h), i
+    cdef int count = 1, seen = 0, kind
+    cdef Record *r
+    pending[0] = id
+    while count:
+        count -= 1
+        i = pending[count]
+        kind = is_double_on(h, tape, i) if i < first else noted_kind(tape, i)
+        if kind == -1:
+            kind = own_kind(h, tape, i)
+        if kind == 1:
+            return 1
+        seen += 1
+        if kind == -1:
+            if seen == 24 or count > 60:
+                return -1
+            r = record_at(h, i)
+            pending[count] = r.p1
+            count += 1
+            if r.p2 != i:
+                pending[count] = r.p2
+                count += 1
+    return 0
+
+
+cdef int know_all(Head *h, Tape tape, uint32_t id) except -1:
+    """Compute the answers of `is_double` for all scalars up to one, in the order of the tape."""
+    cdef uint32_t first = first_id(h), i, count
+    cdef Noted floats = noted_from(tape.floats), doubles = noted_from(tape.doubles)
+    cdef int kind
+    cdef char *known
+    cdef Record *r
+    if tape.are_doubles is None:
+        tape.are_doubles = bytearray()
+    count = <uint32_t> len(tape.are_doubles)
+    tape.are_doubles.extend(bytes(id - first - count + 1))
+    known = tape.are_doubles
+    for i in range(first + count, id + 1):
+        if has(&floats, i):
+            kind = 0
+        elif has(&doubles, i):
+            kind = 1
+        else:
+            kind = own_kind(h, tape, i)
+        if kind == -1:
+            r = record_at(h, i)
+            kind = of_parent(h, tape, r.p1, first, known) or (
+                r.p2 != i and of_parent(h, tape, r.p2, first, known))
+        known[i - first] = kind
+    return 0
+
+
+cdef int own_kind(Head *h, Tape tape, uint32_t i) except -2:
+    """Whether a scalar is a numpy.float64 by its record alone: 1 or 0; -1 if its operands decide."""
     cdef Record *r
     cdef int op = INPUT if i <= h.inputs else op_at(h, i)
-    if tape.floats is not None and is_among(tape.floats, i):
-        return False
-    if tape.doubles is not None and is_among(tape.doubles, i):
-        return True
     if op == INPUT:
         place = bisect_left(tape.link_sources or [], (i,))
         if tape.link_sources and place < len(tape.link_sources) and tape.link_sources[place][0] == i:
@@ -480,23 +533,50 @@ cdef bint comes_of_doubles(Head *h, Tape tape, uint32_t i, char *known) except -
     if op == ARRAY and type(tape.arrays[r.p2]) is PrimitiveRecord:
         for _, place in (<PrimitiveRecord> tape.arrays[r.p2]).inputs:
             if type(place) is not int or is_double_on(h, tape, place):
-                return True
-        return False
+                return 1
+        return 0
     if op >= SPECIAL:
-        return True
+        return 1
     if r.p2 == i and op < CONSTANT_RIGHT and r.d2 != 0.0:   # a function of one scalar
         return r.d2 == <double> NUMPY_DOUBLES
-    return of_parent(h, tape, r.p1, first, known) or (r.p2 != i and of_parent(h, tape, r.p2, first, known))
+    return -1
 
 
 cdef bint of_parent(Head *h, Tape tape, uint32_t id, uint32_t first, char *known) except -1:
     return known[id - first] if id >= first else is_double_on(h, tape, id)
 
 
-cdef bint is_among(object ids, uint32_t id) except -1:
-    """Whether a sorted array of ids has one."""
-    place = bisect_left(ids, id)
-    return place < len(ids) and ids[place] == id
+cdef int noted_kind(Tape tape, uint32_t id) except -2:
+    """The kind of a scalar that was noted beside its record: 1 of numpy, 0 of Python; otherwise -1."""
+    cdef Noted floats = noted_from(tape.floats), doubles = noted_from(tape.doubles)
+    return 0 if has_anywhere(&floats, id) else 1 if has_anywhere(&doubles, id) else -1
+
+
+cdef Noted noted_from(object ids) except *:
+    cdef Noted noted
+    noted.ids, noted.count, noted.at = NULL, 0, 0
+    if ids is not None:
+        noted.ids, noted.count = (<array> ids).data.as_uints, len(ids)
+    return noted
+
+
+cdef bint has(Noted *noted, uint32_t id) noexcept:
+    """Whether ids that are read in ascending order have one."""
+    while noted.at < noted.count and noted.ids[noted.at] < id:
+        noted.at += 1
+    return noted.at < noted.count and noted.ids[noted.at] == id
+
+
+cdef bint has_anywhere(Noted *noted, uint32_t id) noexcept:
+    """Whether ids in ascending order have one."""
+    cdef Py_ssize_t low = 0, high = noted.count, middle
+    while low < high:
+        middle = (low + high) // 2
+        if noted.ids[middle] < id:
+            low = middle + 1
+        else:
+            high = middle
+    return low < noted.count and noted.ids[low] == id
 
 
 cpdef tuple widened(tuple args):

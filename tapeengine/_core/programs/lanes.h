@@ -31,7 +31,7 @@ typedef double te_row[TE_LANES];
    that all rows have elements of one width. */
 #define TE_HOLDS(holds) { const double here = i; TE_EACH { const double s = out[l] < here ? out[l] : here; out[l] = (holds) ? out[l] : s; } }
 #define TE_ROW_GUARD(NAME, holds) case NAME: { const double *a = v[x.a]; TE_HOLDS(holds) break; }
-#define TE_B v[x.b][l]
+#define TE_RIGHT_LANE v[x.b][l]
 #define TE_K constants[x.b]
 
 /* Values of the instructions from i on, for a block of lanes; `stop` is lowered to the first that does not hold. */
@@ -55,12 +55,12 @@ TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, con
         TE_ROW_CHECKED(SIN, sin(a[l]))
         TE_ROW_CHECKED(COS, cos(a[l]))
         case TE_CONSTANT: { const double c = constants[x.a]; TE_EACH w[l] = c; break; }
-        TE_ROW_GUARD(TE_LT_TRUE, a[l] < TE_B)
-        TE_ROW_GUARD(TE_LT_FALSE, !(a[l] < TE_B))
-        TE_ROW_GUARD(TE_LE_TRUE, a[l] <= TE_B)
-        TE_ROW_GUARD(TE_LE_FALSE, !(a[l] <= TE_B))
-        TE_ROW_GUARD(TE_EQ_TRUE, a[l] == TE_B)
-        TE_ROW_GUARD(TE_EQ_FALSE, a[l] != TE_B)
+        TE_ROW_GUARD(TE_LT_TRUE, a[l] < TE_RIGHT_LANE)
+        TE_ROW_GUARD(TE_LT_FALSE, !(a[l] < TE_RIGHT_LANE))
+        TE_ROW_GUARD(TE_LE_TRUE, a[l] <= TE_RIGHT_LANE)
+        TE_ROW_GUARD(TE_LE_FALSE, !(a[l] <= TE_RIGHT_LANE))
+        TE_ROW_GUARD(TE_EQ_TRUE, a[l] == TE_RIGHT_LANE)
+        TE_ROW_GUARD(TE_EQ_FALSE, a[l] != TE_RIGHT_LANE)
         TE_ROW_GUARD(TE_TRUNC, trunc(a[l]) == TE_K)
         TE_ROW_GUARD(TE_FLOOR, floor(a[l]) == TE_K)
         TE_ROW_GUARD(TE_CEIL, ceil(a[l]) == TE_K)

@@ -23,8 +23,9 @@ from numpy cimport (
 )
 
 from tapeengine._core.programs.machine cimport (
-    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_all_finite, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
+    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
 )
+from tapeengine._core.programs.poles cimport all_finite
 
 import numpy
 
@@ -506,7 +507,7 @@ cdef object numbers_of(char *of, object like, Cursor *c):
     cdef npy_intp size
     if data != NULL and (<int64_t *> of)[1] != n:
         raise ValueError("a primal was changed since its program ran")
-    c.poles += data != NULL and not te_all_finite(<double *> data, n)
+    c.poles += data != NULL and not all_finite(<double *> data, n)
     if PyArray_CheckExact(like):
         size = n
         array = PyArray_EMPTY(1, &size, NPY_DOUBLE, False)
@@ -911,7 +912,7 @@ cdef class Native:
             return False
         if form.kind != FLOAT or self.again is None:
             return True
-        return te_all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
+        return all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
 
 
 cdef class Enterable:

@@ -2,6 +2,7 @@
 
 from cpython.float cimport PyFloat_AS_DOUBLE
 from libc.math cimport isfinite
+from libc.stdint cimport int64_t
 from numpy cimport (
     NPY_DOUBLE, PyArray_CheckExact, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISALIGNED,
     PyArray_ISNOTSWAPPED, PyArray_SIZE, PyArray_TYPE, ndarray,
@@ -13,6 +14,11 @@ from tapeengine._core.programs.machine cimport te_all_finite
 import numpy
 
 cnp.import_array()
+
+
+cdef bint all_finite(const double *x, int64_t n) noexcept nogil:
+    """Whether all numbers are finite."""
+    return te_all_finite(x, n)
 
 
 def is_finite(x):

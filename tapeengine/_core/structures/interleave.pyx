@@ -287,10 +287,10 @@ cdef object build(Layout layout, Leaves leaves):
 
 
 cdef bint is_flat(Layout layout) noexcept:
-    """Whether a layout describes one float, or a list or tuple of floats."""
+    """Whether a layout describes one number, or a list or tuple of numbers."""
     cdef Py_ssize_t k, root = layout.count - 1
     if root == 0:
-        return layout.steps[0].kind == FLOAT
+        return layout.steps[0].kind == FLOAT or layout.steps[0].kind == NUMPY
     if layout.steps[root].kind != LIST and layout.steps[root].kind != TUPLE:
         return False
     if root == 1 and layout.steps[0].kind == FLOATS:
@@ -298,7 +298,7 @@ cdef bint is_flat(Layout layout) noexcept:
     if <Py_ssize_t> layout.steps[root].n != root:
         return False
     for k in range(root):
-        if layout.steps[k].kind != FLOAT:
+        if layout.steps[k].kind != FLOAT and layout.steps[k].kind != NUMPY:
             return False
     return True
 

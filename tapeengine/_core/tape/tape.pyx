@@ -1,5 +1,6 @@
 """The tape of a trace: records in chunks, growth and its limits, and the table of live tapes (DN 9 and 10)."""
 
+from cpython.array cimport array as Ids, resize_smart
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
@@ -296,6 +297,17 @@ cdef int register(Head *h) except -1:
     return 0
 
 
+cdef int note_id(Ids ids, uint32_t id) except -1:
+    """Add an id to ids in ascending order; nearly always it is the largest."""
+    cdef Py_ssize_t count = len(ids)
+    if count and ids.data.as_uints[count - 1] >= id:
+        insort(ids, id)
+        return 0
+    resize_smart(ids, count + 1)
+    ids.data.as_uints[count] = id
+    return 0
+
+
 @cython.final
 @cython.freelist(16)
 cdef class Tape:
@@ -457,7 +469,7 @@ cdef class Tape:
         """Remember that a scalar is a numpy.float64, which its record does not tell."""
         if self.doubles is None:
             self.doubles = array("I")
-        insort(self.doubles, id)
+        note_id(self.doubles, id)
         self.head.kinds |= NUMPY_DOUBLES
         return self.know_double(id, True)
 
@@ -465,7 +477,7 @@ cdef class Tape:
         """Remember that a scalar is a Python float, which its record does not tell."""
         if self.floats is None:
             self.floats = array("I")
-        insort(self.floats, id)
+        note_id(self.floats, id)
         self.head.kinds |= PYTHON_FLOATS
         return self.know_double(id, False)
 
