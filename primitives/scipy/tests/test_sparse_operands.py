@@ -70,3 +70,12 @@ def test_operators_of_lifted_programs(name: str, kind: str) -> None:
 def test_elsewhere_the_error_says_what_to_write(name: str, kind: str) -> None:
     with pytest.raises(DroppedDerivativeError, match=r"s \* A|tapeengine\.numpy|tapeengine\.lift"):
         te.grad(lambda x: total(LIFTED[name](getattr(scipy.sparse, kind)(DENSE), x)))(0.7)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("dok")])
+def test_a_number_beside_a_constant_matrix_is_scipys_error(kind: str) -> None:
+    matrix = getattr(scipy.sparse, kind)(np.eye(3))
+    for operation in (lambda x: x + matrix, lambda x: matrix + x, lambda x: x - matrix, lambda x: matrix - x):
+        for run in (operation, lambda x, operation=operation: te.vjp(lambda v: operation(v[0]), np.array([x]))):
+            with pytest.raises(NotImplementedError):
+                run(np.float64(1.5))

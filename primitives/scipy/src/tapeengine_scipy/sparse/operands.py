@@ -27,5 +27,7 @@ def operated(ufunc: Any, x: Any, y: Any = None) -> Any:
     if ufunc is numpy.true_divide and scipy.sparse.issparse(x):
         return as_sparse(x).multiply(1.0 / y)  # the operator * of SciPy's matrices is @
     if ufunc is numpy.add or ufunc is numpy.subtract:
+        if numpy.ndim(x) == 0 and not scipy.sparse.issparse(x) and y.format != "dok":  # which adds to all elements
+            return as_sparse(y) + x  # raises SciPy's error
         return ufunc(*(part.toarray() if scipy.sparse.issparse(part) else part for part in (x, y)))
     return NotImplemented
