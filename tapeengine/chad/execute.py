@@ -298,7 +298,7 @@ class Executable:
             value, back = self.engine.vjp(run, *given)
             of = self.definition.result
             inside = self.converter.inward(of, value, "the value")
-            out = self.converter.outward(of, inside)
+            out = shaped_like(self.converter.outward(of, inside), value)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with deep(DEPTH):
@@ -363,7 +363,8 @@ class Executable:
             value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
             inside = self.converter.inward(of, value, "the value")
             found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-            return self.converter.outward(of, inside), self.converter.cotangent_out(of, found, inside, None, linear)
+            out = shaped_like(self.converter.outward(of, inside), value)
+            return out, shaped_like(self.converter.cotangent_out(of, found, inside, None, linear), value)
 
 
 class Checked:
@@ -415,3 +416,12 @@ def kept(x: Any) -> Any:
     if type(x) is np.ndarray:
         return x.copy() if x.nbytes <= COPIED else x
     return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
+
+
+def shaped_like(made: Any, value: Any) -> Any:
+    """Return a value that was rebuilt from its elements, with the lengths of arrays that have none of these."""
+    if isinstance(made, np.ndarray) and isinstance(value, np.ndarray) and made.size == value.size == 0:
+        return made.reshape(value.shape)
+    if type(made) is tuple and isinstance(value, tuple) and len(made) == len(value):
+        return tuple(map(shaped_like, made, value))
+    return made
