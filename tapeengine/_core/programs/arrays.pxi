@@ -51,8 +51,8 @@ cdef class Arena:
     """The buffers of one run, and its steps, which hold the addresses of their operands in these buffers."""
 
     cdef int release(self) except -1:
-        """Return the buffers for later runs."""
-        if len(self.part.spare) < MOST_SPARE:
+        """Return the buffers for later runs, unless the collector has cleared what keeps them."""
+        if self.part is not None and self.part.spare is not None and len(self.part.spare) < MOST_SPARE:
             self.part.spare.append(self)
         return 0
 
