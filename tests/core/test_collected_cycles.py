@@ -1,4 +1,4 @@
-"""Cycles through programs and their backpropagators are collected without an error, in whichever order they are cleared.
+"""Cycles through programs and their backpropagators are collected without an error, whichever is cleared first.
 
 The collector clears the objects of a cycle one by one: what an object returns when it is freed may already be cleared.
 """
