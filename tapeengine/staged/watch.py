@@ -54,7 +54,7 @@ class Watch:
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         snapshot = Snapshot(structures, value, copies, to_rebuild=False)
         self.is_traced = bool(snapshot.captured)
-        self._sets: list[tuple[Any, Any]] = []
+        self._sets: list[Node] = []
         rest = any(isinstance(node.original, (set, bytearray)) for node in snapshot.nodes)
         self.checks = Checks(self._holds if rest else None)
         for node in snapshot.nodes:  # without classes and modules, whose attributes a recording does not check
@@ -62,7 +62,7 @@ class Watch:
             if node.held is not None:
                 self.checks.add_array(original, node.held, same_bits)
             elif isinstance(original, (set, bytearray)):
-                self._sets.append((original, original.copy()))
+                self._sets.append(node)
             else:
                 self._watch(node)
         captured = [part for node in snapshot.nodes for part in (node.original, *node.inside) if type(part) is not Node]
@@ -96,7 +96,7 @@ class Watch:
 
     def _holds(self) -> bool:
         """Whether sets have the same contents."""
-        return all(now == saved for now, saved in self._sets)
+        return not any(node.differs() for node in self._sets)
 
     def generators(self) -> Sequence[Any]:
         """The states of the captured generators."""

@@ -291,7 +291,7 @@ def _attributes(value: Any) -> dict[Any, Any]:
 
 
 def of_namespace(names: dict[str, Any]) -> Node:
-    """The namespace of a module, of which `add_name` adds what functions read."""
+    """The namespace of a module; a snapshot adds to `keys`, `names` and `inside` what functions read of it."""
     keys: list[str] = []
     node = Node(names, [], lambda inside, made: made.update(zip(keys, inside)), lambda: dict(names), keys)
     node.read = lambda value: {name: value[name] for name in node.names if name in value}

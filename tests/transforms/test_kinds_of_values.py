@@ -7,7 +7,7 @@ import tapeengine as te
 import tapeengine.cmath
 import tapeengine.math
 import tapeengine.numpy
-from tapeengine.errors import DroppedDerivativeError, UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, ResultError, UnsupportedError
 
 PRIMALS = {
     "float": 1.5,
@@ -75,13 +75,10 @@ def staged(program, x):
     return again(x)
 
 
-def valued(program, x):
-    return te.value_and_grad(lambda x: (0.0, program(x)), has_aux=True)(x)[0][1]
-
-
 RUNS = {
     "vjp": lambda program, x: te.vjp(program, x)[0],
     "vjp_of_vjp": lambda program, x: te.vjp(lambda x: te.vjp(program, x)[0], x)[0],
+    "value_and_grad": lambda program, x: te.value_and_grad(program)(x)[0],
     "jvp": lambda program, x: te.jvp(program, (x,), (x,))[0],
     "linearize": lambda program, x: te.linearize(program, x)[0],
     "stage": staged,
@@ -113,6 +110,9 @@ def test_values_are_of_the_plain_programs_classes(name, primal, run):
         wanted = plain(program, x)
         try:
             found = RUNS[run](program, x)
-        except (DroppedDerivativeError, UnsupportedError):
+        except (DroppedDerivativeError, UnsupportedError):  # refused
+            return
+        except ResultError:
+            assert run == "value_and_grad" and not isinstance(wanted, float)  # the gradient is of one real number
             return
     assert kind(found) == kind(wanted)

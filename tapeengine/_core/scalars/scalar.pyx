@@ -223,7 +223,8 @@ cdef Dual unary_of(Dual x, int op, double value, int kind):
     """Record a function of one real, whose result is of a kind; 0: of the kind of its operand."""
     cdef Head *h
     if op_selects[op]:
-        return as_kind(selection(x, None, op, value), kind == NUMPY_DOUBLES if kind else is_numpy(x))
+        chosen = selection(x, None, op, value)
+        return of_kind(chosen, kind) if kind else as_kind(chosen, is_numpy(x))
     h = head_of_dual(x)
     return new_dual(value, record_function(h, op, x.id, op_da(op, x.v, 0.0, value), kind, value), x.tag)
 
