@@ -528,7 +528,7 @@ cdef int own_kind(Head *h, Tape tape, uint32_t i) except -2:
         place = bisect_left(tape.link_sources or [], (i,))
         if tape.link_sources and place < len(tape.link_sources) and tape.link_sources[place][0] == i:
             return is_double(tape.link_sources[place][1], tape.link_sources[place][2])
-        return i > h.inputs
+        return i > h.inputs and record_at(h, i).d2 != <double> PYTHON_FLOATS
     r = record_at(h, i)
     if op == ARRAY and type(tape.arrays[r.p2]) is PrimitiveRecord:
         for _, place in (<PrimitiveRecord> tape.arrays[r.p2]).inputs:
