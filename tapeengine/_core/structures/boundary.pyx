@@ -13,7 +13,7 @@ from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
 from tapeengine._core.scalars.complex cimport ComplexDual, from_array
 from tapeengine._core.structures.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
 from tapeengine._core.tape.nested cimport copy_out
-from tapeengine._core.tape.accumulation cimport view_of
+from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
     dense, geometry, head_of_array, held, is_recording, make_writable, new_array, plain, snapshot, view_by,
@@ -29,6 +29,10 @@ from tapeengine.errors import StructureError, TraceError
 
 cdef object floating = numpy.floating, double = numpy.float64
 cdef object array_class = numpy.ndarray
+
+
+cdef object last_of(list items):
+    return items[len(items) - 1]
 
 
 cdef Array array_input(Head *h, object value):
@@ -179,6 +183,7 @@ cdef class Inputs(Walk):
             return d
         if cls is complex:
             value = self.array(numpy.asarray(value))
+            (<View> last_of(self.layout.aux)).builtin = True
             return value if self.tape.rules is None else self.read_later(value)
         if cls is ComplexDual:
             found = self.read_later(self.array((<ComplexDual> value).array()))
@@ -191,7 +196,7 @@ cdef class Inputs(Walk):
                     "arrays. Pass numpy.asarray of it, and its mask or unit as a separate argument")
             found = self.array(value)
             if isinstance(value, numpy.complexfloating) or cls is Array and (<Array> value).storage.number:
-                (<Array> found).storage.number = True
+                (<Array> found).storage.number = (<View> last_of(self.layout.aux)).number = True
             return found
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)
@@ -303,6 +308,9 @@ cdef class Outputs(Walk):
                 if type(found) is ComplexDual:
                     (<ComplexDual> found).numpys = numpys
                 return found
+            view = last_of(self.layout.aux)
+            if type(view) is View:      # the number depends on an input
+                (<View> view).builtin = not numpys
             return found if numpys else complex(found)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)
@@ -310,8 +318,8 @@ cdef class Outputs(Walk):
             return value
         if isinstance(value, array_class):
             return self.plain_array(value)
-        if cls is complex:
-            self.plain_array(numpy.asarray(value))
+        if isinstance(value, complex) or isinstance(value, numpy.complexfloating):
+            self.plain_array(value if cls is not complex else numpy.complex128(value))
             return value
         if self.structures.is_discrete(value):
             self.layout.add(DISCRETE, 0, 0)
