@@ -16,7 +16,8 @@ from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
-    dense, geometry, head_of_array, held, is_recording, make_writable, new_array, plain, snapshot, view_by,
+    constant_of, dense, geometry, head_of_array, held, is_recording, make_writable, new_array, plain, snapshot,
+    view_by,
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
 
@@ -233,6 +234,8 @@ cdef class Inputs(Walk):
 
     cdef object array(self, object value):
         cdef Array a
+        if type(value) is Array and head_of((<Array> value).storage.tag) == NULL:
+            value = constant_of(value)
         if type(value) is Array:
             head_of_array(<Array> value)
         elif value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) not in (4, 8):

@@ -214,7 +214,7 @@ cdef class Walk:
         """Check whether a container holds itself. Checks happen at doubled depths, so each level costs a constant."""
         self.look_at *= 2
         seen = {id(f.source)}
-        for outer in self.stack[:-1]:
+        for outer in self.stack[:len(self.stack) - 1]:
             key = id((<Frame> outer).source)
             if key in seen:
                 raise StructureError(
