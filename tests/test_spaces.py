@@ -76,6 +76,7 @@ def test_only_complex_spaces_are_complex() -> None:
     for value, expected in ((1.0, False), (1j, True), (np.ones(2), False), (np.ones(2, "c8"), True), ([1.0, 1j], True)):
         assert space_of(value).is_complex is expected
     assert space_of([1.0, 2.0]).is_complex is False
+    assert Space((), np.dtype(bool)).is_complex is False
 
 
 def test_spaces_are_equal_if_all_of_their_parts_are() -> None:
@@ -129,6 +130,7 @@ def test_discrete_spaces() -> None:
 
 @pytest.mark.parametrize(("shape", "size"), [((), 1), ((3,), 3), ((2, 3), 6), ((0, 2), 0)])
 def test_a_space_has_as_many_elements_as_its_arrays(shape: tuple[int, ...], size: int) -> None:
+    assert type(Space((), np.dtype(float, metadata={"unit": "m"})).zeros()) is float
     assert Space(shape).size == size == np.size(Space(shape).zeros())
 
 
