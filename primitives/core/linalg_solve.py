@@ -178,16 +178,27 @@ DET = Primitive(
 )
 
 
+def _inverse_transposed(a: Any, out: Any) -> Any:
+    """Return A^-T; where a matrix is singular, infinities and NaN, as for the logarithm at 0."""
+    if np.all(np.not_equal(out[0], 0)):
+        return swapped(np.linalg.inv(a))
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        return COFACTORS(a) / np.expand_dims(np.linalg.det(a), (-1, -2))
+
+
 def _slogdet_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     """d log|det| = Re(w) and d sign = i Im(w) sign, with w = tr(A^-1 dA)."""
     weight = ct[1]
     if a_space.is_complex:
         weight = weight - 1j * np.real(1j * ct[0] * out[0])
-    return unbroadcast(np.expand_dims(weight, (-1, -2)) * swapped(np.linalg.inv(a)), a_space)
+    return unbroadcast(np.expand_dims(weight, (-1, -2)) * _inverse_transposed(a, out), a_space)
 
 
 def _slogdet_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-    change = np.trace(np.linalg.solve(a, t), 0, -2, -1)
+    if np.all(np.not_equal(out[0], 0)):
+        change = np.trace(np.linalg.solve(a, t), 0, -2, -1)
+    else:
+        change = np.sum(_inverse_transposed(a, out) * t, axis=(-2, -1))
     turned = 1j * np.imag(change) * out[0] if is_complex(out[0]) else 0.0 * change
     sign_space, log_space = out_space.spaces
     return SlogdetResult(unbroadcast(turned, sign_space), unbroadcast(np.real(change), log_space))

@@ -9,6 +9,7 @@ cdef ndarray plain(object value)
 cpdef object numbers_of(object x)
 cdef Head *head_of_array(Array a) except NULL
 cdef bint dense(ndarray value) noexcept
+cdef ndarray native(ndarray value)
 cdef Array new_array(Head *h, object value, bint active)
 cdef Array array_over(Storage s, object value, Py_ssize_t offset)
 cdef View geometry(Array a)
