@@ -7,6 +7,7 @@ A `Rules` table belongs to an engine and is passed to each trace. It holds the f
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import sys
 from array import array
@@ -51,7 +52,7 @@ AVERAGES = {numpy.mean, numpy.std, numpy.var, numpy.nanmean, numpy.nanstd, numpy
 #: Options of ufuncs that rules do not read: numpy checks them, and its result has the order.
 UNREAD = {"casting", "order", "subok"}
 #: The classes of an option `keepdims` that numpy takes for what it is; it converts or refuses others.
-FLAGS = {type(None), bool, int, type(numpy._NoValue)}
+FLAGS = {bool, int, type(numpy._NoValue)}
 #: The classes of operands that rules take as they are.
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
@@ -110,6 +111,8 @@ class Rules:
             raise missing(function, len(args), self.failures)
         if not args:
             args, options = first_by_position(function, options)
+        if len(args) > 1:
+            args, options = out_by_name(function, args, options)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
@@ -121,7 +124,7 @@ class Rules:
             rule = on_values(function, as_number)
         out = options.get("out")
         check_traced(out)
-        if type(options.get("keepdims")) not in FLAGS or type(out) is tuple or "casting" in options:
+        if type(options.get("keepdims", False)) not in FLAGS or type(out) is tuple or "casting" in options:
             numpys(function, args, options)
         try:
             if out is None:
@@ -161,7 +164,7 @@ class Rules:
             ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
         called = ufunc if method == "__call__" else getattr(ufunc, method)
         plain = partial(numpys, called, inputs, options)
-        is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims")) in FLAGS
+        is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
         expected = None if is_read else plain()
         result, out, where = self.computed(ufunc, method, inputs, dict(options))
         if where is not True:
@@ -254,12 +257,32 @@ class Rules:
     def masked(self, result: Any, where: Any, out: Any, plain: Any) -> Any:
         """A ufunc's result with `where`: other elements keep the values of `out`, or are arbitrary without it."""
         if out is None:
-            other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), where.shape), result.dtype)
+            other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(form_of(result)), where.shape), result.dtype)
             return self.function(numpy.where, (where, result, other), {})
         plain()
         mask = numpy.broadcast_to(where, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
+
+
+@functools.cache
+def place_of_out(function: Any) -> int | None:
+    """The position of the argument `out` in a function's signature; None if it has none there."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # numpy does not tell the signatures of some of its compiled functions
+        return None
+    found = parameters.get("out")
+    return None if found is None or found.kind is found.KEYWORD_ONLY else [*parameters].index("out")
+
+
+def out_by_name(function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """The arguments of a call with `out` by name: rules do not read it."""
+    place = place_of_out(function)
+    if place is None or len(args) <= place or "out" in options:
+        return args, options
+    rest = (None, *args[place + 1 :]) if len(args) > place + 1 else ()
+    return (*args[:place], *rest), options if args[place] is None else {**options, "out": args[place]}
 
 
 def first_by_position(function: Any, options: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy
@@ -96,7 +97,7 @@ def calls_with(dtype: Any) -> Iterator[tuple[str, Any, Any]]:
         if name in LEFT_OUT or name in ("zeros_like", "ones_like") or not takes_dtype(function):
             continue
         for args in recipes(function, ARGUMENTS.get(name)):
-            case = Case(lambda *a, f=getattr(np, name): f(*a, dtype=dtype), args, 0, False)
+            case = Case(partial(getattr(np, name), dtype=dtype), args, 0, False)
             point = DATA[kinds_of(args)[0]]
             if getattr(attempted(case.program, point)[0], "dtype", None) == dtype:
                 yield f"{name}{args}", case.program, point
