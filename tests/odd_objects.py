@@ -178,7 +178,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "keepdims": ("True", "numpy.True_", "1", "None", "numpy.array(True)", "[]"),
     "where": ("True", "[True, False, True]", "numpy.array([1, 0, 1])", "readonly([True, False, True])", "0", "None"),
     "dtype": ("'f8'", "'>f8'", "object", "int", "complex", "'f4'", "'f2'", "numpy.longdouble", "'S3'", "'f8,i4'", "3"),
-    "out": ("np.zeros(3)", "numpy.zeros(3)", "readonly([0.0] * 3)", "np.zeros((3, 3))", "(None,)", "[0.0] * 3", "x"),
+    "out": ("np.zeros(3)", "numpy.zeros(3)", "readonly([0.0] * 3)", "np.zeros((3, 3))", "[0.0] * 3", "x"),
     "initial": ("0.0", "None", "HasArray(2.0)", "numpy.array(1.0)", "x.ravel()[0]", "Float(1.0)", "'a'"),
     "order": ("'C'", "'F'", "'K'", "None", "0", "'Q'"),
     "casting": ("'unsafe'", "'no'", "'equiv'", "'x'"),

@@ -13,7 +13,16 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.values import as_array, is_complex, is_traced, ndim_of, normal_axis, real_dtype, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    is_complex,
+    is_traced,
+    ndim_of,
+    normal_axis,
+    real_dtype,
+    shape_of,
+)
 
 __all__ = ["DET", "INV", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
 
@@ -279,6 +288,8 @@ PINV = Primitive(
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return the pseudo-inverse; see `numpy.linalg.pinv`."""
+    if ndim_of(a) < 2:
+        raise numpy.linalg.LinAlgError("the array must be at least two-dimensional")
     rcond = rtol if rcond is None else rcond
     return PINV(_unfolded(as_array(a)) if hermitian else as_array(a), rcond=rcond, hermitian=bool(hermitian))
 
@@ -356,6 +367,12 @@ LSTSQ = Primitive(
 )
 
 
+def in_one_precision(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two arrays in the dtype in which LAPACK computes with both."""
+    common = numpy.result_type(dtype_of(a), dtype_of(b))
+    return tuple(x if dtype_of(x) == common else np.astype(x, common) for x in (a, b))  # type: ignore[return-value]
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank.
 
@@ -364,7 +381,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     >>> lstsq(numpy.array([[1.0], [1.0]]), numpy.array([1.0, 3.0]))[0]
     array([2.])
     """
-    a, b = as_array(a), as_array(b)
+    a, b = in_one_precision(as_array(a), as_array(b))
     x, squares = LSTSQ(a, b, rcond=rcond)
     s = np.linalg.svdvals(a)
     rank = int(np.sum(np.greater(s, _cut(a, rcond) * np.max(s)))) if min(shape_of(a)) else 0

@@ -424,6 +424,16 @@ def zero_dim(Dual x):
     return array_of_dual(x)
 
 
+def zero_dim_complex(object re, object im):
+    """A 0-d array of a complex number, whose parts are written: i times an infinite part would make the other NaN."""
+    dual = re if type(re) is Dual and (type(im) is not Dual or (<Dual> re).tag >= (<Dual> im).tag) else im
+    cdef Array a = new_array(head_of_dual(<Dual> dual), numpy.zeros((), complex), False)
+    a.real[...] = re
+    a.imag[...] = im
+    a.storage.number = True
+    return a
+
+
 def attribute_of_number(Dual x, name):
     """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers."""
     found = getattr(array_of_dual(x), name)
