@@ -308,7 +308,7 @@ cdef class Outputs(Walk):
             return value
         if isinstance(value, array_class):
             return self.plain_array(value)
-        if cls is complex:
+        if isinstance(value, (complex, numpy.complexfloating)):
             self.plain_array(numpy.asarray(value))
             return value
         if self.structures.is_discrete(value):
