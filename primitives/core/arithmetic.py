@@ -76,7 +76,7 @@ SQUARE = unary(numpy.square, lambda x: 2 * x, doc="x^2; dx = 2 x ct")
 RECIPROCAL = unary(numpy.reciprocal, lambda out: -out * out, _POSITIVE, doc="1/x; dx = -out^2 ct")
 SQRT = unary(numpy.sqrt, lambda out: 0.5 / out, _POSITIVE, opcode="sqrt", doc="dx = ct / (2 out)")
 CBRT = unary(
-    numpy.cbrt, lambda out: 1 / (3 * out * out), _POSITIVE, opcode="cbrt", complex_too=False, doc="dx = ct / (3 out^2)"
+    numpy.cbrt, lambda out: 1 / out / (3 * out), _POSITIVE, opcode="cbrt", complex_too=False, doc="dx = ct / (3 out^2)"
 )
 
 

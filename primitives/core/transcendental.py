@@ -141,7 +141,7 @@ TANH = unary(numpy.tanh, lambda x: SECH2(x), (-1.2, 1.2), opcode="tanh", doc="dx
 ARCSINH = unary(numpy.arcsinh, lambda x: _arcsinh_slope(x), _INSIDE, opcode="asinh", doc="dx = ct / sqrt(1 + x^2)")
 ARCCOSH = unary(
     numpy.arccosh,
-    lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x - (-1))),
+    lambda x: 1 / np.sqrt(x - 1) / np.sqrt(x - (-1)),
     (1.3, 3.0),
     opcode="acosh",
     doc="dx = ct / sqrt(x^2 - 1)",
