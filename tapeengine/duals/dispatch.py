@@ -21,6 +21,7 @@ import numpy
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.calls import holds_foreign, is_foreign, widened
 from tapeengine._core.arrays.creation import fresh
+from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
@@ -53,6 +54,8 @@ AVERAGES = {numpy.mean, numpy.std, numpy.var, numpy.nanmean, numpy.nanstd, numpy
 UNREAD = {"casting", "order", "subok"}
 #: The classes of an option `keepdims` that numpy takes for what it is; it converts or refuses others.
 FLAGS = {bool, int, type(numpy._NoValue)}
+#: The ufuncs of the operator ** for Python's exponents.
+POWERS = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
 #: The classes of operands that rules take as they are.
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
@@ -200,8 +203,15 @@ class Rules:
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         return result, out, where
 
-    def of_numbers(self, ufunc: Any, x: Any, y: Any) -> Any:
-        """A product or power of two of numpy's numbers, whose last bits are not always those of the ufunc."""
+    def operator(self, ufunc: Any, x: Any, y: Any) -> Any:
+        """A product or power by an operator, whose last bits are not always those of the ufunc.
+
+        numpy has other loops for numbers, and other ufuncs for some of Python's exponents; only complex values differ.
+        """
+        if not (is_number(x) and is_number(y)):
+            exponent = (type(y), y) if type(y) in (int, float) and ufunc is numpy.power else None
+            fast = POWERS.get(exponent) if type(x) is Array and x.dtype.kind == "c" else None
+            return self.ufunc(ufunc, "__call__", (x, y), {}) if fast is None else self.ufunc(fast, "__call__", (x,), {})
         rule = self.find((ufunc, "numbers"))
         return self.ufunc(ufunc, "__call__", (x, y), {}) if rule is None else rule(*widened((x, y)))
 

@@ -17,7 +17,7 @@ from numpy cimport (
 from tapeengine._core.arrays.assignment cimport put
 from tapeengine._core.arrays.calls cimport apply
 from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
-from tapeengine._core.arrays.operators cimport compared, in_place, operate, raising, ufunc_call
+from tapeengine._core.arrays.operators cimport compared, in_place, operate, ufunc_call
 from tapeengine._core.tape.accumulation cimport strided, view_of
 from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, seen, view_by
 from tapeengine._core.tape.tape cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
@@ -36,7 +36,7 @@ cdef extern from "Python.h":
     object PySeqIter_New(object sequence)
 
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
-cdef object np_divide = numpy.true_divide, np_matmul = numpy.matmul
+cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
 cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide, np_divmod = numpy.divmod
 cdef object np_negative = numpy.negative, np_absolute = numpy.absolute
 
@@ -241,7 +241,7 @@ cdef class Array:
         return operate(np_divide, x, y, OP_DIV)
 
     def __pow__(x, y, modulus):
-        return operate(raising(x, y), x, y, OP_POW)
+        return operate(np_power, x, y, OP_POW)
 
     def __mod__(x, y):
         return operate(np_remainder, x, y)
@@ -278,7 +278,7 @@ cdef class Array:
         return in_place(self, np_divide, y, OP_DIV)
 
     def __ipow__(self, y):
-        return in_place(self, raising(self, y), y, OP_POW)
+        return in_place(self, np_power, y, OP_POW)
 
     def __ifloordiv__(self, y):
         return in_place(self, np_floor_divide, y)

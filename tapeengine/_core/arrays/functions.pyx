@@ -79,7 +79,7 @@ cdef object by_rules(object traced, object ufunc, tuple args, dict options):
     out = args[ufunc.nin:]
     if out:
         if "out" in options or len(out) > ufunc.nout:
-            raise TypeError(f"{ufunc.__name__}: too many arguments, or 'out' as both a positional and keyword argument")
+            return ufunc(*args, **options)  # raises numpy's error
         options = {**options, "out": out + (None,) * (ufunc.nout - len(out))}
     return rules_of(traced).ufunc(ufunc, "__call__", args[:ufunc.nin], options)
 

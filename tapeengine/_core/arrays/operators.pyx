@@ -25,17 +25,6 @@ cdef tuple COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, op
 cdef object np_multiply = numpy.multiply, np_power = numpy.power
 
 
-cdef dict POWERS = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
-
-
-cdef object raising(object x, object y):
-    """The ufunc of x ** y: numpy has other ones than power for some of Python's numbers; only complex values differ."""
-    cdef bint is_fast = type(x) is Array and not (<Array> x).storage.number and (type(y) is int or type(y) is float)
-    if is_fast and ((<Array> x).storage.type == cnp.NPY_CDOUBLE or (<Array> x).storage.type == cnp.NPY_CFLOAT):
-        return POWERS.get((type(y), y), np_power)
-    return np_power
-
-
 cdef object operate(object ufunc, object x, object y, int op=-1):
     """Apply a binary operator; at least one operand is a traced array."""
     if op >= 0 and kernels.elementwise != NULL:
@@ -46,8 +35,8 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class decides
         return NotImplemented
     rules = need_rules(<Array> a, ufunc.__name__)
-    if (ufunc is np_multiply or ufunc is np_power) and is_number(x) and is_number(y):
-        return rules.of_numbers(ufunc, x, y)
+    if ufunc is np_power or ufunc is np_multiply:
+        return rules.operator(ufunc, x, y)
     return rules.ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 
 

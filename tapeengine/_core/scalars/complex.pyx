@@ -346,8 +346,9 @@ cdef class ComplexDual:
             result = of_ufunc(ufunc, inputs)
             if result is not NotImplemented:
                 return result
-        if any(type(x) is ComplexDual for x in options.get("out", ())):
-            raise TypeError("return arrays must be of ArrayType")
+        for x in options.get("out", ()):
+            if type(x) is ComplexDual:
+                raise TypeError("return arrays must be of ArrayType")
         return getattr(ufunc, method)(*as_arrays(inputs), **options)
 
     def __array_function__(self, function, types, args, options):
