@@ -5,6 +5,7 @@ from typing import Any
 
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.duals.creation import complex_array
+from tapeengine.duals.ended import OfEnded
 from tapeengine.duals.foreign import as_object_for_operators, as_plain, no_place_for_derivatives
 
 
@@ -21,6 +22,7 @@ def _array(value: Any) -> Any:
 
 
 ABOVE.as_plain = as_plain
+ABOVE.of_ended = OfEnded()
 ABOVE.as_object_for_operators = as_object_for_operators
 ABOVE.no_place_for_derivatives = no_place_for_derivatives
 ABOVE.methods, ABOVE.array, ABOVE.complex_array = _methods, _array, complex_array

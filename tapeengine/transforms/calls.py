@@ -20,6 +20,8 @@ __all__ = ["Derivative", "FlatRule", "call_with_rule", "filled", "parts_by_argum
 
 #: Python's complex numbers, which the core records as arrays without dimensions.
 PAIRS = (complex, ComplexDual)
+#: The classes of the leaves of the arguments and of the result of a call.
+Classes = tuple[list[type], list[type]]
 
 
 class Derivative(Protocol):
@@ -48,14 +50,21 @@ class Again(Protocol):
 class FlatRule:
     """Adapts a `Derivative` to the core, which handles lists of leaves only."""
 
-    __slots__ = ("arguments", "derivative", "name", "repeated", "result")
+    __slots__ = ("arguments", "classes", "derivative", "name", "repeated", "result")
 
     def __init__(
-        self, derivative: Derivative, arguments: Form, result: Form, name: str, repeated: Repeated | None = None
+        self,
+        derivative: Derivative,
+        arguments: Form,
+        result: Form,
+        classes: Classes,
+        name: str,
+        repeated: Repeated | None = None,
     ) -> None:
         self.derivative = derivative
         self.arguments = arguments
         self.result = result
+        self.classes = classes
         self.name = name
         self.repeated = repeated
 
@@ -67,12 +76,12 @@ class FlatRule:
 
     def pull(self, cotangents: list[Any]) -> list[Any]:
         """Map cotangents of the result's leaves to cotangents of the arguments' leaves; None stands for zero."""
-        found = self.derivative.pull(filled(self.result, cotangents))
+        found = self.derivative.pull(filled(self.result, cotangents, self.classes[1]))
         return parts_by_argument(self.arguments, found, f"cotangents that {self.name}'s rule returned")
 
     def push(self, tangents: list[Any]) -> list[Any]:
         """Map tangents of the arguments' leaves to tangents of the result's leaves; None stands for zero."""
-        tangent = self.derivative.push(filled(self.arguments, tangents))
+        tangent = self.derivative.push(filled(self.arguments, tangents, self.classes[0]))
         return self.result.parts(tangent, f"tangent that {self.name}'s rule returned")
 
 
@@ -90,13 +99,15 @@ class Repeated:
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], FlatRule] | None:
         """Return the leaves of the result, and the rule; None if the program must run."""
-        answer = self._again(unflatten(self._arguments.steps, with_pairs(values, self._pairs)))
+        given = with_pairs(values, self._pairs)
+        answer = self._again(unflatten(self._arguments.steps, given))
         if answer is None:
             return None
         results, steps = flatten(self._result.structures, answer[0])
         if steps != self._result.steps:
             return None
-        return list(map(as_array, results)), FlatRule(answer[1], self._arguments, self._result, self.name)
+        classes = list(map(type, given)), list(map(type, results))
+        return list(map(as_array, results)), FlatRule(answer[1], self._arguments, self._result, classes, self.name)
 
     def join(self, other: Repeated) -> None:
         """Share the recordings of another recording of the same call."""
@@ -108,13 +119,22 @@ def with_pairs(values: list[Any], pairs: set[int]) -> list[Any]:
     return [as_python(value) if k in pairs else value for k, value in enumerate(values)]
 
 
-def filled(form: Form, leaves: list[Any]) -> Any:
-    """Build a structure from leaves, with zeros where a leaf is None."""
+def filled(form: Form, leaves: list[Any], classes: list[type]) -> Any:
+    """Build a structure from leaves, with zeros where a leaf is None; numbers have the classes of their values."""
     whole = [
-        space.zeros() if leaf is None and space is not None else leaf
-        for leaf, space in zip(leaves, form.spaces, strict=True)
+        of_class(space.zeros() if leaf is None else leaf, cls) if space is not None else leaf
+        for leaf, space, cls in zip(leaves, form.spaces, classes, strict=True)
     ]
     return unflatten(form.steps, whole)
+
+
+def of_class(tangent: Any, cls: type) -> Any:
+    """The tangent of a number as a number of the class that the program's value has.
+
+    A rule may then use it as the value: ``cotangent[..., None]`` is right for numpy's numbers, not for Python's.
+    """
+    is_number = type(tangent) is float or (type(tangent) is np.ndarray and not tangent.ndim)
+    return cls(tangent) if is_number and issubclass(cls, (float, complex, np.inexact)) else tangent
 
 
 def parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
@@ -190,15 +210,17 @@ def call_with_rule(
     made: list[Any] = []
 
     def on_leaves(values: list[Any]) -> tuple[list[Any], FlatRule]:
-        result, derivative = run(unflatten(steps, with_pairs(values, pairs)))
+        given = with_pairs(values, pairs)
+        result, derivative = run(unflatten(steps, given))
         results, out = flatten(engine.structures, result)
         check_leaves(engine, results, name)
         made.extend((out, [type(leaf) in PAIRS for leaf in results]))
+        classes = list(map(type, given)), list(map(type, results))
         results = list(map(as_array, results))
         arguments, form = form_around(engine.structures, values, steps), form_around(engine.structures, results, out)
         again: Again | None = getattr(derivative, "again", None)
         repeated = None if again is None else Repeated(again, arguments, pairs, form, name)
-        return results, FlatRule(derivative, arguments, form, name, repeated)
+        return results, FlatRule(derivative, arguments, form, classes, name, repeated)
 
     results = custom.call(on_leaves, list(map(as_array, leaves)))
     if results is None:

@@ -17,10 +17,10 @@ from tapeengine._core.arrays.accesses cimport AddRecord, WriteRecord
 from tapeengine._core.tape.accumulation cimport View, repeats, strided
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual
 from tapeengine._core.arrays.storing cimport (
-    ADDED, POKED, WRITTEN, array_over, everything, geometry, head_of_array, is_recording, is_traced, make_writable,
-    new_array, note, operand, plain, view_by,
+    ADDED, POKED, WRITTEN, array_over, constant_of, everything, geometry, head_of_array, is_recording, is_traced,
+    make_writable, new_array, note, operand, plain, view_by,
 )
-from tapeengine._core.tape.tape cimport ARRAY, WRITE, Head, head_of, record_special, tape_of
+from tapeengine._core.tape.tape cimport ARRAY, WRITE, Head, head_of, innermost_here, record_special, tape_of
 
 import numpy
 
@@ -121,6 +121,9 @@ cdef int put(Array a, object index, object value) except -1:
     else:
         tag = 0
     check_writer(a, tag)
+    if tag == 0 and not s.active and head_of(s.tag) == NULL and innermost_here() == NULL:
+        numbers[index] = constant_of(value)     # no trace is live that could see the write
+        return 0
     h = head_of_array(a)
     if type(value) is Array and (<Array> value).storage is s and (
             is_mask(<tuple> index, PyArray_NDIM(numbers))

@@ -12,7 +12,7 @@ from tapeengine._core.arrays.array cimport Array, Storage
 from tapeengine._core.arrays.accesses cimport ReadRecord
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.arrays.storing cimport (
-    COPIED_PART, array_over, geometry, head_of_array, is_recording, new_array, note, operand, plain,
+    COPIED_PART, array_over, ended_copy, geometry, head_of_array, is_recording, new_array, note, operand, plain,
 )
 from tapeengine._core.tape.tape cimport ARRAY, READ, Head, innermost_here, record_special, tape_of, traces
 
@@ -129,7 +129,7 @@ cdef object read_element(Array a, Py_ssize_t offset):
     if type(s.base) is array_class:
         v = (<double *> (s.data + offset))[0]
         if not s.active:
-            return v
+            return cnp.PyArray_ToScalar(s.data + offset, <ndarray> s.base)
         h = traces.current
         if h.tag != s.tag:
             h = head_of_array(a)
@@ -185,7 +185,7 @@ cdef Array read_part(Array a, object index, object order="K"):
     out = value.copy(order) if index is None else value[index]
     if not a.storage.active:
         h = innermost_here()
-        return new_array(h if h != NULL else head_of_array(a), out, False)
+        return new_array(h, out, False) if h != NULL else ended_copy(a, plain(out))
     h = head_of_array(a)
     result = new_array(h, out, True)
     record = ReadRecord.__new__(ReadRecord)

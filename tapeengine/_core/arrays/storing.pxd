@@ -7,10 +7,12 @@ from tapeengine._core.tape.tape cimport Head, tape_of
 
 cdef ndarray plain(object value)
 cpdef object numbers_of(object x)
+cpdef object constant_of(object x)
 cdef Head *head_of_array(Array a) except NULL
 cdef bint dense(ndarray value) noexcept
 cdef ndarray native(ndarray value)
 cdef Array new_array(Head *h, object value, bint active)
+cdef Array ended_copy(Array a, object value)
 cdef Array array_over(Storage s, object value, Py_ssize_t offset)
 cdef View geometry(Array a)
 cdef View everything(Storage s)

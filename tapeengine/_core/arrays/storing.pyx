@@ -27,6 +27,7 @@ import warnings
 import numpy
 from numpy.lib.array_utils import byte_bounds
 
+from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.arrays.reports import errors_stop
 from tapeengine.errors import TraceError, UnsupportedError
 
@@ -98,6 +99,20 @@ cdef Array new_array(Head *h, object value, bint active):
     s.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(numbers))
     if not active and is_recording(h):
         note(h, h.count, (MADE, s.index, alike(numbers)))
+    return array_over(s, value, 0)
+
+
+cdef Array ended_copy(Array a, object value):
+    """A copy of a constant whose trace has ended, where no other trace is live."""
+    cdef ndarray numbers = <ndarray?> value
+    cdef Storage s = Storage.__new__(Storage)
+    if not dense(numbers):
+        value = numbers = value.copy("K")
+    s.base = value
+    s.data = <char *> PyArray_DATA(numbers)
+    s.size = PyArray_SIZE(numbers)
+    s.type = PyArray_TYPE(numbers)
+    s.tag = a.storage.tag
     return array_over(s, value, 0)
 
 
@@ -281,9 +296,18 @@ def rules_of(x):
     h = head_of((<Array> x).storage.tag)
     if h == NULL and not (<Array> x).storage.active:
         h = innermost_here()
+        if h == NULL:
+            return ABOVE.of_ended
     if h == NULL:
         h = head_of_array(<Array> x)
     return tape_of(h).rules
+
+
+cpdef object constant_of(object x):
+    """The plain values of an array that depends on no input, without a copy; anything else as it is."""
+    while type(x) is Array and not (<Array> x).storage.active:
+        x = (<Array> x).current()
+    return x
 
 
 cdef object need_rules(Array a, object name):

@@ -13,10 +13,11 @@ from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
 from tapeengine._core.scalars.complex cimport ComplexDual, from_array
 from tapeengine._core.structures.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
 from tapeengine._core.tape.nested cimport copy_out
-from tapeengine._core.tape.accumulation cimport view_of
+from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
-    dense, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot, view_by,
+    constant_of, dense, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot,
+    view_by,
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
 
@@ -29,6 +30,10 @@ from tapeengine.errors import StructureError, TraceError
 
 cdef object floating = numpy.floating, double = numpy.float64
 cdef object array_class = numpy.ndarray
+
+
+cdef object last_of(list items):
+    return items[len(items) - 1]
 
 
 cdef Array array_input(Head *h, object value):
@@ -177,6 +182,7 @@ cdef class Inputs(Walk):
             return d
         if cls is complex:
             value = self.array(numpy.asarray(value))
+            (<View> last_of(self.layout.aux)).builtin = True
             return value if self.tape.rules is None else self.read_later(value)
         if cls is ComplexDual:
             found = self.read_later(self.array((<ComplexDual> value).array()))
@@ -189,7 +195,7 @@ cdef class Inputs(Walk):
                     "arrays. Pass numpy.asarray of it, and its mask or unit as a separate argument")
             found = self.array(value)
             if isinstance(value, numpy.complexfloating) or cls is Array and (<Array> value).storage.number:
-                (<Array> found).storage.number = True
+                (<Array> found).storage.number = (<View> last_of(self.layout.aux)).number = True
             return found
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)
@@ -226,6 +232,8 @@ cdef class Inputs(Walk):
 
     cdef object array(self, object value):
         cdef Array a
+        if type(value) is Array and head_of((<Array> value).storage.tag) == NULL:
+            value = constant_of(value)
         if type(value) is Array:
             head_of_array(<Array> value)
         elif value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) not in (4, 8):
@@ -301,6 +309,9 @@ cdef class Outputs(Walk):
                 if type(found) is ComplexDual:
                     (<ComplexDual> found).numpys = numpys
                 return found
+            view = last_of(self.layout.aux)
+            if type(view) is View:      # the number depends on an input
+                (<View> view).builtin = not numpys
             return found if numpys else complex(found)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)
@@ -308,8 +319,8 @@ cdef class Outputs(Walk):
             return value
         if isinstance(value, array_class):
             return self.plain_array(value)
-        if isinstance(value, (complex, numpy.complexfloating)):
-            self.plain_array(numpy.asarray(value))
+        if isinstance(value, complex) or isinstance(value, numpy.complexfloating):
+            self.plain_array(value if cls is not complex else numpy.complex128(value))
             return value
         if self.structures.is_discrete(value):
             self.layout.add(DISCRETE, 0, 0)

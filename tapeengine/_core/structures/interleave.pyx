@@ -12,6 +12,9 @@ from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 cimport cython
+from numpy cimport ndarray
+
+from tapeengine._core.tape.accumulation cimport View
 
 from tapeengine.errors import CotangentError, StructureError
 
@@ -211,7 +214,7 @@ cdef class Walk:
         """Check whether a container holds itself. Checks happen at doubled depths, so each level costs a constant."""
         self.look_at *= 2
         seen = {id(f.source)}
-        for outer in self.stack[:-1]:
+        for outer in self.stack[:len(self.stack) - 1]:
             key = id((<Frame> outer).source)
             if key in seen:
                 raise StructureError(
@@ -270,7 +273,7 @@ cdef object build(Layout layout, Leaves leaves):
             stack.append(layout.aux[used_aux](leaf) if type(leaf) is float else leaf)    # a dual may replace any scalar
             used_aux += 1
         elif s.kind == ARRAY:
-            stack.append(leaves.array(s.n, layout.aux[used_aux]))
+            stack.append(of_class(leaves.array(s.n, layout.aux[used_aux]), layout.aux[used_aux]))
             used_aux += 1
         else:
             aux = None
@@ -284,6 +287,17 @@ cdef object build(Layout layout, Leaves leaves):
                 del stack[len(stack) - s.n:]
             stack.append(make(s.kind, aux, children))
     return stack[0]
+
+
+cdef object of_class(object found, object aux):
+    """A cotangent of the class of its value: a number, if the value is a complex number and not an array."""
+    if type(found) is not ndarray or found.ndim:
+        return found
+    if type(aux) is View:
+        if (<View> aux).builtin:
+            return complex(found)
+        return found[()] if (<View> aux).number else found
+    return found if type(aux) is ndarray else type(aux)(found)
 
 
 cdef bint is_flat(Layout layout) noexcept:

@@ -15,6 +15,8 @@ class Above:
     as_object_for_operators: Callable[[Any], Any]
     #: Makes the error for a result that cannot hold derivatives.
     no_place_for_derivatives: Callable[[Any], Exception]
+    #: The rules for constants of traces that have ended, where no trace is live.
+    of_ended: Any
     #: Returns the methods of traced arrays, by name.
     methods: Callable[[], Mapping[str, Callable[..., Any]]]
     #: The function ``array`` of `tapeengine.numpy`.

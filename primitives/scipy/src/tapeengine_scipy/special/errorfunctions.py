@@ -15,7 +15,6 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy._values import is_complex, real
-from tapeengine_scipy.special.quadrature import half_line
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)
@@ -41,20 +40,39 @@ erfc: Primitive = ufunc(
 )
 
 
+#: From here on the recurrence for I_n cancels too much, and the continued fraction needs so many terms; see `_ratios`.
+_FAR, _VERY_FAR = 1.5, 3.0
+_TERMS, _FEW_TERMS = 64, 30
+
+
 def _repeated_integral(x: Any, *, order: int) -> Any:
-    """I_n by its recurrence for x < 1/2, and for larger x as 2/(sqrt(pi) n!) int s^n exp(-s^2 - 2 x s) ds."""
+    """I_n by its recurrence (DLMF 7.18.7) for x < 3/2, and for larger x by the continued fraction of I_n/I_{n-1}."""
     x = real(x)
-    near = numpy.minimum(x, 0.5)
+    near = numpy.minimum(x, _FAR)
     with numpy.errstate(all="ignore"):
-        before, value = numpy.full_like(near, _TWO_OVER_ROOT_PI), scipy.special.erfcx(near)
+        before, value = numpy.full_like(near, _TWO_OVER_ROOT_PI), numpy.asarray(scipy.special.erfcx(near))
         for n in range(1, order + 1):
-            before, value = value, (before - 2 * near * value) / (2 * n)
-        far = numpy.maximum(x, 0.5)[..., None]
-        length = 1 / (far + math.sqrt(order + 1))
-        # in units of the length, so that no power of a large x overflows before the result does
-        moment = half_line(lambda s: s**order * numpy.exp(-s * length * (s * length + 2 * far)), numpy.ones(x.shape))
-    tail = _TWO_OVER_ROOT_PI / math.factorial(order) * moment * length[..., 0] ** (order + 1)
-    return numpy.where(x < 0.5, value, tail)[()]
+            before, value = value, numpy.asarray((before - 2 * near * value) / (2 * n))
+        far, very_far = (x >= _FAR) & (x < _VERY_FAR), x >= _VERY_FAR
+        value[far] = _by_ratios(x[far], order, _TERMS)
+        value[very_far] = _by_ratios(x[very_far], order, _FEW_TERMS)
+    return value[()]
+
+
+def _by_ratios(x: Any, order: int, terms: int) -> Any:
+    """I_0 times the ratios I_n/I_{n-1} = (1/2) / (x + (n+1) I_{n+1}/I_n), DLMF 7.18.13, whose terms are all positive.
+
+    The first ratio is the fixed point of this recurrence. With that, `terms` ratios are enough for all digits where x
+    is at least 3/2, and 30 of them where x is at least 3.
+    """
+    last = order + terms
+    ratio = 1 / (x + numpy.hypot(x, math.sqrt(2 * (last + 1))))
+    value = scipy.special.erfcx(x)
+    for n in range(last, 0, -1):
+        ratio = 0.5 / (x + (n + 1) * ratio)
+        if n <= order:
+            value = value * ratio
+    return value
 
 
 erfcx_integral: Primitive = elementwise(

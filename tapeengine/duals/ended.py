@@ -1,0 +1,34 @@
+"""Constants that a program made in a trace and keeps after it, as in a cache: their functions run on plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tapeengine._core.arrays.storing import constant_of
+from tapeengine.duals.foreign import replaced
+
+__all__ = ["OfEnded"]
+
+
+class OfEnded:
+    """Takes the place of a trace's rules, with the same methods.
+
+    A traced operand stays as it is, so that numpy asks it in turn; it raises an error if its trace has ended.
+    """
+
+    def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """Call a method of a ufunc."""
+        return self.function(getattr(ufunc, method), inputs, options)
+
+    def function(self, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """Call a function of numpy."""
+        return function(*replaced(constant_of, args), **replaced(constant_of, dict(options)))
+
+    def of_numbers(self, ufunc: Any, x: Any, y: Any) -> Any:
+        """Call a ufunc of two numbers."""
+        return self.function(ufunc, (x, y), {})
+
+    def operand_in_place(self, ufunc: Any, a: Any, y: Any) -> Any:
+        """The operand of another library in ``a op= y``."""
+        return y
