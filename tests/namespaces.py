@@ -26,6 +26,39 @@ TRIED: tuple[tuple[Any, ...], ...] = (
     *(("S", "S", "S", "S"), ("V", "V", "V", "V"), ("S", "S", "S", "S", "S")),
 )
 
+#: Functions that are not called, by the reason.
+REASONS: dict[str, str] = {
+    "whole numbers": "binary_repr bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
+    "bitwise_right_shift bitwise_xor gcd lcm left_shift right_shift invert bincount packbits unpackbits base_repr "
+    "ravel_multi_index unravel_index indices eye broadcast_shapes mask_indices tri identity",
+    "dates": "datetime_as_string datetime_data isnat busday_count busday_offset is_busday",
+    "files and text": "fromregex fromstring genfromtxt load loadtxt fromfile save savetxt savez savez_compressed",
+    "settings and types": "get_include show_config show_runtime info test get_printoptions set_printoptions "
+    "printoptions geterr geterrcall seterr seterrcall setbufsize getbufsize isdtype typename mintypecode issubdtype "
+    "require",
+    "functions of functions": "fromfunction frompyfunc apply_along_axis apply_over_axes nested_iters",
+    "memory, which a trace does not offer": "frombuffer from_dlpack",
+    "values that are not set": "empty empty_like",
+    "it makes a numpy.matrix": "bmat",
+}
+LEFT_OUT = {name for names in REASONS.values() for name in names.split()}
+CHOSEN = numpy.array([True, False, True, False])
+PLACES = numpy.array([[0], [1], [2]])
+#: Arguments for functions where the search finds none, or finds meaningless ones.
+ARGUMENTS: dict[str, tuple[tuple[Any, ...], ...]] = {
+    **dict.fromkeys(["convolve", "correlate"], (("V", "V"), ("V", "V", "same"))),
+    "gradient": (("V",), ("M", 0.5), ("V", "V")),
+    "interp": (("V", [0.1, 0.4, 0.9], [1.0, 3.0, 2.0]), ("S", [0.1, 0.4, 0.9, 1.0], "V")),
+    "dsplit": ((numpy.ones((2, 2, 2)), 2),),
+    "select": (([CHOSEN], ["V"]), ([CHOSEN], ["V"], "S")),
+    "take_along_axis": (("M", PLACES, 1), ("V", numpy.array([2, 0]), None)),
+    "put_along_axis": (("M", PLACES, "S", 1), ("M", PLACES, 2.0, 1)),
+    "histogram": (("V", 3), ("V", "V"), ("V", [0.0, 0.5, 1.0, 2.0])),
+    "polyint": (("V",), ("V", 2)),
+    "polydiv": (("V", [2.0, 1.0]),),  # equal polynomials give a zero remainder, with one coefficient
+    "polyder": (("V",), ("V", 2)),
+}
+
 
 class Case(NamedTuple):
     """One call: the arguments, the traced position, and whether it is an array or numbers."""

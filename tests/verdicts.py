@@ -156,8 +156,8 @@ def numbers_of(result: Any) -> list[Any]:
         return numbers_of(list(result.values()))
     if isinstance(result, type):
         return []
-    if isinstance(getattr(result, "data", None), te.Array):  # an xarray, which can hold other arrays
-        return numbers_of(result.data)
+    if not isinstance(result, numpy.ndarray) and isinstance(getattr(result, "data", None), te.Array):
+        return numbers_of(result.data)  # an xarray, which can hold other arrays
     if isinstance(result, numpy.ma.MaskedArray):
         return numbers_of(numpy.where(numpy.ma.getmaskarray(result), numpy.nan, result.data))
     if isinstance(result, (float, complex, numpy.inexact, numpy.ndarray)) or hasattr(result, "__array__"):

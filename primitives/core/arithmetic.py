@@ -76,7 +76,7 @@ SQUARE = unary(numpy.square, lambda x: 2 * x, doc="x^2; dx = 2 x ct")
 RECIPROCAL = unary(numpy.reciprocal, lambda out: -out * out, _POSITIVE, doc="1/x; dx = -out^2 ct")
 SQRT = unary(numpy.sqrt, lambda out: 0.5 / out, _POSITIVE, opcode="sqrt", doc="dx = ct / (2 out)")
 CBRT = unary(
-    numpy.cbrt, lambda out: 1 / (3 * out * out), _POSITIVE, opcode="cbrt", complex_too=False, doc="dx = ct / (3 out^2)"
+    numpy.cbrt, lambda out: 1 / out / (3 * out), _POSITIVE, opcode="cbrt", complex_too=False, doc="dx = ct / (3 out^2)"
 )
 
 
@@ -105,7 +105,7 @@ def _power_bend(x: Any, y: Any) -> Any:
 
 def _power_mixed(x: Any, y: Any) -> Any:
     """Return x^(y-1) (1 + y log(x)), with log(0) replaced by 0."""
-    return np.power(x, y - 1.0) + POWER_SLOPE(x, y) * np.log(np.where(np.equal(x, 0), 1.0, x))
+    return np.power(x, y - 1.0) + POWER_SLOPE(x, y) * _log_of_base(x, y)
 
 
 POWER_SLOPE: Primitive = elementwise(
@@ -120,7 +120,13 @@ POWER_SLOPE: Primitive = elementwise(
 
 def _power_exponent(x: Any, out: Any) -> Any:
     """Return x^y log(x), and 0 where x is 0."""
-    return np.where(np.equal(x, 0), 0.0, out * np.log(np.where(np.equal(x, 0), 1.0, x)))
+    return np.where(np.equal(x, 0), 0.0, out * _log_of_base(x, out))
+
+
+def _log_of_base(x: Any, like: Any) -> Any:
+    """Return log(x), with log(0) replaced by 0; complex where a power is, for bases below 0."""
+    base = np.where(np.equal(x, 0), 1.0, x)
+    return np.log(base + 0j if _is_complex(like) and not _is_complex(x) else base)
 
 
 POWER = binary(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import is_discrete
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import unary_samples
@@ -100,7 +101,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
         return x.astype(object)
     if not copy and is_traced(x) and dtype_of(x) == target:
         return x
-    if target.kind not in "fc":
+    if is_discrete(target):
         return TRUNCATED(x, dtype=target)
     if target.kind == "f" and is_complex(x):
         x = np.real(x)

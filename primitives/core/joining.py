@@ -279,7 +279,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     >>> resize(numpy.array([1.0, 2.0]), 3)
     array([1., 2., 1.])
     """
-    shape = (operator.index(new_shape),) if numpy.ndim(new_shape) == 0 else tuple(new_shape)
+    shape = (operator.index(new_shape),) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
     if any(extent < 0 for extent in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     flat = np.ravel(as_array(a))

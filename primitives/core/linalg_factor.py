@@ -103,8 +103,11 @@ def _turn(m: Any) -> Any:
 
 
 def _right_solved(b: Any, a: Any) -> Any:
-    """Return b a^-1."""
-    return swapped(np.linalg.solve(swapped(a), swapped(b)))
+    """Return b a^-1, for the upper triangle of a decomposition."""
+    try:
+        return swapped(np.linalg.solve(swapped(a), swapped(b)))
+    except numpy.linalg.LinAlgError:
+        raise UnsupportedError("numpy.linalg.qr has no derivative where the columns are linearly dependent") from None
 
 
 def _qr_jvp(t: Any, a: Any, out: Any) -> Any:

@@ -87,6 +87,8 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     >>> float(vector_norm(numpy.array([3.0, 4.0])))
     5.0
     """
+    if isinstance(axis, list):
+        raise TypeError("'axis' must be None, an integer or a tuple of integers")
     x = as_array(x)
     axes = normal_axes(axis, ndim_of(x))
     if ord is None:

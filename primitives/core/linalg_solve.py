@@ -13,7 +13,16 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.values import as_array, is_complex, is_traced, ndim_of, normal_axis, real_dtype, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    is_complex,
+    is_traced,
+    ndim_of,
+    normal_axis,
+    real_dtype,
+    shape_of,
+)
 
 __all__ = ["DET", "INV", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
 
@@ -178,16 +187,27 @@ DET = Primitive(
 )
 
 
+def _inverse_transposed(a: Any, out: Any) -> Any:
+    """Return A^-T; where a matrix is singular, infinities and NaN, as for the logarithm at 0."""
+    if np.all(np.not_equal(out[0], 0)):
+        return swapped(np.linalg.inv(a))
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        return COFACTORS(a) / np.expand_dims(np.linalg.det(a), (-1, -2))
+
+
 def _slogdet_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
     """d log|det| = Re(w) and d sign = i Im(w) sign, with w = tr(A^-1 dA)."""
     weight = ct[1]
     if a_space.is_complex:
         weight = weight - 1j * np.real(1j * ct[0] * out[0])
-    return unbroadcast(np.expand_dims(weight, (-1, -2)) * swapped(np.linalg.inv(a)), a_space)
+    return unbroadcast(np.expand_dims(weight, (-1, -2)) * _inverse_transposed(a, out), a_space)
 
 
 def _slogdet_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-    change = np.trace(np.linalg.solve(a, t), 0, -2, -1)
+    if np.all(np.not_equal(out[0], 0)):
+        change = np.trace(np.linalg.solve(a, t), 0, -2, -1)
+    else:
+        change = np.sum(_inverse_transposed(a, out) * t, axis=(-2, -1))
     turned = 1j * np.imag(change) * out[0] if is_complex(out[0]) else 0.0 * change
     sign_space, log_space = out_space.spaces
     return SlogdetResult(unbroadcast(turned, sign_space), unbroadcast(np.real(change), log_space))
@@ -268,6 +288,8 @@ PINV = Primitive(
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return the pseudo-inverse; see `numpy.linalg.pinv`."""
+    if ndim_of(a) < 2:
+        raise numpy.linalg.LinAlgError("the array must be at least two-dimensional")
     rcond = rtol if rcond is None else rcond
     return PINV(_unfolded(as_array(a)) if hermitian else as_array(a), rcond=rcond, hermitian=bool(hermitian))
 
@@ -345,6 +367,12 @@ LSTSQ = Primitive(
 )
 
 
+def in_one_precision(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two arrays in the dtype in which LAPACK computes with both."""
+    common = numpy.result_type(dtype_of(a), dtype_of(b))
+    return tuple(x if dtype_of(x) == common else np.astype(x, common) for x in (a, b))  # type: ignore[return-value]
+
+
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank.
 
@@ -353,7 +381,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     >>> lstsq(numpy.array([[1.0], [1.0]]), numpy.array([1.0, 3.0]))[0]
     array([2.])
     """
-    a, b = as_array(a), as_array(b)
+    a, b = in_one_precision(as_array(a), as_array(b))
     x, squares = LSTSQ(a, b, rcond=rcond)
     s = np.linalg.svdvals(a)
     rank = int(np.sum(np.greater(s, _cut(a, rcond) * np.max(s)))) if min(shape_of(a)) else 0

@@ -89,6 +89,8 @@ def _without_leading_zeros(p: Any) -> Any:
 
 def polyder(p: Any, m: int = 1) -> Any:
     """Return the m-th derivative of a polynomial; see `numpy.polyder`."""
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
     value = as_array(p)
     for _ in range(m):
         value = value[:-1] * numpy.arange(shape_of(value)[0] - 1, 0, -1)
@@ -97,6 +99,8 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """Return the m-th integral of a polynomial; see `numpy.polyint`."""
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
     value = as_array(p)
     constants = [0.0] * m if k is None else [k] * m if ndim_of(as_array(k)) == 0 else [k[i] for i in range(len(k))]
     for constant in constants[:m]:

@@ -6,6 +6,7 @@ All are linear in each argument, without conjugation except where numpy conjugat
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -212,6 +213,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
     """Sum the products along an axis, with the first argument conjugated; see `numpy.vecdot`."""
     x, y = as_array(x1), as_array(x2)
+    axis = operator.index(axis)
     if axis != -1:
         x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
     value = np.matmul(np.expand_dims(conjugated(x), -2), np.expand_dims(y, -1))[..., 0, 0]
@@ -319,6 +321,8 @@ def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def linalg_outer(x1: Any, x2: Any, /) -> Any:
     """Multiply all pairs of elements of two vectors; see `numpy.linalg.outer`."""
+    if ndim_of(x1) != 1 or ndim_of(x2) != 1:
+        raise ValueError("Input arrays must be one-dimensional")
     return outer(x1, x2)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import plain
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along, order_of
@@ -137,7 +138,7 @@ def _bounded(index: Any, extent: int, mode: str) -> Any:
 
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Any:
     """Take elements along an axis; see `numpy.take`."""
-    x = as_array(a)
+    x, indices = as_array(a), plain(indices)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
     if 0 in shape_of(x):
         return numpy.take(numpy.empty(shape_of(x), dtype_of(x)), indices, axis, mode=mode)  # type: ignore[call-overload]

@@ -12,7 +12,7 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise, scale
 from tapeengine_primitives.arithmetic import TURN
 from tapeengine_primitives.ufuncs import binary, unary
-from tapeengine_primitives.values import is_complex
+from tapeengine_primitives.values import is_complex, of_parts
 
 __all__ = ["RULES"]
 
@@ -88,11 +88,18 @@ DEXPIT: Primitive = elementwise(
 )
 
 
+def _rest_inverse(x: Any) -> Any:
+    """Return 1 / (1 - x^2) for complex numbers, by factors, which neither cancel nor overflow."""
+    return 1 / (1 - x) / (1 + x)
+
+
 def _rest2(x: Any) -> Any:
     return (1 - x) * (1 + x)
 
 
 def _lorentz(x: Any) -> Any:
+    if is_complex(x):
+        return numpy.where(numpy.isinf(x), 0.0, _rest_inverse(1j * x))[()]
     with numpy.errstate(over="ignore"):
         return 1 / (1 + x * x)
 
@@ -134,12 +141,12 @@ TANH = unary(numpy.tanh, lambda x: SECH2(x), (-1.2, 1.2), opcode="tanh", doc="dx
 ARCSINH = unary(numpy.arcsinh, lambda x: _arcsinh_slope(x), _INSIDE, opcode="asinh", doc="dx = ct / sqrt(1 + x^2)")
 ARCCOSH = unary(
     numpy.arccosh,
-    lambda x: 1 / (np.sqrt(x - 1) * np.sqrt(x - (-1))),
+    lambda x: 1 / np.sqrt(x - 1) / np.sqrt(x - (-1)),
     (1.3, 3.0),
     opcode="acosh",
     doc="dx = ct / sqrt(x^2 - 1)",
 )
-ARCTANH = unary(numpy.arctanh, lambda x: 1 / REST2(x), _INSIDE, opcode="atanh", doc="dx = ct / (1 - x^2)")
+ARCTANH = unary(numpy.arctanh, lambda x: _arctanh_slope(x), _INSIDE, opcode="atanh", doc="dx = ct / (1 - x^2)")
 ARCTAN2 = binary(
     numpy.arctan2,
     lambda x, y: TURN(x, y),
@@ -162,7 +169,11 @@ def _cosine(x: Any) -> Any:
 
 
 def _arcsinh_slope(x: Any) -> Any:
-    return 1 / (np.sqrt(x * x - (-1)) if is_complex(x) else np.hypot(x, 1.0))
+    return _cosine(of_parts(-np.imag(x), np.real(x))) if is_complex(x) else 1 / np.hypot(x, 1.0)
+
+
+def _arctanh_slope(x: Any) -> Any:
+    return np.where(np.isinf(x), 0.0, _rest_inverse(x)) if is_complex(x) else 1 / REST2(x)
 
 
 def _sinc(x: Any, *, derivative: int = 0) -> Any:

@@ -6,6 +6,7 @@ applied from the first element to the last, as the method is defined.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -266,7 +267,7 @@ def _parts(indices: Any, extent: int) -> list[tuple[int, int]]:
     for place in starts:
         if not 0 <= place < extent:
             raise IndexError(f"index {place} out-of-bounds in reduceat [0, {extent})")
-    return [(start, max(stop, start + 1)) for start, stop in zip(starts, [*starts[1:], extent], strict=True)]
+    return [(start, max(stop, start + 1)) for start, stop in itertools.pairwise([*starts, extent])]
 
 
 def _in_parts(ufunc: Any) -> Any:
@@ -276,6 +277,8 @@ def _in_parts(ufunc: Any) -> Any:
         x = _cast(array, dtype)
         axis = normal_axis(axis, ndim_of(x))
         parts = _parts(indices, shape_of(x)[axis])
+        if not parts:
+            return x[along(axis, slice(0))]
         value = np.stack([ufunc.reduce(x[along(axis, slice(*part))], axis=axis) for part in parts], axis=axis)
         _check_fold(ufunc, x, value, axis, whole_numbers(indices))
         return value
@@ -317,7 +320,8 @@ def _add_in_parts(array: Any, indices: Any, axis: int = 0, dtype: Any = None, ou
     """Return `add.reduceat`, whose order of additions is not that of `add.reduce`."""
     x = _cast(array, dtype)
     axis = normal_axis(axis, ndim_of(x))
-    _parts(indices, shape_of(x)[axis])
+    if not _parts(indices, shape_of(x)[axis]):
+        return x[along(axis, slice(0))]
     return PART_SUMS(x, indices=whole_numbers(indices), axis=axis)
 
 

@@ -97,7 +97,8 @@ def whole_numbers(indices: Any) -> Any:
     """Return indices as numpy reads them: lists are converted, arrays must hold whole numbers or truth values."""
     if isinstance(indices, numpy.ndarray):
         return indices.astype(numpy.intp, casting="safe", copy=False)
-    return numpy.asarray(indices, numpy.intp)
+    found = numpy.asarray(indices)
+    return found.astype(numpy.intp) if not found.size else numpy.asarray(indices, numpy.intp)
 
 
 def is_complex(value: Any) -> bool:

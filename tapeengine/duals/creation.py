@@ -13,6 +13,7 @@ from tapeengine._core.arrays.calls import counts_as_double
 from tapeengine._core.arrays.creation import fresh, from_values
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine.errors import UnsupportedError
 
 __all__ = ["CREATION", "asarray", "complex_array", "copy", "plain"]
 
@@ -71,10 +72,29 @@ def shaped_as(a: Any) -> Any:
     return form_of(asarray(a) if isinstance(a, (list, tuple)) else a)
 
 
+def is_discrete(dtype: Any) -> bool:
+    """Whether arrays of a dtype hold whole numbers, truth values, times or texts, which have no derivative.
+
+    Raises
+    ------
+    UnsupportedError
+        If they hold numbers of a kind for which there are no derivatives, such as bfloat16 or a record.
+    """
+    kind = "f" if dtype is None else numpy.dtype(dtype).kind
+    if kind == "V":
+        raise UnsupportedError(
+            f"arrays of dtype {numpy.dtype(dtype)} cannot hold derivatives. Use float32 or float64; "
+            "tapeengine.value(x) drops the derivative on purpose"
+        )
+    return kind not in "fcO"
+
+
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, **options: Any
 ) -> Any:
     """numpy.full_like, with a fill value that may be traced."""
+    if is_discrete(getattr(shaped_as(a), "dtype", None) if dtype is None else dtype):
+        return numpy.full_like(shaped_as(a), plain(fill_value), dtype, order, subok, shape, **options)
     result = fresh(numpy.empty_like(shaped_as(a), dtype, order, subok, shape, **options))
     result[...] = fill_value
     return result

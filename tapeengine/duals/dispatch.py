@@ -6,8 +6,11 @@ A `Rules` table belongs to an engine and is passed to each trace. It holds the f
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import inspect
 import sys
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -16,16 +19,18 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.calls import holds_foreign, widened
+from tapeengine._core.arrays.calls import holds_foreign, is_foreign, widened
 from tapeengine._core.arrays.creation import fresh
+from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import is_compiled
-from tapeengine.duals.creation import CREATION, asarray, at, mask_of, plain, spread
+from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, spread
 from tapeengine.duals.foreign import as_plain, replaced
 from tapeengine.duals.labelled import holder_among
+from tapeengine.duals.outputs import check_traced, laid_out, numpys, stored
 from tapeengine.duals.views import VIEWS
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine.primitive import Primitive
@@ -45,6 +50,14 @@ OF_VALUES: tuple[Any, ...] = (
 )
 #: Functions whose third argument is the dtype in which they compute; whole numbers have no derivative.
 AVERAGES = {numpy.mean, numpy.std, numpy.var, numpy.nanmean, numpy.nanstd, numpy.nanvar}
+#: Options of ufuncs that rules do not read: numpy checks them, and its result has the order.
+UNREAD = {"casting", "order", "subok"}
+#: The classes of an option `keepdims` that numpy takes for what it is; it converts or refuses others.
+FLAGS = {bool, int, type(numpy._NoValue)}
+#: The ufuncs of the operator ** for Python's exponents.
+POWERS = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
+#: The classes of operands that rules take as they are.
+OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
 
@@ -101,6 +114,8 @@ class Rules:
             raise missing(function, len(args), self.failures)
         if not args:
             args, options = first_by_position(function, options)
+        if len(args) > 1:
+            args, options = out_by_name(function, args, options)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
@@ -111,17 +126,21 @@ class Rules:
         if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):
             rule = on_values(function, as_number)
         out = options.get("out")
+        check_traced(out)
+        if type(options.get("keepdims", False)) not in FLAGS or type(out) is tuple or "casting" in options:
+            numpys(function, args, options)
         try:
             if out is None:
                 return fresh(rule(*args, **options))
-            return stored(rule(*args, **{key: value for key, value in options.items() if key != "out"}), out)
+            result = rule(*args, **{key: value for key, value in options.items() if key != "out"})
+            return stored(result, out, partial(numpys, function, args, options))
         except Exception as error:
             raise explained(error, function, args, options) from error.__cause__
 
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a ufunc or one of its methods (`__array_ufunc__`)."""
-        if method != "at" and (list in map(type, inputs) or tuple in map(type, inputs)):
-            inputs = tuple(asarray(item) if isinstance(item, (list, tuple)) else item for item in inputs)
+        if method != "at" and not OPERANDS.issuperset(map(type, inputs)):
+            inputs = tuple(map(operand, inputs))
         if holds_foreign(inputs):
             called = ufunc if method == "__call__" else getattr(ufunc, method)
             return self.foreign(called, lambda *a, **o: self.ufunc(ufunc, method, a, o), inputs, options)
@@ -136,27 +155,43 @@ class Rules:
                 raise explained(error, ufunc, inputs, options) from error.__cause__
         if method == "at":
             return self.at(ufunc, inputs)
+        return self.with_options(ufunc, method, inputs, options)
+
+    def with_options(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """Call a ufunc with options, or one of its methods."""
+        check_traced(options.get("out"))
         if method != "outer" and method != "__call__" and options.get("dtype") is not None:
             dtype = numpy.dtype(options["dtype"])
-            if dtype.kind not in "fc":  # as by astype, the result is discrete
+            if is_discrete(dtype):  # as by astype, the result is discrete
                 return getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
             ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
+        called = ufunc if method == "__call__" else getattr(ufunc, method)
+        plain = partial(numpys, called, inputs, options)
+        is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
+        expected = None if is_read else plain()
+        result, out, where = self.computed(ufunc, method, inputs, dict(options))
+        if where is not True:
+            return self.masked(result, where, out, plain)
+        if out is not None:
+            return stored(result, out, plain)
+        return result if expected is None else laid_out(result, expected)
+
+    def computed(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """The result of a ufunc or of one of its methods, the output for it, and the mask of what is stored there."""
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
             raise missing(ufunc, len(inputs), self.failures, method)
         dtypes: tuple[Any, ...] = ()
         if method == "__call__" and options.get("dtype") is not None:
             try:
-                inputs, dtypes = in_precision(ufunc, inputs, options["dtype"], options.get("casting", "same_kind"))
+                inputs, dtypes = in_precision(ufunc, inputs, options.pop("dtype"), options.get("casting", "same_kind"))
             except TypeError as error:
                 raise explained(error, ufunc, inputs, options) from None
-            options = {key: value for key, value in options.items() if key != "dtype"}
-        options = {key: value for key, value in options.items() if key not in ("casting", "order", "subok")}
+        options = {key: value for key, value in options.items() if key not in UNREAD}
         out, where = options.pop("out", None), mask_of(options.pop("where", True))
         if where is not True and method == "reduce":
             options["where"] = where
             where = True
-        check_traced(out)
         try:
             result = rule(*inputs, **options)
         except Exception as error:
@@ -166,12 +201,17 @@ class Rules:
             parts = tuple(cast(part, dtype) for part, dtype in zip(parts, dtypes, strict=True))
             result = parts if isinstance(result, tuple) else parts[0]
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-        if where is not True:
-            return self.masked(result, where, out)
-        return result if out is None else stored(result, out)
+        return result, out, where
 
-    def of_numbers(self, ufunc: Any, x: Any, y: Any) -> Any:
-        """A product or power of two of numpy's numbers, whose last bits are not always those of the ufunc."""
+    def operator(self, ufunc: Any, x: Any, y: Any) -> Any:
+        """A product or power by an operator, whose last bits are not always those of the ufunc.
+
+        numpy has other loops for numbers, and other ufuncs for some of Python's exponents; only complex values differ.
+        """
+        if not (is_number(x) and is_number(y)):
+            exponent = (type(y), y) if type(y) in (int, float) and ufunc is numpy.power else None
+            fast = POWERS.get(exponent) if type(x) is Array and x.dtype.kind == "c" else None
+            return self.ufunc(ufunc, "__call__", (x, y), {}) if fast is None else self.ufunc(fast, "__call__", (x,), {})
         rule = self.find((ufunc, "numbers"))
         return self.ufunc(ufunc, "__call__", (x, y), {}) if rule is None else rule(*widened((x, y)))
 
@@ -224,15 +264,35 @@ class Rules:
             raise missing(ufunc, len(inputs), self.failures, "at") from None
         return None
 
-    def masked(self, result: Any, where: Any, out: Any) -> Any:
+    def masked(self, result: Any, where: Any, out: Any, plain: Any) -> Any:
         """A ufunc's result with `where`: other elements keep the values of `out`, or are arbitrary without it."""
         if out is None:
-            other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(plain(result)), where.shape), result.dtype)
+            other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(form_of(result)), where.shape), result.dtype)
             return self.function(numpy.where, (where, result, other), {})
-        check_fits(result, out)
+        plain()
         mask = numpy.broadcast_to(where, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
+
+
+@functools.cache
+def place_of_out(function: Any) -> int | None:
+    """The position of the argument `out` in a function's signature; None if it has none there."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # numpy does not tell the signatures of some of its compiled functions
+        return None
+    found = parameters.get("out")
+    return None if found is None or found.kind is found.KEYWORD_ONLY else [*parameters].index("out")
+
+
+def out_by_name(function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """The arguments of a call with `out` by name: rules do not read it."""
+    place = place_of_out(function)
+    if place is None or len(args) <= place or "out" in options:
+        return args, options
+    rest = (None, *args[place + 1 :]) if len(args) > place + 1 else ()
+    return (*args[:place], *rest), options if args[place] is None else {**options, "out": args[place]}
 
 
 def first_by_position(function: Any, options: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
@@ -244,6 +304,14 @@ def first_by_position(function: Any, options: Mapping[str, Any]) -> tuple[tuple[
     if name is None or name not in options:
         return (), options
     return (options[name],), {key: value for key, value in options.items() if key != name}
+
+
+def operand(x: Any) -> Any:
+    """An operand of a ufunc, which reads buffers and sequences as arrays; other classes may have rules of their own."""
+    if isinstance(x, (list, tuple)):
+        return asarray(x)
+    is_read = isinstance(x, (Sequence, array, ctypes.Array, memoryview)) and not isinstance(x, (str, bytes))
+    return numpy.asarray(x) if is_read and not is_foreign(x) else x
 
 
 def is_list_of_numbers(value: Any) -> bool:
@@ -272,7 +340,7 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
     is_of_numbers = isinstance(error, (FloatingPointError, Warning))  # the plain program may have asked to be told
     try:
         with nullcontext() if is_of_numbers else numpy.errstate(all="ignore"):
-            function(*replaced(value_of, args), **replaced(value_of, dict(options)))
+            numpys(function, args, options)
     except Exception as plain:
         return error if type(plain) is type(error) else plain
     name = f"{getattr(function, '__module__', None) or 'numpy'}.{getattr(function, '__name__', function)}"
@@ -293,11 +361,14 @@ def in_precision(ufunc: Any, inputs: tuple[Any, ...], dtype: Any, casting: Any) 
     ]
     signature = (None,) * ufunc.nin + (numpy.dtype(dtype),) * ufunc.nout
     found = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout), signature=signature, casting=casting)
-    operands = [
-        asarray(x).astype(to) if isinstance(kind, numpy.dtype) and kind.kind in "fc" and kind != to else x
-        for x, kind, to in zip(inputs, given, found[: ufunc.nin], strict=True)
-    ]
+    operands = [adapted(x, kind, to) for x, kind, to in zip(inputs, given, found[: ufunc.nin], strict=True)]
     return tuple(operands), found[ufunc.nin :]
+
+
+def adapted(x: Any, kind: Any, to: Any) -> Any:
+    """An operand in the dtype in which numpy computes; whole numbers adapt by themselves."""
+    is_inexact = kind is float or (isinstance(kind, numpy.dtype) and kind.kind in "fc")
+    return asarray(x).astype(to) if is_inexact and kind != to else x
 
 
 def cast(result: Any, dtype: Any) -> Any:
@@ -327,37 +398,6 @@ def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:
         return function(*replaced(seen, args), **replaced(seen, options))
 
     return answered
-
-
-def stored(result: Any, out: Any) -> Any:
-    """Assign a result to the `out` argument of a call."""
-    if out is None:
-        return result
-    if isinstance(out, tuple):
-        return tuple(stored(part, place) for part, place in zip(result, out, strict=True))
-    check_traced(out)
-    check_fits(result, out)
-    out[...] = result
-    return out
-
-
-def check_traced(out: Any) -> None:
-    """Refuse an `out` argument that cannot hold traced values, before the call records anything."""
-    for place in out if isinstance(out, tuple) else (out,):
-        if place is not None and not isinstance(place, Array):
-            raise UnsupportedError(
-                "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. "
-                "Make the array with tapeengine.numpy inside the program, or write a = a - b and omit out="
-            )
-
-
-def check_fits(result: Any, out: Any) -> None:
-    """Raise numpy's error if a result cannot be stored in `out`."""
-    values = numpy.asarray(form_of(result))
-    if not numpy.can_cast(values.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"the result is of {values.dtype!r}, which out= of {out.dtype!r} cannot hold")
-    if numpy.broadcast_shapes(values.shape, out.shape) != out.shape:
-        raise ValueError(f"out= has the shape {out.shape}, and the result {values.shape}")
 
 
 def missing(function: Any, count: int, failures: Sequence[Any], method: str = "__call__") -> UnsupportedError:

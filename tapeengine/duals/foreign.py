@@ -143,8 +143,11 @@ def no_place_for_derivatives(result: Any, function: Any = None, args: tuple[Any,
     """The error for an operation whose result is of a class that cannot hold derivatives."""
     name = getattr(getattr(function, "args", [function])[0], "__name__", "an operation")
     given = "".join(f" and a {cls}" for cls in dict.fromkeys(foreign_classes(args)))
-    kind = "an array of objects" if type(result) is numpy.ndarray else f"a {class_name(result)}"
-    return UnsupportedError(
-        f"{name} of a traced value{given} gives {kind}, which cannot hold derivatives. Convert the other operand to a "
-        "plain array first, with numpy.asarray or a method of its class (to_numpy, filled, to_value, toarray)"
+    kind = f"an array of dtype {result.dtype}" if type(result) is numpy.ndarray else f"a {class_name(result)}"
+    hint = (
+        "Convert the other operand to a plain array first, with numpy.asarray or a method of its class (to_numpy, "
+        "filled, to_value, toarray)"
     )
+    if isinstance(result, (numpy.ndarray, numpy.generic)) and result.dtype.kind == "V":
+        hint = "Use float32 or float64"
+    return UnsupportedError(f"{name} of a traced value{given} gives {kind}, which cannot hold derivatives. {hint}")

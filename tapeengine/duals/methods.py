@@ -14,7 +14,7 @@ from tapeengine._core.arrays.assignment import put_overlapping
 from tapeengine._core.arrays.calls import as_python, numbers_of_python
 from tapeengine._core.arrays.functions import mean_method, sum_method
 from tapeengine._core.arrays.storing import rules_of
-from tapeengine.duals.creation import put_in_turn, put_numbered
+from tapeengine.duals.creation import is_discrete, plain, put_in_turn, put_numbered
 from tapeengine.duals.views import VIEWS, on_views
 from tapeengine.errors import UnsupportedError
 
@@ -75,7 +75,7 @@ def astype(
     dtype = numpy.dtype(dtype)
     if dtype.kind == "O":
         return objects(self)
-    if dtype.kind not in "fc":
+    if is_discrete(dtype):
         return self.value.astype(dtype, order, casting)
     if dtype != self.dtype:
         numpy.empty(0, self.dtype).astype(dtype, casting=casting)
@@ -105,6 +105,7 @@ def objects(self: Any) -> Any:
 
 def fill(self: Any, value: Any) -> None:
     """ndarray.fill."""
+    numpy.empty(1, self.dtype).fill(plain(value))  # raises numpy's errors
     self[...] = value
 
 

@@ -13,11 +13,12 @@ from tapeengine._core.arrays.creation import fresh, from_values
 from tapeengine._core.arrays.functions import offered
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
-from tapeengine.duals.creation import copy_mode, like, plain
+from tapeengine.duals.creation import copy_mode, is_discrete, like, plain
 from tapeengine.duals.creation import full_like as full_like
 
 __all__ = [
     *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
+    *("bartlett", "blackman", "hamming", "hanning", "kaiser"),
     *("asarray_chkfinite", "fromiter", "geomspace", "linspace", "logspace", "require"),
     *("copy", "full", "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like"),
 ]
@@ -121,12 +122,29 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """numpy.full, with a fill value that may be traced."""
     if not holds_traced(fill_value):
         return fresh(numpy.full(shape, fill_value, dtype, **options))
+    if is_discrete(dtype):
+        return numpy.full(shape, plain(fill_value), dtype, **options)
     result = zeros(shape, asarray(fill_value).dtype if dtype is None else dtype, **options)
     result[...] = fill_value
     return result
 
 
+def window(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The counterpart of a window function; numpy makes arrays of objects of traced numbers of up to one point."""
+
+    def made(M: Any, *args: Any) -> Any:
+        count = plain(M)
+        if count == 1:
+            return fresh(function(*map(plain, (M, *args))))
+        return function(M, *args) if count > 1 else fresh(function(count, *args))
+
+    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
+    return made
+
+
 zeros, ones, empty, arange = making(numpy.zeros), making(numpy.ones), making(numpy.empty), making(numpy.arange)
+bartlett, blackman, hamming = window(numpy.bartlett), window(numpy.blackman), window(numpy.hamming)
+hanning, kaiser = window(numpy.hanning), window(offered(numpy.kaiser))
 eye, identity, tri = making(numpy.eye), making(numpy.identity), making(numpy.tri)
 linspace, logspace, geomspace = (making(offered(f)) for f in (numpy.linspace, numpy.logspace, numpy.geomspace))
 zeros_like, ones_like, empty_like = like(numpy.zeros_like), like(numpy.ones_like), like(numpy.empty_like)

@@ -47,6 +47,53 @@ def test_a_rule_takes_what_its_function_takes(name: str) -> None:
         assert not missing
 
 
+#: numpy computes these into another array, and leaves `out` unchanged.
+UNWRITTEN = {"hfft", "ifft2", "irfft2"}
+
+
+def with_out() -> Iterator[Any]:
+    """The functions with an argument `out` that may be given by position, and the arguments before it."""
+    point = numpy.array([[0.91, 0.13, 0.22], [0.17, 0.84, 0.05], [0.29, 0.11, 0.76]])
+    for name, (function, _) in RULES.items():
+        parameters = list(inspect.signature(function).parameters.values())
+        place = [p.name for p in parameters].index("out") if "out" in (p.name for p in parameters) else 0
+        if not place or parameters[place].kind not in POSITIONAL or name.rpartition(".")[2] in UNWRITTEN:
+            continue
+        for given in ((point,), (point, point), (point, 0.5), (point, 0), ([point, point],)):
+            rest = tuple(p.default for p in parameters[len(given) : place])
+            if len(given) > place or numpy._NoValue in rest:
+                continue
+            try:
+                value = function(*given, *rest)
+            except Exception:
+                continue
+            if numpy.asarray(value).dtype.kind in "fc":
+                yield name, (function, (*given, *rest), value)
+                break
+
+
+WITH_OUT = dict(with_out())
+
+
+@pytest.mark.parametrize("name", WITH_OUT)
+def test_out_by_position(name: str) -> None:
+    function, (first, *rest), value = WITH_OUT[name]
+
+    def program(x: Any, by_name: bool) -> Any:
+        out = np.zeros(numpy.shape(value), numpy.asarray(value).dtype)
+        given = ([x, x] if isinstance(first, list) else x, *rest)
+        result = function(*given, out=out) if by_name else function(*given, out)
+        assert result is out
+        return out * 1.0
+
+    point = first[0] if isinstance(first, list) else first
+    (found, back), (wanted, expected) = (te.vjp(lambda x, k=k: program(x, k), point) for k in (False, True))
+    assert numpy.array_equal(found, wanted)
+    assert numpy.allclose(found, value)
+    ct = numpy.ones_like(value)[()]
+    assert numpy.array_equal(back(ct)[0], expected(ct)[0])
+
+
 def first_by_name() -> Iterator[tuple[str, Any]]:
     for name, (function, _) in RULES.items():
         first = next(iter(inspect.signature(function).parameters.values()), None)

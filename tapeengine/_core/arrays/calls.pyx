@@ -386,7 +386,7 @@ cdef tuple wrapped_parts(Head *h, object out):
         parts = [p[0] for p in pairs]
         cls = type(out)
         return (cls(parts) if cls is tuple or cls is list else cls(*parts)), (cls, [p[1] for p in pairs])
-    if holds_objects(out) or is_foreign(out):
+    if holds_objects(out) or is_foreign(out) or (isinstance(out, (array_class, numpy.generic)) and out.dtype.kind == "V"):
         raise ABOVE.no_place_for_derivatives(out)
     return out, None
 
@@ -422,6 +422,16 @@ def record(primitive, args, static):
 def zero_dim(Dual x):
     """A dual scalar as a 0-d array."""
     return array_of_dual(x)
+
+
+def zero_dim_complex(object re, object im):
+    """A 0-d array of a complex number, whose parts are written: i times an infinite part would make the other NaN."""
+    dual = re if type(re) is Dual and (type(im) is not Dual or (<Dual> re).tag >= (<Dual> im).tag) else im
+    cdef Array a = new_array(head_of_dual(<Dual> dual), numpy.zeros((), complex), False)
+    a.real[...] = re
+    a.imag[...] = im
+    a.storage.number = True
+    return a
 
 
 def attribute_of_number(Dual x, name):

@@ -60,8 +60,9 @@ def from_values(value, dtype=None, **options):
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
     numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
     if innermost_here() == NULL or not differentiable(numbers):
-        if numbers.dtype == object and holds_traced(value):
-            raise UnsupportedError("an array of traced numbers needs nested lists with rows of equal length")
+        if numbers.dtype.kind in "OV" and holds_traced(value):
+            raise UnsupportedError("an array of traced numbers needs nested lists with rows of equal length, and float32, "
+                                   "float64 or their complex dtypes")
         h = innermost_here()
         if is_recording(h) and holds_traced(value):
             h.guards.lost = b"it makes an array of integers or objects from traced numbers"

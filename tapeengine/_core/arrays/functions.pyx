@@ -78,6 +78,8 @@ cdef object by_rules(object traced, object ufunc, tuple args, dict options):
     """Call a ufunc by the rules of a trace; outputs given by position become the option `out`."""
     out = args[ufunc.nin:]
     if out:
+        if "out" in options or len(out) > ufunc.nout:
+            return ufunc(*args, **options)  # raises numpy's error
         options = {**options, "out": out + (None,) * (ufunc.nout - len(out))}
     return rules_of(traced).ufunc(ufunc, "__call__", args[:ufunc.nin], options)
 

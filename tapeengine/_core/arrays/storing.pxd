@@ -10,6 +10,7 @@ cpdef object numbers_of(object x)
 cpdef object constant_of(object x)
 cdef Head *head_of_array(Array a) except NULL
 cdef bint dense(ndarray value) noexcept
+cdef ndarray native(ndarray value)
 cdef Array new_array(Head *h, object value, bint active)
 cdef Array ended_copy(Array a, object value)
 cdef Array array_over(Storage s, object value, Py_ssize_t offset)

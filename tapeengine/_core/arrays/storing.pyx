@@ -11,7 +11,8 @@ from cpython.contextvars cimport get_value
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.string cimport memcpy
 from numpy cimport (
-    NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
+    NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_ISBEHAVED_RO, PyArray_IS_C_CONTIGUOUS,
+    PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
     PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )
 
@@ -73,12 +74,19 @@ cdef bint dense(ndarray value) noexcept:
     return step == PyArray_SIZE(value) * PyArray_ITEMSIZE(value)
 
 
+cdef ndarray native(ndarray value):
+    """Values that C code reads: in the machine's byte order and at aligned addresses."""
+    return value if PyArray_ISBEHAVED_RO(value) else (<object> value).astype(value.dtype.newbyteorder("="))
+
+
 cdef Array new_array(Head *h, object value, bint active):
     """A traced array with its own storage around newly computed values."""
     cdef ndarray numbers = plain(value)
     cdef Storage s = Storage.__new__(Storage)
     if type(value) is Array:
         tape_of(h).note_outer((<Array> value).storage.tag)
+    if not PyArray_ISBEHAVED_RO(numbers):
+        value = numbers = native(numbers)
     if not dense(numbers):
         value = value.copy("K")
         numbers = plain(value)

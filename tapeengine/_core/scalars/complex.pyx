@@ -338,17 +338,17 @@ cdef class ComplexDual:
 
     def array(self):
         """The number as a traced array without dimensions."""
-        from tapeengine._core.arrays.calls import zero_dim
-        dual = self.re if type(self.re) is Dual else self.im
-        parts = [zero_dim(x) if type(x) is Dual else x for x in (self.re, self.im)]
-        turned = dual.__array_ufunc__(numpy.multiply, "__call__", parts[1], 1j)
-        return dual.__array_ufunc__(numpy.add, "__call__", parts[0], turned)
+        from tapeengine._core.arrays.calls import zero_dim_complex
+        return zero_dim_complex(self.re, self.im)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:
             result = of_ufunc(ufunc, inputs)
             if result is not NotImplemented:
                 return result
+        for x in options.get("out", ()):
+            if type(x) is ComplexDual:
+                raise TypeError("return arrays must be of ArrayType")
         return getattr(ufunc, method)(*as_arrays(inputs), **options)
 
     def __array_function__(self, function, types, args, options):

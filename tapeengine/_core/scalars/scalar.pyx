@@ -327,7 +327,7 @@ cdef object beyond_reals(object x, object y, object ufunc):
     if other_precision(other):
         rules = rules_of(<Dual> dual, ufunc)
         if ufunc is numpy.power:
-            return rules.of_numbers(ufunc, x, y)
+            return rules.operator(ufunc, x, y)
         return rules.ufunc(ufunc, "__call__", (x, y), {})
     if not isinstance(other, (complex, numpy.complexfloating)) and not above("arrays.calls").answers_to_numpy(other):
         return NotImplemented

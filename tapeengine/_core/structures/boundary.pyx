@@ -16,7 +16,7 @@ from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
-    constant_of, dense, geometry, head_of_array, held, is_recording, make_writable, new_array, plain, snapshot,
+    constant_of, dense, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot,
     view_by,
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
@@ -42,9 +42,7 @@ cdef Array array_input(Head *h, object value):
     if type(value) is Array:
         value = snapshot(<Array> value)
     else:
-        value = numpy.asarray(value)
-        if not value.dtype.isnative or not value.flags.aligned:
-            value = value.astype(value.dtype.newbyteorder("="))
+        value = native(numpy.asarray(value))
     if dense(plain(value)):
         own = value.copy("K") if is_recording(h) else held(h, value)
         a = new_array(h, own, True)

@@ -169,7 +169,7 @@ ROWS: tuple[Op, ...] = (
     Op("prod0", "base_prod0(a, b)", "b", "a"),
     Op("log0", "base_log0(a)", "1 / a"),
     Op("sqrt", "sqrt(a)", "0.5 / v", doc="Square root of x.", ufuncs="sqrt"),
-    Op("cbrt", "cbrt(a)", "1 / (3 * v * v)", doc="Cube root of x.", ufuncs="cbrt"),
+    Op("cbrt", "cbrt(a)", "1 / v / (3 * v)", doc="Cube root of x.", ufuncs="cbrt"),
     Op("hypot", "hypot(a, b)", "cosine(a, b)", "cosine(b, a)", ufuncs="hypot"),
     # a / hypot(a, b), the cosine of the angle at the origin, and 0 there
     Op(
@@ -223,7 +223,7 @@ ROWS: tuple[Op, ...] = (
     Op("cosh", "cosh(a)", "sinh(a)", doc="Hyperbolic cosine of x.", ufuncs="cosh"),
     Op("tanh", "tanh(a)", "sech2(a, v)", doc="Hyperbolic tangent of x.", ufuncs="tanh"),
     Op("asinh", "asinh(a)", "1 / hypot(a, 1)", doc="Inverse hyperbolic sine of x.", ufuncs="arcsinh"),
-    Op("acosh", "acosh(a)", "1 / (sqrt(a - 1) * sqrt(a + 1))", doc="Inverse hyperbolic cosine of x.", ufuncs="arccosh"),
+    Op("acosh", "acosh(a)", "1 / sqrt(a - 1) / sqrt(a + 1)", doc="Inverse hyperbolic cosine of x.", ufuncs="arccosh"),
     Op("atanh", "atanh(a)", "1 / rest2(a)", doc="Inverse hyperbolic tangent of x.", ufuncs="arctanh"),
     Op("rest2", "(1 - a) * (1 + a)", "-2 * a"),
     Op("lorentz", "1 / (1 + a * a)", "-2 * prod0(v, prod0(v, a))"),

@@ -1,0 +1,81 @@
+"""Where a result goes: the argument `out`, and the memory order that a call asks for, as in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.storing import form_of
+from tapeengine._core.sweeps.trace import value_of
+from tapeengine.duals.foreign import replaced
+from tapeengine.errors import UnsupportedError
+
+__all__ = ["check_traced", "laid_out", "numpys", "stored"]
+
+Plain = Callable[[], Any]
+
+
+def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """What numpy returns for the values, or raises; it writes into the copies that `value_of` makes."""
+    return function(*replaced(value_of, args), **replaced(value_of, dict(options)))
+
+
+def stored(result: Any, out: Any, plain: Plain) -> Any:
+    """Assign a result to the `out` argument of a call; `plain` calls numpy with the values."""
+    if out is None:
+        return result
+    results, places = (x if isinstance(x, tuple) else (x,) for x in (result, out))
+    pairs = list(zip(results, places, strict=True))
+    if not all(place is None or of_one_form(part, place) for part, place in pairs):
+        check_values(pairs, plain())
+    found = tuple(part if place is None else assigned(place, part) for part, place in pairs)
+    return found if isinstance(result, tuple) else found[0]
+
+
+def of_one_form(result: Any, place: Any) -> bool:
+    """Whether a result has the shape and dtype of its place, so that numpy stores it unchanged."""
+    values = numpy.asarray(form_of(result))
+    return bool(values.shape == place.shape and values.dtype == place.dtype)
+
+
+def check_values(pairs: list[tuple[Any, Any]], wanted: Any) -> None:
+    """Refuse results that numpy computes in another precision because the outputs have one."""
+    for (result, place), values in zip(pairs, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+        if place is not None and not stores_as(numpy.asarray(form_of(result)), numpy.asarray(values)):
+            raise UnsupportedError(
+                f"out= of {place.dtype!r} makes numpy compute in another precision than the operands have. Convert the "
+                "operands with astype, or omit out="
+            )
+
+
+def stores_as(result: Any, values: Any) -> bool:
+    """Whether a result, converted and broadcast to an output, is what numpy stores there."""
+    eps = numpy.finfo(values.dtype).eps if values.dtype.kind in "fc" else 0.0
+    return bool(numpy.allclose(result, values, rtol=8 * eps, atol=0.0, equal_nan=True))
+
+
+def assigned(place: Any, result: Any) -> Any:
+    """An output after the assignment."""
+    place[...] = result
+    return place
+
+
+def check_traced(out: Any) -> None:
+    """Refuse an `out` argument that cannot hold traced values, before the call records anything."""
+    for place in out if isinstance(out, tuple) else (out,):
+        if place is not None and not isinstance(place, Array):
+            raise UnsupportedError(
+                "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. "
+                "Make the array with tapeengine.numpy inside the program, or write a = a - b and omit out="
+            )
+
+
+def laid_out(result: Any, plain: Any) -> Any:
+    """A result in the memory order that numpy's has."""
+    if isinstance(result, tuple):
+        return tuple(map(laid_out, result, plain))
+    has_order = isinstance(result, Array) and result.ndim > 1 and result.strides != plain.strides
+    return result.copy("F" if plain.flags.f_contiguous else "C") if has_order else result
