@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_many
-from tapeengine.chad.backends.native import form, is_stepwise
-from tapeengine.chad.backends.tiers import References, is_installed, native, native_tangent
+from tapeengine.chad.backends.forms import Forms
+from tapeengine.chad.backends.native import is_stepwise
+from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
+from tapeengine.chad.backends.tiers import References, is_installed, native
 from tapeengine.chad.backends.whole.boundary import Boundary
 from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
 from tapeengine.chad.backends.whole.running import DifferentSizes
@@ -123,20 +125,23 @@ class Executable:
             return
 
     @functools.cached_property
+    def passes(self) -> Passes | None:
+        """Both passes with the forms of their values; None for types whose values the core does not take directly."""
+        return None if self.lowered is None else of_values(self.lowered, self.definition, self.classes)
+
+    @functools.cached_property
     def entry(self) -> Native | None:
         """The passes for the core's register machine; None if numpy is faster."""
-        if self.lowered is None:
-            return None
         if not self.backend and self.is_whole:
             return None
-        return native(self.lowered, self.definition, self.classes, self.general_vjp, self.backend)
+        return native(self.passes, self.definition.name, self.general_vjp, self.backend)
 
     @functools.cached_property
     def small(self) -> Native | None:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
-        if self.backend or self.lowered is None or not self.is_whole:
+        if self.backend or not self.is_whole:
             return None
-        return native(self.lowered, self.definition, self.classes, self.general_vjp, is_few=True)
+        return native(self.passes, self.definition.name, self.general_vjp, is_few=True)
 
     @functools.cached_property
     def compiled(self) -> Native | None:
@@ -146,10 +151,10 @@ class Executable:
         """
         if self.backend or not is_installed() or self.module.by_numpy or not self.is_whole:
             return None
-        assert self.lowered is not None and self.whole is not None
+        assert self.whole is not None
         if self.whole.made.matrix_products:
             return None
-        return native(self.lowered, self.definition, self.classes, self.general_vjp)
+        return native(self.passes, self.definition.name, self.general_vjp)
 
     @property
     def is_whole(self) -> bool:
@@ -207,7 +212,8 @@ class Executable:
             whole = self.whole_tangent
             if whole is not None and not whole.made.stepwise:
                 return None
-        return native_tangent(lowered, self.definition, self.classes, self.backend)
+        passes = of_tangent(lowered, self.definition, self.classes)
+        return native(passes, self.definition.name, no_backpropagator, self.backend)
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
@@ -225,7 +231,7 @@ class Executable:
     def references(self) -> References | None:
         """The passes for arguments other than numbers and arrays of numbers; None if there are no such arguments."""
         of = self.definition
-        if all(form(p.of, self.classes) is not None for p in of.params) or (not self.backend and self.is_whole):
+        if all(Forms(self.classes).has(p.of) for p in of.params) or (not self.backend and self.is_whole):
             return None
         return References(
             lambda: self.with_kernels(lower_reverse(self.closed, self.reverse_terms, dense=False)),
@@ -297,8 +303,7 @@ class Executable:
         with deep(DEPTH):
             value, back = self.engine.vjp(run, *given)
             of = self.definition.result
-            inside = self.converter.inward(of, value, "the value")
-            out = shaped_like(self.converter.outward(of, inside), value)
+            inside, out = self.converter.returned(of, value)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with deep(DEPTH):
@@ -361,10 +366,9 @@ class Executable:
         of, linear = self.definition.result, Sparse(self.closed.types)
         with deep(DEPTH):
             value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
-            inside = self.converter.inward(of, value, "the value")
+            inside, out = self.converter.returned(of, value)
             found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-            out = shaped_like(self.converter.outward(of, inside), value)
-            return out, shaped_like(self.converter.cotangent_out(of, found, inside, None, linear), value)
+            return out, self.converter.cotangent_out(of, found, inside, out, linear)
 
 
 class Checked:
@@ -406,6 +410,10 @@ class Checked:
         return self.whole.columns(self.primals, block, along, wanted)
 
 
+def no_backpropagator(primals: tuple[Any, ...]) -> Any:
+    """Say that a tangent function has none; a run that is referred to Python gives nothing."""
+
+
 def is_small(primals: Sequence[Any]) -> bool:
     """Tell whether arguments are numbers and arrays of few numbers."""
     return all(isinstance(x, float | int) or (type(x) is np.ndarray and x.size <= FEW_NUMBERS) for x in primals)
@@ -416,12 +424,3 @@ def kept(x: Any) -> Any:
     if type(x) is np.ndarray:
         return x.copy() if x.nbytes <= COPIED else x
     return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
-
-
-def shaped_like(made: Any, value: Any) -> Any:
-    """Return a value that was rebuilt from its elements, with the lengths of arrays that have none of these."""
-    if isinstance(made, np.ndarray) and isinstance(value, np.ndarray) and made.size == value.size == 0:
-        return made.reshape(value.shape)
-    if type(made) is tuple and isinstance(value, tuple) and len(made) == len(value):
-        return tuple(map(shaped_like, made, value))
-    return made

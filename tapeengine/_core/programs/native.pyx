@@ -119,6 +119,8 @@ cdef class Form:
         self.words[0] = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
         self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
+        if self.kind == BOX and any([x.width > LEAVES for x in items]):
+            raise ValueError("an option of too many leaves")
         if self.kind < TUPLE or self.kind == BOX:
             return
         if self.kind == SUM:
@@ -126,16 +128,16 @@ cdef class Form:
         self.real_width = 0
         for item in items:
             self.real_width += item.real_width
-            for k in range(item.width):
-                if n == LEAVES:
-                    raise ValueError("too many leaves")
-                self.words[n] = 2 if self.kind == ROWS else item.words[k]
-                self.strides[n] = 16 if self.kind == ROWS else item.strides[k]
-                self.sizes[n] = item.strides[k] if self.kind == ROWS else item.sizes[k]
-                n += 1
+            if self.kind >= ROWS and n + item.width > LEAVES:
+                raise ValueError("an element of too many leaves")
+            for k in range(min(item.width, LEAVES - n)): # of a longer tuple, which is no element or option, none is read
+                self.words[n + k] = 2 if self.kind == ROWS else item.words[k]
+                self.strides[n + k] = 16 if self.kind == ROWS else item.strides[k]
+                self.sizes[n + k] = item.strides[k] if self.kind == ROWS else item.sizes[k]
+            n += item.width
         self.width = n
         n = 0
-        for k, count in enumerate(real_words(self)):
+        for k, count in enumerate(real_words(self)[:LEAVES]):
             self.real_at[k] = n
             n += 8 * <int> count
 

@@ -3,11 +3,13 @@
 import numpy as np
 
 from tapeengine._core.programs.native import Form, Native
-from tapeengine.chad.backends.llvm.calling import code, passes
+from tapeengine.chad.backends.forms import leaf
+from tapeengine.chad.backends.llvm.calling import code
 from tapeengine.chad.backends.llvm.compile import compiled
-from tapeengine.chad.backends.llvm.module import Pass, module
-from tapeengine.chad.backends.machine import NotAssembled, assemble
-from tapeengine.chad.backends.native import for_all_leaves, leaf
+from tapeengine.chad.backends.llvm.module import module
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.backends.native import native
+from tapeengine.chad.backends.passes import Pass, of_leaves
 from tapeengine.chad.intermediate.statements import WHOLE, ArrayOf, Const, Function
 
 KINDS = {"real": float, "whole": int, "truth": bool}
@@ -21,31 +23,23 @@ def given(leaves, params):
     ]
 
 
-def forms(lowered):
-    """The forms of parameters, results and cotangents; refuses references."""
-    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
-    params = tuple(leaf(p.type) for p in forward.params)
-    results = Form("tuple", items=tuple(leaf(x.type) for x in forward.results))
-    cotangents = Form("tuple", items=tuple(leaf(p.type) for p in reverse.params))
-    return params, results, cotangents
-
-
 def by_llvm(lowered):
     """Both passes as native code."""
-    text, entries = module(lowered.program, passes(lowered))
+    passes = of_leaves(lowered)
+    if passes is None:
+        raise NotAssembled("references")
+    text, entries = module(lowered.program, passes.pair)
     made = compiled(text)
-    return Native(*(code(e, made) for e in entries), *forms(lowered))
+    return passes.native(*(code(e, made) for e in entries))
 
 
 def by_machine(lowered):
     """Both passes on the register machine."""
-    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
-    if len(lowered.program.functions) > 2:
-        raise NotAssembled("calls")
-    fields = forward.kept.fields
-    ahead = assemble(forward, forward.results, fields, may_raise=True)
-    back = assemble(reverse, for_all_leaves(forward, reverse), fields, may_raise=False)
-    return Native(ahead, back, *forms(lowered))
+    passes = of_leaves(lowered)
+    made = None if passes is None else native(passes)
+    if made is None:
+        raise NotAssembled("references or calls")
+    return made
 
 
 def value_by_llvm(lowered):

@@ -11,7 +11,7 @@ from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types
-from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete
+from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
 from tapeengine.errors import StructureError, UnsupportedError
 
 __all__ = ["Boundary", "NotDense"]
@@ -94,7 +94,7 @@ class Boundary:
             case Product(items, name_, fields) if of != UNIT and fits(name_, items, d):
                 each = zip(items, parts(name_, fields, items, d), strict=True)
                 return [leaf for t, x in each for leaf in self.cotangent_in(t, x, results, name)]
-            case Array() if rank_of(of) and element(of) == Float():
+            case Array() if rank_of(of) and numbers_of(of) == Float():
                 value = next(results)
                 given = fitting(d, value.shape)
                 if given is not None:
@@ -121,21 +121,6 @@ class Boundary:
         inside = self.converter.inward(of, like, "an argument")
         d = self.values.sparse(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves), inside)
         return self.converter.cotangent_out(of, d, inside, like, Sparse(self.types))
-
-
-def rank_of(of: Type) -> int:
-    """Give the number of dimensions of an array of numbers; 0 for other types."""
-    rank = 0
-    while isinstance(of, Array):
-        of, rank = of.element, rank + 1
-    return rank if isinstance(of, Float | Int | Bool) else 0
-
-
-def element(of: Type) -> Type:
-    """Give the type of the elements of an array of any rank."""
-    while isinstance(of, Array):
-        of = of.element
-    return of
 
 
 def number(of: Type, x: Any) -> Any:
@@ -187,7 +172,7 @@ def fits(name: str, items: tuple[Type, ...], d: Any) -> bool:
 
 def array(of: Type, x: Any) -> Any:
     """Read an array of numbers."""
-    kind, rank = type(element(of)), rank_of(of)
+    kind, rank = type(numbers_of(of)), rank_of(of)
     if not isinstance(x, np.ndarray):
         if not isinstance(x, list | tuple):
             raise NotDense("a value that is not an array")
