@@ -44,11 +44,12 @@ class Boundary:
 
         Raises
         ------
-        NotDense
+        NotDense, StructureError
+            If it has no leaves that are numbers and arrays, or is not of the type.
         """
         match of:
             case Float() | Int() | Bool():
-                return [number(of, x)]
+                return [self.converter.inward(of, x, "an argument")]
             case Product(items, name, fields) if of != UNIT:
                 return [
                     leaf
@@ -121,20 +122,6 @@ class Boundary:
         inside = self.converter.inward(of, like, "an argument")
         d = self.values.sparse(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves), inside)
         return self.converter.cotangent_out(of, d, inside, like, Sparse(self.types))
-
-
-def number(of: Type, x: Any) -> Any:
-    """Read a number."""
-    if isinstance(x, np.ndarray) and x.shape == ():
-        x = x[()]
-    kind = type(x)
-    if isinstance(of, Float) and (kind is float or isinstance(x, np.floating | np.integer) or kind is int):
-        return float(x)
-    if isinstance(of, Int) and (kind is int or isinstance(x, np.integer)):
-        return int(x)
-    if isinstance(of, Bool) and (kind is bool or isinstance(x, np.bool_)):
-        return bool(x)
-    raise NotDense("a value that is not a number")
 
 
 def whole_number(x: Any) -> int:
