@@ -71,8 +71,7 @@ class Executable:
         self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
-        with deep():
-            self.closed = close(module)
+        self.closed = close(module)
         self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
@@ -80,14 +79,12 @@ class Executable:
     @functools.cached_property
     def reverse_terms(self) -> Module:
         """The reverse derivative for evaluation. It is not simplified, because that takes longer than it saves."""
-        with deep():
-            return reverse(self.closed)
+        return reverse(self.closed)
 
     @functools.cached_property
     def reverse(self) -> Module:
         """The reverse derivative in accumulating form."""
-        with deep():
-            return simplify_module(reverse(self.closed))
+        return simplify_module(reverse(self.closed))
 
     def check_number(self, primals: Sequence[Any], tangents: Sequence[Any] | None = None) -> None:
         """Refuse a call with too many or too few arguments or tangents."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
+from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import tangent
 from tapeengine.chad.primitives import partial
 from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
@@ -355,6 +356,7 @@ def definition(given: S.Definition, used: set[str]) -> S.Definition:
     return S.Definition(tangent_name(given.name), (*given.params, *ds), body.type, body)
 
 
+@deep()
 def tangents(module: S.Module) -> S.Module:
     """Differentiate every definition of a module in forward mode.
 
