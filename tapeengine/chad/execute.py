@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_many
-from tapeengine.chad.backends.forms import Forms
+from tapeengine.chad.backends.forms import Forms, has_rows
 from tapeengine.chad.backends.native import is_stepwise
 from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
 from tapeengine.chad.backends.tiers import References, is_installed, native
@@ -129,9 +129,16 @@ class Executable:
     @functools.cached_property
     def entry(self) -> Native | None:
         """The passes for the core's register machine; None if numpy is faster."""
-        if not self.backend and self.is_whole:
+        if not self.backend and self.is_whole and not self.takes_rows:
             return None
         return native(self.passes, self.definition.name, self.general_vjp, self.backend)
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether converting arguments to numpy's arrays takes longer than running the program's loops on them."""
+        if self.module.by_numpy or (self.whole is not None and self.whole.made.matrix_products):
+            return False
+        return any(has_rows(p.of) for p in self.definition.params)
 
     @functools.cached_property
     def small(self) -> Native | None:
@@ -220,7 +227,8 @@ class Executable:
         """Do the same as `vjp`, on arguments that do not change afterwards."""
         entry = self.entry
         if entry is None:
-            entry = self.small if is_small(primals) else self.compiled if has_many(primals) else None
+            is_few = self.small is not None and all(map(has_few, primals))
+            entry = self.small if is_few else self.compiled if has_many(primals) else None
         made: tuple[Any, Any] | None = None if entry is None else entry.vjp(*primals)
         return self.general_vjp_of_kept(primals) if made is None else made
 
@@ -411,9 +419,14 @@ def no_backpropagator(primals: tuple[Any, ...]) -> Any:
     """Say that a tangent function has none; a run that is referred to Python gives nothing."""
 
 
-def is_small(primals: Sequence[Any]) -> bool:
-    """Tell whether arguments are numbers and arrays of few numbers."""
-    return all(isinstance(x, float | int) or (type(x) is np.ndarray and x.size <= FEW_NUMBERS) for x in primals)
+def has_few(x: Any) -> bool:
+    """Tell whether a value has few numbers in each array and each list."""
+    if isinstance(x, float | int):
+        return True
+    if isinstance(x, np.ndarray):
+        return x.size <= FEW_NUMBERS
+    parts = x if isinstance(x, list | tuple) else [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
+    return len(parts) <= FEW_NUMBERS and all(map(has_few, parts))
 
 
 def kept(x: Any) -> Any:

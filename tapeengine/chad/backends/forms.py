@@ -12,7 +12,7 @@ from tapeengine.chad.intermediate.statements import ArrayOf
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
 
-__all__ = ["Forms", "leaf", "same"]
+__all__ = ["Forms", "has_rows", "leaf", "same"]
 
 KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 #: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
@@ -28,7 +28,7 @@ class Forms:
         The classes of named products.
     types : mapping of str to Sum, optional
         The definitions of named types. With these, values may have references, which only native code takes: rows of
-        any sizes, records of arrays, members of sums. Without them arrays of arrays have rows of equal size.
+        any sizes, members of sums. Without them arrays of arrays have rows of equal size.
     """
 
     def __init__(self, classes: Mapping[str, type], types: Mapping[str, Sum] | None = None) -> None:
@@ -50,10 +50,11 @@ class Forms:
             case Array(element):
                 if 0 < rank_of(of) <= (MOST_AXES if self.types is None else 1):
                     return Form(type(numbers_of(of)).__name__.lower(), rank_of(of))
-                if self.types is not None:
+                if self.types is not None or is_flat(element):
                     return filled(Form("rows"), (self(element),))
             case Product(items, name, fields) if items or self.types is not None:
-                return self.product(name, fields, tuple(map(self, items)))
+                parts = tuple(map(self, items))
+                return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
             case Sum(options) if self.types is not None:
                 return filled(Form("sum"), tuple(map(self, options)))
             case Named(name) if self.types is not None:
@@ -63,6 +64,17 @@ class Forms:
                 return self.boxes[name]
         raise NotAssembled(f"a value of type {type(of).__name__}")
 
+    def built(self, of: Type) -> Form:
+        """Give the form of a type whose values the core builds alone: without rows, which it builds as their primals.
+
+        Raises
+        ------
+        NotAssembled
+        """
+        if has_rows(of):
+            raise NotAssembled("rows in a value")
+        return self(of)
+
     def has(self, of: Type) -> bool:
         """Tell whether a type has a form."""
         try:
@@ -71,16 +83,23 @@ class Forms:
             return False
         return True
 
-    def product(self, name: str, fields: tuple[str, ...], parts: tuple[Form, ...]) -> Form:
-        """Give the form of a tuple or a record.
 
-        A record with arrays has none without references, because the passes could not protect it from changes in place.
-        """
-        if not name:
-            return Form("tuple", items=parts)
-        if self.types is None and any(leaf.rank for part in parts for leaf in part.leaves()):
-            raise NotAssembled("a record of arrays")
-        return Form("record", items=parts, cls=self.classes[name], fields=fields)
+def is_flat(of: Type) -> bool:
+    """Tell whether values of a type are numbers, and tuples and records of these."""
+    return all(map(is_flat, of.items)) if isinstance(of, Product) else isinstance(of, Float | Int | Bool)
+
+
+def has_rows(of: Type) -> bool:
+    """Tell whether a type has arrays of other elements than numbers.
+
+    Examples
+    --------
+    >>> has_rows(Array(Array(Float()))), has_rows(Array(Product((Float(), Float()))))
+    (False, True)
+    """
+    if isinstance(of, Array):
+        return not rank_of(of)
+    return isinstance(of, Product) and any(map(has_rows, of.items))
 
 
 def filled(form: Form, items: tuple[Form, ...]) -> Form:

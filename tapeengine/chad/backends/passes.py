@@ -17,7 +17,7 @@ from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum, is_discrete
 
-__all__ = ["Pass", "Passes", "of_leaves", "of_references", "of_tangent", "of_values", "reverse_pair"]
+__all__ = ["Pass", "Passes", "of_references", "of_tangent", "of_values", "reverse_pair"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, ty
     """
     forms = Forms(classes)
     try:
-        params, result = tuple(forms(p.of) for p in definition.params), forms(definition.result)
+        params, result = tuple(forms(p.of) for p in definition.params), forms.built(definition.result)
         leaves = [leaf(p.type) for p in lowered.program.functions["forward"].params]
         fits = same([x for form in params for x in form.leaves()], leaves)
         return reverse_passes(lowered, params, result) if fits else None
@@ -102,7 +102,7 @@ def of_references(
     """
     forms = Forms(classes, types)
     try:
-        params, result = tuple(forms(p.of) for p in definition.params), Forms(classes)(definition.result)
+        params, result = tuple(forms(p.of) for p in definition.params), Forms(classes).built(definition.result)
         fits = sum(form.width for form in params) == len(lowered.program.functions["forward"].params)
         return reverse_passes(lowered, params, result) if fits else None
     except NotAssembled:
@@ -135,17 +135,6 @@ def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
     return found
 
 
-def of_leaves(lowered: Lowered) -> Passes | None:
-    """Give the passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
-    pair = reverse_pair(lowered)
-    try:
-        params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
-        results = tuple(leaf(x.type) for x in pair[0].results)
-    except NotAssembled:
-        return None
-    return Passes(lowered.program, pair, params, Form("tuple", items=results), Form("tuple", items=cotangents))
-
-
 def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes | None:
     """Give a tangent function as a forward pass from primals and tangents to the pair of value and tangent.
 
@@ -160,7 +149,7 @@ def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, t
     forms, function = Forms(classes), lowered.program.functions[lowered.main]
     try:
         tangents = [forms(p.of) for p in definition.params if not is_discrete(p.of)]
-        params, result = (*(forms(p.of) for p in definition.params), *tangents), forms(definition.result)
+        params, result = (*(forms(p.of) for p in definition.params), *tangents), forms.built(definition.result)
         leaves, results = [leaf(p.type) for p in function.params], [leaf(x.type) for x in function.results]
     except NotAssembled:
         return None

@@ -9,6 +9,9 @@ import numpy as np
 
 from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.convert import Converter
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf
+from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
@@ -17,6 +20,7 @@ from tapeengine.errors import StructureError, UnsupportedError
 __all__ = ["Boundary", "NotDense"]
 
 DTYPES: Mapping[type, Any] = {Float: np.float64, Int: np.int64, Bool: np.bool_}
+OF_LEAVES: Mapping[FormType, Any] = {REAL: np.float64, WHOLE: np.int64, TRUTH: np.bool_}
 ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
 
 
@@ -58,7 +62,8 @@ class Boundary:
                 ]
             case Array() if rank_of(of):
                 return [array(of, x)]
-        return [as_array(leaf) for leaf in self.values.flat(of, self.converter.inward(of, x, "an argument"))]
+        leaves = self.values.flat(of, self.converter.inward(of, x, "an argument"))
+        return list(map(as_array, leaves, leaf_types(of, True)))
 
     def outward(self, of: Type, leaves: Iterator[Any]) -> Any:
         """Rebuild a value."""
@@ -104,7 +109,8 @@ class Boundary:
         leaves = [next(results) for _ in leaf_types(of, True)]
         inside = self.inside(of, iter(leaves))
         found = self.converter.cotangent_in(of, d, inside, name)
-        return [as_array(leaf) for leaf in self.values.cotangent_like(of, found, inside, leaves)]
+        given = self.values.cotangent_like(of, found, inside, leaves)
+        return [np.array(leaf, dtype=float) if isinstance(leaf, list) else leaf for leaf in given]
 
     def cotangent_out(self, of: Type, leaves: Iterator[Any], like: Any) -> Any:
         """Rebuild the cotangent of an argument, or the tangent of a value; discrete parts are None."""
@@ -174,12 +180,9 @@ def array(of: Type, x: Any) -> Any:
     return np.asarray(x, dtype=DTYPES[kind])
 
 
-def as_array(x: Any) -> Any:
-    """Give the column of a leaf as an array."""
-    if not isinstance(x, list):
-        return x
-    kind = np.float64 if not x or isinstance(x[0], float) else np.bool_ if isinstance(x[0], bool) else np.int64
-    return np.array(x, dtype=kind)
+def as_array(x: Any, of: FormType) -> Any:
+    """Give the column of a leaf as an array of its kind, also without elements."""
+    return np.asarray(x, dtype=OF_LEAVES.get(of.element)) if isinstance(of, ArrayOf) else x
 
 
 def fitting(d: Any, shape: tuple[int, ...]) -> Any:
