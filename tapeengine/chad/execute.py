@@ -12,7 +12,7 @@ from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_ma
 from tapeengine.chad.backends.forms import Forms, has_rows
 from tapeengine.chad.backends.native import is_stepwise
 from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
-from tapeengine.chad.backends.tiers import References, is_installed, native
+from tapeengine.chad.backends.tiers import COMPILED, References, is_installed, native
 from tapeengine.chad.backends.whole.boundary import Boundary
 from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
 from tapeengine.chad.backends.whole.running import DifferentSizes
@@ -129,9 +129,14 @@ class Executable:
     @functools.cached_property
     def entry(self) -> Native | None:
         """The passes for the core's register machine; None if numpy is faster."""
-        if not self.backend and self.is_whole and not self.takes_rows:
+        if self.prefers_numpy:
             return None
         return native(self.passes, self.definition.name, self.general_vjp, self.backend)
+
+    @property
+    def prefers_numpy(self) -> bool:
+        """Whether numpy runs the program on many numbers, where no back end is asked for."""
+        return not self.backend and self.is_whole and not self.takes_rows
 
     @property
     def takes_rows(self) -> bool:
@@ -143,9 +148,9 @@ class Executable:
     @functools.cached_property
     def small(self) -> Native | None:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
-        if self.backend or not self.is_whole:
+        if self.backend in COMPILED:
             return None
-        return native(self.passes, self.definition.name, self.general_vjp, is_few=True)
+        return native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
 
     @functools.cached_property
     def compiled(self) -> Native | None:
@@ -212,7 +217,7 @@ class Executable:
         lowered = self.dense_tangent
         if lowered is None:
             return None
-        if not (self.backend or is_stepwise(lowered.program.functions[lowered.main].body)):
+        if not (self.backend or self.takes_rows or is_stepwise(lowered.program.functions[lowered.main].body)):
             whole = self.whole_tangent
             if whole is not None and not whole.made.stepwise:
                 return None
@@ -236,7 +241,9 @@ class Executable:
     def references(self) -> References | None:
         """The passes for arguments other than numbers and arrays of numbers; None if there are no such arguments."""
         of = self.definition
-        if all(Forms(self.classes).has(p.of) for p in of.params) or (not self.backend and self.is_whole):
+        if all(Forms(self.classes).has(p.of) for p in of.params):
+            return None
+        if self.prefers_numpy:
             return None
         return References(
             lambda: self.with_kernels(lower_reverse(self.closed, self.reverse_terms, dense=False)),
@@ -421,12 +428,10 @@ def no_backpropagator(primals: tuple[Any, ...]) -> Any:
 
 def has_few(x: Any) -> bool:
     """Tell whether a value has few numbers in each array and each list."""
-    if isinstance(x, float | int):
-        return True
-    if isinstance(x, np.ndarray):
+    if type(x) is np.ndarray:
         return x.size <= FEW_NUMBERS
     parts = x if isinstance(x, list | tuple) else [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
-    return len(parts) <= FEW_NUMBERS and all(map(has_few, parts))
+    return len(parts) <= FEW_NUMBERS and all(isinstance(part, float) or has_few(part) for part in parts)
 
 
 def kept(x: Any) -> Any:

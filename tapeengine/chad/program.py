@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from tapeengine._core.programs.native import Enterable, enter, has_many
+from tapeengine._core.programs.native import Backpropagator, Enterable, enter, has_many
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
@@ -324,7 +324,7 @@ class Program(Enterable):
             return engine.vjp(self.python, *own, **named)
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
-        if type(backpropagator) is Checked and not others:
+        if type(backpropagator) in (Backpropagator, Checked) and not others:  # these look at cotangents themselves
             return value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:

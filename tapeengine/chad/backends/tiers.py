@@ -25,7 +25,7 @@ from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["BACKENDS", "References", "is_installed", "native", "native_text"]
+__all__ = ["BACKENDS", "COMPILED", "References", "is_installed", "native", "native_text"]
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
