@@ -175,8 +175,7 @@ def size(w: Writer, s: Size) -> None:
         w.env[s.out.name] = w.steps[axis.steps]
         return
     if not axis.count.isidentifier() and not axis.count.isdigit():
-        axis.count = w.emit(axis.count, (), WHOLE, s.out.name).text
-        w.sizes.add(axis.count)
+        w.name_size(axis, s.out.name)
     w.env[s.out.name] = Affine((), axis.count)
 
 

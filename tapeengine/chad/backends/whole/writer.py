@@ -47,7 +47,6 @@ from tapeengine.primitive import Primitive
 __all__ = ["Lanes", "Refused", "Writer"]
 
 KINDS: Mapping[object, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
-NONE: Mapping[Axis, Axis] = MappingProxyType({})
 
 
 class Refused(NotWhole):
@@ -112,6 +111,7 @@ class Writer:
         self.lanes: list[Lanes] = []
         self.loops: list[For] = []
         self.memo: list[dict[Any, Any]] = [{}]
+        self.unnamed: list[list[tuple[Axis, str]]] = [[]]
         self.assigned: list[set[str]] = []
         self.lazy: set[str] = set()
         self.may_raise = True
@@ -185,6 +185,12 @@ class Writer:
                 return self.size(memo["same", text])
         return text
 
+    def name_size(self, axis: Axis, hint: str) -> None:
+        """Write the size of a dimension to a variable, by which it is known to the end of the block."""
+        self.unnamed[-1].append((axis, axis.count))
+        axis.count = self.emit(axis.count, (), WHOLE, hint).text
+        self.sizes.add(axis.count)
+
     def is_size(self, x: Affine) -> bool:
         """Tell whether an integer is known to be non-negative."""
         return not x.terms and (x.offset.isdigit() or x.offset in self.sizes or x.offset.endswith("]"))
@@ -199,11 +205,14 @@ class Writer:
         outer = self.block
         self.block = block
         self.memo.append({})
+        self.unnamed.append([])
         try:
             yield
         finally:
             self.block = outer
             self.memo.pop()
+            for axis, count in self.unnamed.pop():
+                axis.count = count
 
     def statements(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
