@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tapeengine._core.arrays.storing import errors_are_seen
 from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
 from tapeengine._core.sweeps import trace
-from tapeengine._core.sweeps.inspection import array_parents, open_tape
+from tapeengine._core.sweeps.inspection import has_array_records, open_tape
 from tapeengine.errors import RepeatError, StagingError, StagingWarning
 from tapeengine.html import table
 from tapeengine.staged.batch import Batched
@@ -188,7 +188,7 @@ class Staged(Replays):
             return engine.trace(self._unstaged(), primals, order=2)
         if self._may_record(engine):
             recorded = self._recorded(primals, {})
-            if not array_parents(recorded[1].tape):
+            if not has_array_records(recorded[1].tape):
                 return recorded
         return engine.trace(self._unstaged(), primals, order=2)
 
@@ -448,7 +448,7 @@ class Staged(Replays):
         value, back = trace.vjp(
             self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
         )
-        engine.of_scalars.note(self, not array_parents(back.tape))
+        engine.of_scalars.note(self, not has_array_records(back.tape))
         try:
             if watch.handles_errors:
                 raise NotReplayable("it handles floating-point errors, which a replay does not report")

@@ -98,7 +98,7 @@ def scaled(x: Any, t: Any) -> Any:
     """A structure whose numbers are numbers of a trace."""
     if isinstance(x, (list, tuple)):
         return type(x)(scaled(item, t) for item in x)
-    return x if isinstance(x, int) or getattr(x, "dtype", float) == int else x * t
+    return x if isinstance(x, int) or getattr(x, "dtype", np.float64) == np.int64 else x * t
 
 
 def test_paths_in_any_order_of_first_calls() -> None:
@@ -122,10 +122,10 @@ def test_a_captured_array_that_changes_before_the_second_call() -> None:
 
 
 def test_what_only_the_path_shows_is_refused_before_the_second_call() -> None:
-    staged = te.stage(lambda x: te.math.modf(x)[0] * x + te.math.modf(x)[1])
-    assert staged(1.25) == 1.3125
+    staged = te.stage(lambda x: te.math.modf(x)[0] * x)
+    assert staged(-2.0) == 0.0
     with pytest.warns(StagingWarning, match="computes values that no opcode explains"):
-        assert [staged(1.75) for _ in range(3)] == [2.3125] * 3
+        assert [staged(1.25) for _ in range(3)] == [0.3125] * 3
     assert staged.refused is not None
 
 
