@@ -162,7 +162,7 @@ cdef class Numbering:
     cdef int guard(self, Guard *g) except -1:
         cdef uint32_t a, b
         if g.kind == TE_CALL:
-            return self.call(self.notes[<Py_ssize_t> g.c][1], self.registers[g.a])
+            return self.call(self.notes[<Py_ssize_t> g.c], self.registers[g.a])
         if g.kind >= TE_TRUNC:
             a, b = self.registers[g.a], self.constant(g.c)
         else:
@@ -507,7 +507,7 @@ cdef Path path_of(Recording recording, bint drops):
     path.first = path.end = h.inputs + 1
     path.forks, path.calls = {}, []
     path.room(path.end + most, most)
-    if tape.place_count or any([what[0] != TE_CALL for _, what in noted]):  # np.sum of a number has no array
+    if tape.place_count or any([what[0] != TE_CALL for what in noted]):  # np.sum of a number has no array
         path.part = array_part(tape, recording.primals)
     numbering.path, numbering.drops = path, drops
     numbering.begin(tape)
@@ -520,8 +520,8 @@ cdef Path path_of(Recording recording, bint drops):
             else:
                 numbering.guard(&h.guards.each[g])
             g += 1
-        while n < len(noted) and noted[n][0] <= i:
-            numbering.noted(noted[n][0], noted[n][1], i)
+        while n < len(noted) and tape.noted_at[n] <= i:
+            numbering.noted(tape.noted_at[n], noted[n], i)
             n += 1
         if i < h.count and not selected:
             numbering.operation(i, op_at(h, i), record_at(h, i))
