@@ -56,7 +56,7 @@ class Family:
     __slots__ = ("keywords", "pending", "plans", "watch")
 
     def __init__(self, watch: Watch, keywords: Outcome | None) -> None:
-        self.watch = watch if watch else None
+        self.watch: Watch | None = watch
         self.keywords = keywords
         self.plans: list[Plan] = []
         self.pending: tuple[Recording, Plan | None] | None = None
@@ -377,7 +377,7 @@ class Staged(Replays):
         self.families = families
         plain = next((family for family in families if family.keywords is None), None)
         self.at_once = [] if plain is None else plain.plans
-        self.checks = None if plain is None or plain.watch is None else plain.watch.checks
+        self.checks = plain.watch.checks if plain is not None and plain.watch else None
 
     def __repr__(self) -> str:
         return f"<staged {self.__name__}: {self.stats()}>"
@@ -450,8 +450,6 @@ class Staged(Replays):
         )
         engine.of_scalars.note(self, not has_array_records(back.tape))
         try:
-            if watch.handles_errors:
-                raise NotReplayable("it handles floating-point errors, which a replay does not report")
             if watch.has_drawn(drawn) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
             if not watch.is_same():
@@ -498,6 +496,8 @@ class Staged(Replays):
         if pending is None:
             return
         try:
+            if family.watch is not None and family.watch.handles_errors:
+                raise NotReplayable("it handles floating-point errors, which a replay does not report")
             self._add(family, *pending)
         except NotThisRun:
             pass
