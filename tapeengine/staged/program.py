@@ -139,7 +139,7 @@ class Staged(Replays):
     @property
     def refused(self) -> str | None:
         """Why the program is not replayed; None while it is."""
-        self._plans()
+        self.settle()
         return self.why
 
     def __reduce__(self) -> Any:
@@ -287,7 +287,7 @@ class Staged(Replays):
 
     def kept_plans(self) -> list[Plan]:
         """Return the plans of calls without keyword arguments."""
-        self._plans()
+        self.settle()
         plans = [plan for family in self.families if family.keywords is None for plan in family.plans]
         if not plans:
             raise StagingError(f"{self.__name__} has no recording: call it first")
@@ -385,9 +385,13 @@ class Staged(Replays):
     def __str__(self) -> str:
         return listing(self.__name__, self.stats(), self._plans())
 
-    def _plans(self) -> list[Plan]:
+    def settle(self) -> None:
+        """Make the paths of the last recordings, which are otherwise made at the next call."""
         for family in self.families:
             self._settle(family)
+
+    def _plans(self) -> list[Plan]:
+        self.settle()
         return [plan for family in self.families for plan in family.plans]
 
     # -- recording -----------------------------------------------------------------------------------------------------

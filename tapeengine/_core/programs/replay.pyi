@@ -113,9 +113,19 @@ class Lanes:
     rows: numpy.ndarray[Any, Any]
     stops: numpy.ndarray[Any, Any]
     def __init__(self, path: Path, inputs: numpy.ndarray[Any, Any], rows: numpy.ndarray[Any, Any]) -> None: ...
-    def forward(self, registers: numpy.ndarray[Any, Any], out: numpy.ndarray[Any, Any], keep: bool) -> None: ...
+    def forward(
+        self,
+        registers: numpy.ndarray[Any, Any],
+        leaves: numpy.ndarray[Any, Any],
+        out: numpy.ndarray[Any, Any],
+        keep: bool,
+    ) -> None: ...
     def backward(
-        self, registers: numpy.ndarray[Any, Any], cotangents: numpy.ndarray[Any, Any], out: numpy.ndarray[Any, Any]
+        self,
+        registers: numpy.ndarray[Any, Any],
+        leaves: numpy.ndarray[Any, Any],
+        cotangents: numpy.ndarray[Any, Any],
+        out: numpy.ndarray[Any, Any],
     ) -> None: ...
 
 @final
