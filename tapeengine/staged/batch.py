@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -227,7 +228,7 @@ class Run:
                 ended = iter(workers.make([call for group in known for call in group.calls]))
                 after = [group.ended(self, [next(ended) for _ in group.parts]) for group in known]
                 alone = [self._one_alone(group.rows, workers) for group in groups if not group.paths]
-                groups = [group for group in (*sum(after, []), *alone) if len(group.rows)]
+                groups = [group for group in (*itertools.chain(*after), *alone) if len(group.rows)]
 
     def _one_alone(self, rows: Any, workers: Workers) -> Group:
         """Run the program for one lane, or for all if each takes its own path; return the remaining lanes."""
