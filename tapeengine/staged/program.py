@@ -500,8 +500,8 @@ class Staged(Replays):
         if pending is None:
             return
         try:
-            if family.watch is not None and family.watch.handles_errors:
-                raise NotReplayable("it handles floating-point errors, which a replay does not report")
+            if family.watch is not None and family.watch.obstacle:
+                raise NotReplayable(family.watch.obstacle)
             self._add(family, *pending)
         except NotThisRun:
             pass

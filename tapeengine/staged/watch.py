@@ -68,11 +68,16 @@ class Watch:
         self._generators = Places(snapshot.generators, draws=False)
 
     @functools.cached_property
-    def handles_errors(self) -> bool:
-        """Whether a captured function handles floating-point errors; found before the first replay."""
+    def obstacle(self) -> str:
+        """Why no run can be replayed, empty if there is no reason; found before the first replay."""
         nodes, program = self._captured
         captured = [part for node in nodes for part in (node.original, *node.inside) if type(part) is not Node]
-        return handles_errors([*captured, *program])
+        if handles_errors([*captured, *program]):
+            return "it handles floating-point errors, which a replay does not report"
+        state = next((part for part in captured if hasattr(type(part), "__next__")), None)
+        return (
+            "" if state is None else f"it captures a {type(state).__name__}, of which each reading takes something away"
+        )
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""
