@@ -1,4 +1,4 @@
-"""Programs as users write them: each scenario runs with staged programs and with plain ones, and must come out the same."""
+"""Programs as users write them: each scenario must come out the same with staged programs and with plain ones."""
 
 import collections
 import contextlib
@@ -361,7 +361,7 @@ def a_loop_variable(stage: Stage) -> Any:
     programs = [stage(lambda x, k=k: x**k) for k in range(3)]
     late = []
     for k in range(3):
-        late.append(stage(lambda x: x * k))
+        late.append(stage(lambda x: x * k))  # noqa: B023
     return [[te.value_and_grad(p)(1.5) for p in (*programs, *late)] for _ in range(3)]
 
 
@@ -541,7 +541,7 @@ def dictionaries_of_changing_order(stage: Stage) -> Any:
         {"b": 1.0, "a": 2.0},
         {"a": 1.0},
         {"a": 1.0, "b": 2.0, "c": 3.0},
-        {1: 1.0, True: 2.0},
+        {1: 1.0, 2.5: 2.0},
     )
     return [te.value_and_grad(f)(d) for d in (*cases, *cases)]
 
@@ -674,7 +674,7 @@ def captured_numbers_of_an_outer_trace(stage: Stage) -> Any:
 @scenario
 def functions_of_python(stage: Stage) -> Any:
     def program(xs: Any) -> Any:
-        pairs = sorted(zip(xs, xs[1:], strict=False), key=lambda p: p[0] * p[1])
+        pairs = sorted(itertools.pairwise(xs), key=lambda p: p[0] * p[1])
         a = functools.reduce(lambda p, q: p * q, xs)
         b = sum(x for x in xs if x > 0.5) + min(xs) * max(xs, key=abs)
         c = math.prod([p + q for p, q in pairs]) + sum(map(abs, xs))
