@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -223,9 +224,7 @@ class Run:
         with self._workers("value") as workers:
             while groups:
                 known = [group for group in groups if group.paths]
-                for group in known:
-                    group.begin(self)
-                ended = iter(workers.make([call for group in known for call in group.calls]))
+                ended = iter(workers.make([call for group in known for call in group.begin(self)]))
                 after = [group.ended(self, [next(ended) for _ in group.parts]) for group in known]
                 alone = [self._one_alone(group.rows, workers) for group in groups if not group.paths]
                 groups = [group for group in (*itertools.chain(*after), *alone) if len(group.rows)]
@@ -295,8 +294,8 @@ class Group:
         self.rows = rows
         self.at = at
 
-    def begin(self, run: Run) -> None:
-        """Divide the rows into one part per thread, or more to show progress, each of whole blocks."""
+    def begin(self, run: Run) -> list[Callable[[], int]]:
+        """Return calls that run the lanes: one for each thread, or more to show progress, each of whole blocks."""
         path = self.paths[0]
         self.registers, self.leaves, self.constants = run.outputs.of(path)
         parts = run.threads if len(self.rows) * len(path) >= ENOUGH else 1
@@ -306,7 +305,7 @@ class Group:
         starts = range(0, len(self.rows), size)
         rows = [np.ascontiguousarray(self.rows[start : start + size]) for start in starts]
         self.parts = [Lanes(path, run.inputs, part) for part in rows]
-        self.calls = [functools.partial(self.run, run, part) for part in self.parts]
+        return [functools.partial(self.run, run, part) for part in self.parts]
 
     def run(self, run: Run, part: Lanes) -> int:
         """Run one part; return how many of its lanes came to the path's end."""
@@ -426,8 +425,18 @@ def _form(steps: Sequence[Any]) -> list[Any]:
     return [step and (step[0], step[3]) for step in steps]
 
 
+@functools.lru_cache(maxsize=4)
+def others(threads: int) -> ThreadPoolExecutor:
+    """Threads beside the one that calls, kept for later calls: to start one takes as long as a small block of lanes."""
+    return ThreadPoolExecutor(threads, "tapeengine-lanes")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=others.cache_clear)  # a forked process has no other threads
+
+
 class Workers:
-    """Makes calls on threads if there are to be several; the threads end with the `with` block.
+    """Makes calls on threads if there are to be several.
 
     Parameters
     ----------
@@ -438,7 +447,7 @@ class Workers:
 
     def __init__(self, threads: int, telling: AbstractContextManager[Callable[[int], None] | None]) -> None:
         self.threads = threads
-        self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self.pool = others(threads - 1) if threads > 1 else None
         self._telling = telling
         self._tell: Callable[[int], None] | None = None
 
@@ -447,8 +456,6 @@ class Workers:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
         self._telling.__exit__(*error)
 
     def tell(self, lanes: int) -> None:
@@ -472,10 +479,10 @@ class Workers:
                 lanes += found[k]
             return lanes
 
-        others = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
+        helping = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
         try:
             self.tell(work())
         finally:
-            ends = [done.result() for done in others]
+            ends = [done.result() for done in helping]
         self.tell(sum(ends))
         return found
