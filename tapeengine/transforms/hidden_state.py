@@ -7,7 +7,7 @@ import ctypes
 import functools
 import itertools
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, MappingView, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -43,5 +43,5 @@ _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     (threading.local, lambda value: dict(vars(value))),
     ((memoryview, np.void, ctypes.Structure.__base__), _bytes),
     (Mapping, _entries),
-    (Collection, lambda value: dict(enumerate(value))),
+    ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not what can be iterated over only
 )
