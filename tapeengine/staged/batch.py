@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
+import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from types import MethodType
@@ -194,7 +196,7 @@ class Run:
             len(self.places), mapped.lanes
         )
         self.outputs = Outputs(self.engine, plan.paths[0], mapped.lanes)
-        self.pieces: list[tuple[Lanes, Any, list[int], int]] = []
+        self.pieces: list[tuple[Lanes, Any, Any, int]] = []
         self.alone: list[tuple[int, Any]] = []
         self._explore()
 
@@ -218,57 +220,17 @@ class Run:
 
     # -- forwards ------------------------------------------------------------------------------------------------------
     def _explore(self) -> None:
-        pending = [(list(self.plan.paths[:1]), np.arange(self.mapped.lanes), 0)]
+        groups = [Group(self.plan.paths[:1], np.arange(self.mapped.lanes), 0)]
         with self._workers("value") as workers:
-            while pending:
-                paths, rows, at = pending.pop()
-                for path in paths:
-                    if not len(rows):
-                        break
-                    rows, deeper = self._along(path, rows, at, workers)
-                    pending += deeper
-                if len(rows):
-                    rest = self._one_alone(rows)
-                    workers.tell(len(rows) - len(rest))
-                    if len(rest):
-                        pending.append((list(self.plan.paths[:1]), rest, 0))
+            while groups:
+                known = [group for group in groups if group.paths]
+                ended = iter(workers.make([call for group in known for call in group.begin(self)]))
+                after = [group.ended(self, [next(ended) for _ in group.parts]) for group in known]
+                alone = [self._one_alone(group.rows, workers) for group in groups if not group.paths]
+                groups = [group for group in (*itertools.chain(*after), *alone) if len(group.rows)]
 
-    def _along(self, path: Path, rows: Any, at: int, workers: Workers) -> tuple[Any, list[tuple[list[Path], Any, int]]]:
-        """Run lanes along a path; return those that no path fits from register `at` on, and those that fork off."""
-        registers, leaves = self.outputs.of(path)
-        parts = [Lanes(path, self.inputs, part) for part in self._shares(path, rows)]
-        out = self.outputs.columns(leaves)
-
-        def run(part: Lanes) -> int:
-            part.forward(registers, out, self.keep)
-            return int(np.count_nonzero(part.stops[: len(part.rows)] >= path.end))
-
-        ended = workers.make([functools.partial(run, part) for part in parts])
-        self.pieces += [(part, registers, leaves, count) for part, count in zip(parts, ended, strict=True)]
-        self.outputs.settle(leaves)
-        if sum(ended) == len(rows):
-            self.outputs.note(rows)
-            return rows[:0], []
-        stops = np.concatenate([part.stops[: len(part.rows)] for part in parts])
-        left = stops < path.end
-        deeper = [
-            ([one for one in path.forks.get(int(s), ()) if not one.has_arrays], rows[stops == s], int(s))
-            for s in np.unique(stops[left & (stops > at)])
-        ]
-        self.outputs.note(rows[~left])
-        return rows[left & (stops <= at)], deeper
-
-    def _shares(self, path: Path, rows: Any) -> Iterator[Any]:
-        """Divide the rows into one part per thread, or more to show progress, each of whole blocks."""
-        parts = self.threads if len(rows) * len(path) >= ENOUGH else 1
-        parts = parts if self.progress is None else max(parts, PARTS)
-        size = -(-len(rows) // parts)
-        size += -size % 8
-        for start in range(0, len(rows), size):
-            yield np.ascontiguousarray(rows[start : start + size])
-
-    def _one_alone(self, rows: Any) -> Any:
-        """Run the program for one lane, or for all if each takes its own path; return the remaining rows."""
+    def _one_alone(self, rows: Any, workers: Workers) -> Group:
+        """Run the program for one lane, or for all if each takes its own path; return the remaining lanes."""
         now = rows[:1] if len(self.alone) < MOST_ALONE else rows
         for row in now:
             args = self.mapped.lane(int(row))
@@ -279,7 +241,9 @@ class Run:
                 value = self.staged(*args, **self.keywords)
                 self.alone.append((int(row), None))
             self.outputs.put(int(row), value)
-        return rows[len(now) :]
+        workers.tell(len(now))
+        self.staged.settle()
+        return Group(self.plan.paths[:1], rows[len(now) :], 0)
 
     def value(self) -> Any:
         """The values of all lanes."""
@@ -291,8 +255,8 @@ class Run:
         given = self.outputs.taken(cotangent)
         found = np.zeros(self.inputs.shape)  # of which each thread touches its own columns first
 
-        def run(part: Lanes, registers: Any, leaves: list[int], count: int) -> int:
-            part.backward(registers, np.ascontiguousarray(given[leaves]), found)  # into the columns of its own rows
+        def run(part: Lanes, registers: Any, leaves: Any, count: int) -> int:
+            part.backward(registers, leaves, given, found)  # into the columns of its own rows
             return count
 
         with self._workers("cotangents") as workers:
@@ -313,6 +277,72 @@ class Run:
         return args
 
 
+class Group:
+    """Lanes that take the same way up to a register, and the paths that may continue it.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The paths to try, in their order.
+    rows : array of intp
+    at : int
+        The register.
+    """
+
+    def __init__(self, paths: Sequence[Path], rows: Any, at: int) -> None:
+        self.paths = [path for path in paths if not path.has_arrays]
+        self.rows = rows
+        self.at = at
+
+    def begin(self, run: Run) -> list[Callable[[], int]]:
+        """Return calls that run the lanes: one for each thread, or more to show progress, each of whole blocks."""
+        path = self.paths[0]
+        self.registers, self.leaves, self.constants = run.outputs.of(path)
+        parts = run.threads if len(self.rows) * len(path) >= ENOUGH else 1
+        parts = parts if run.progress is None else max(parts, PARTS)
+        size = -(-len(self.rows) // parts)
+        size += -size % 8
+        starts = range(0, len(self.rows), size)
+        rows = [np.ascontiguousarray(self.rows[start : start + size]) for start in starts]
+        self.parts = [Lanes(path, run.inputs, part) for part in rows]
+        return [functools.partial(self.run, run, part) for part in self.parts]
+
+    def run(self, run: Run, part: Lanes) -> int:
+        """Run one part; return how many of its lanes came to the path's end."""
+        part.forward(self.registers, self.leaves, run.outputs.array, run.keep)
+        return int(np.count_nonzero(part.stops[: len(part.rows)] >= self.paths[0].end))
+
+    def ended(self, run: Run, counts: list[int]) -> list[Group]:
+        """Keep the parts for the reverse pass; return the groups of lanes that left the path."""
+        path = self.paths[0]
+        run.pieces += [
+            (part, self.registers, self.leaves, count) for part, count in zip(self.parts, counts, strict=True)
+        ]
+        if sum(counts) == len(self.rows):
+            run.outputs.fill(self.constants, self.rows)
+            return []
+        stops = np.concatenate([part.stops[: len(part.rows)] for part in self.parts])
+        found = []
+        for stop, rows in by_number(stops, self.rows):
+            if stop == path.end:
+                run.outputs.fill(self.constants, rows)
+            else:
+                further = stop > self.at
+                found.append(Group(path.forks.get(stop, ()) if further else self.paths[1:], rows, max(stop, self.at)))
+        return found
+
+
+def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:
+    """For each number that occurs, it and the rows that have it."""
+    counts = np.bincount(numbers)
+    occurring = np.flatnonzero(counts)
+    rank = np.zeros(len(counts), np.min_scalar_type(len(occurring)))
+    rank[occurring] = np.arange(len(occurring))
+    order = np.argsort(rank[numbers], kind="stable")  # numbers of 16 bits are sorted in linear time
+    parts = np.split(rows[order], np.cumsum(counts[occurring])[:-1])
+    return [(int(number), part) for number, part in zip(occurring, parts, strict=True)]
+
+
 class Outputs:
     """The values of all lanes: an array with a row for each number of the program's value."""
 
@@ -324,31 +354,17 @@ class Outputs:
         self.is_number = [isinstance(leaf, Register) or is_continuous(leaf) for leaf in leaves]
         self.leaves: list[Any] = [None if number else leaf for leaf, number in zip(leaves, self.is_number, strict=True)]
         self.array = np.empty((len(leaves), lanes))
-        self._constants: list[tuple[int, Any]] = []
-        self._found: Any = self.array
 
-    def of(self, path: Path) -> tuple[Any, list[int]]:
-        """The registers of a path's numbers, and the indices of their leaves in the value."""
+    def of(self, path: Path) -> tuple[Any, Any, list[tuple[int, Any]]]:
+        """The registers of a path's numbers, the indices of their leaves in the value, and its constant leaves."""
         leaves = self._checked(registers_of_value(path))
         places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Register)]
-        self._constants = [
-            (k, leaf) for k, leaf in enumerate(leaves) if self.is_number[k] and not isinstance(leaf, Register)
-        ]
-        return np.array([leaves[k].number for k in places], np.uint32), places
+        constants = [(k, leaf) for k, leaf in enumerate(leaves) if self.is_number[k] and not isinstance(leaf, Register)]
+        return np.array([leaves[k].number for k in places], np.uint32), np.array(places, np.uint32), constants
 
-    def columns(self, leaves: list[int]) -> Any:
-        """The array to which a run writes the numbers of these leaves."""
-        self._found = self.array if leaves == list(range(len(self.array))) else self.array[leaves]
-        return self._found
-
-    def settle(self, leaves: list[int]) -> None:
-        """Accept the numbers that a run wrote there."""
-        if self._found is not self.array:
-            self.array[leaves] = self._found
-
-    def note(self, rows: Any) -> None:
-        """Store the constant leaves of the value of the path of the last `of`."""
-        for k, leaf in self._constants:
+    def fill(self, constants: list[tuple[int, Any]], rows: Any) -> None:
+        """Store the constant leaves of some lanes."""
+        for k, leaf in constants:
             self.array[k, rows] = leaf
 
     def put(self, row: int, value: Any) -> None:
@@ -409,8 +425,18 @@ def _form(steps: Sequence[Any]) -> list[Any]:
     return [step and (step[0], step[3]) for step in steps]
 
 
+@functools.lru_cache(maxsize=4)
+def others(threads: int) -> ThreadPoolExecutor:
+    """Threads beside the one that calls, kept for later calls: to start one takes as long as a small block of lanes."""
+    return ThreadPoolExecutor(threads, "tapeengine-lanes")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=others.cache_clear)  # a forked process has no other threads
+
+
 class Workers:
-    """Makes calls on threads if there are to be several; the threads end with the `with` block.
+    """Makes calls on threads if there are to be several.
 
     Parameters
     ----------
@@ -421,7 +447,7 @@ class Workers:
 
     def __init__(self, threads: int, telling: AbstractContextManager[Callable[[int], None] | None]) -> None:
         self.threads = threads
-        self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self.pool = others(threads - 1) if threads > 1 else None
         self._telling = telling
         self._tell: Callable[[int], None] | None = None
 
@@ -430,8 +456,6 @@ class Workers:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self.pool is not None:
-            self.pool.shutdown()
         self._telling.__exit__(*error)
 
     def tell(self, lanes: int) -> None:
@@ -455,10 +479,10 @@ class Workers:
                 lanes += found[k]
             return lanes
 
-        others = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
+        helping = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
         try:
             self.tell(work())
         finally:
-            ends = [done.result() for done in others]
+            ends = [done.result() for done in helping]
         self.tell(sum(ends))
         return found

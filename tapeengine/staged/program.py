@@ -13,9 +13,9 @@ from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.arrays.storing import errors_are_seen
-from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Replays
+from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
 from tapeengine._core.sweeps import trace
-from tapeengine._core.sweeps.inspection import array_parents, open_tape
+from tapeengine._core.sweeps.inspection import has_array_records, open_tape
 from tapeengine.errors import RepeatError, StagingError, StagingWarning
 from tapeengine.html import table
 from tapeengine.staged.batch import Batched
@@ -44,20 +44,28 @@ MOST_CHANGES = 16
 
 
 class Family:
-    """The recordings for one set of keyword arguments, valid while the captured values stay the same."""
+    """The recordings for one set of keyword arguments, valid while the captured values stay the same.
 
-    __slots__ = ("keywords", "plans", "watch")
+    Attributes
+    ----------
+    pending : tuple or None
+        The last recording, and the plan for its arguments, if there is one: the path is made when the program is called
+        again, because many programs never are.
+    """
+
+    __slots__ = ("keywords", "pending", "plans", "watch")
 
     def __init__(self, watch: Watch, keywords: Outcome | None) -> None:
-        self.watch = watch if watch else None
+        self.watch: Watch | None = watch
         self.keywords = keywords
         self.plans: list[Plan] = []
+        self.pending: tuple[Recording, Plan | None] | None = None
 
     @classmethod
     def of_plans(cls, plans: list[Plan]) -> Family:
         """Make the recordings of a program that captures nothing."""
         family = cls.__new__(cls)
-        family.watch = family.keywords = None
+        family.watch = family.keywords = family.pending = None
         family.plans = plans
         return family
 
@@ -82,11 +90,6 @@ class Staged(Replays):
     optimise : bool or {"native"}
         See `Engine.stage`.
 
-    Attributes
-    ----------
-    refused : str or None
-        Why the program is not replayed; None while it is.
-
     Examples
     --------
     >>> import tapeengine as te
@@ -108,7 +111,7 @@ class Staged(Replays):
         self.program = program
         self.paths = max(paths, 2)
         self.optimise = optimise
-        self.refused: str | None = None
+        self.why: str | None = None
         self.families: list[Family] = []
         self.at_once: list[Plan] = []
         self.checks: Checks | None = None
@@ -133,15 +136,21 @@ class Staged(Replays):
             del self.bound[next(iter(self.bound))]
         return bound
 
+    @property
+    def refused(self) -> str | None:
+        """Why the program is not replayed; None while it is."""
+        self.settle()
+        return self.why
+
     def __reduce__(self) -> Any:
         return operator.methodcaller("stage", self.program, paths=self.paths, optimise=self.optimise), (self.engine,)
 
     # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The value of a call for which the first replay failed."""
-        family = self._family(keywords)
+        tried, family = self.at_once, self._family(keywords)
         if family is not None:
-            for plan in family.plans if family.plans is not self.at_once else ():
+            for plan in family.plans if family.plans is not tried else ():
                 value = plan.value(primals)
                 if value is not MISS:
                     return value
@@ -179,7 +188,7 @@ class Staged(Replays):
             return engine.trace(self._unstaged(), primals, order=2)
         if self._may_record(engine):
             recorded = self._recorded(primals, {})
-            if not array_parents(recorded[1].tape):
+            if not has_array_records(recorded[1].tape):
                 return recorded
         return engine.trace(self._unstaged(), primals, order=2)
 
@@ -212,7 +221,7 @@ class Staged(Replays):
             if plan is not None or is_recorded:
                 return None if plan is None or plan.has_arrays or plan.has_calls else plan
             self._recorded(primals, keywords)
-            if self.refused is not None:
+            if self.why is not None:
                 return None
         return None
 
@@ -236,7 +245,7 @@ class Staged(Replays):
     # -- called by users -----------------------------------------------------------------------------------------------
     def stats(self) -> Stats:
         """Return counts of recordings and replays, and their memory."""
-        return Stats.of(self._plans(), self.counts, self.refused)
+        return Stats.of(self._plans(), self.counts, self.why)
 
     def verify(self, *primals: Any, **keywords: Any) -> None:
         """Run the program, and compare its value and cotangents with those of a replay.
@@ -278,6 +287,7 @@ class Staged(Replays):
 
     def kept_plans(self) -> list[Plan]:
         """Return the plans of calls without keyword arguments."""
+        self.settle()
         plans = [plan for family in self.families if family.keywords is None for plan in family.plans]
         if not plans:
             raise StagingError(f"{self.__name__} has no recording: call it first")
@@ -357,17 +367,17 @@ class Staged(Replays):
 
     def clear(self) -> None:
         """Delete all recordings, and the reason why the program was refused."""
-        for name in ("replays", "evicted"):
-            self.counts[name] += sum(getattr(plan, name) for plan in self._plans())
+        for family in self.families:
+            self._count(family)
         self._hold([])
-        self.refused = None
+        self.why = None
 
     def _hold(self, families: list[Family]) -> None:
         """Replace the recordings."""
         self.families = families
         plain = next((family for family in families if family.keywords is None), None)
         self.at_once = [] if plain is None else plain.plans
-        self.checks = None if plain is None or plain.watch is None else plain.watch.checks
+        self.checks = plain.watch.checks if plain is not None and plain.watch else None
 
     def __repr__(self) -> str:
         return f"<staged {self.__name__}: {self.stats()}>"
@@ -375,7 +385,13 @@ class Staged(Replays):
     def __str__(self) -> str:
         return listing(self.__name__, self.stats(), self._plans())
 
+    def settle(self) -> None:
+        """Make the paths of the last recordings, which are otherwise made at the next call."""
+        for family in self.families:
+            self._settle(family)
+
     def _plans(self) -> list[Plan]:
+        self.settle()
         return [plan for family in self.families for plan in family.plans]
 
     # -- recording -----------------------------------------------------------------------------------------------------
@@ -389,7 +405,8 @@ class Staged(Replays):
             if not self._fits(family, keywords):
                 continue
             if family.watch is None or family.watch.is_same():
-                return family
+                self._settle(family)
+                return family if self.why is None else None
             self._changed(family)
             return None
         return None
@@ -406,14 +423,18 @@ class Staged(Replays):
         """Delete recordings for captured values that have changed."""
         self._hold([other for other in self.families if other is not family])
         self.counts["changes"] += 1
-        for name in ("replays", "evicted"):
-            self.counts[name] += sum(getattr(plan, name) for plan in family.plans)
+        self._count(family)
         if self.counts["changes"] > MOST_CHANGES and self.counts["replays"] < self.counts["changes"]:
             self._refuse("what it captures changes from call to call: make it an argument")
 
+    def _count(self, family: Family) -> None:
+        """Add the counts of recordings that are deleted."""
+        for name in ("replays", "evicted"):
+            self.counts[name] += sum(getattr(plan, name) for plan in family.plans)
+
     def _may_record(self, engine: Engine) -> bool:
         """Whether a run now may be recorded: by the program's own engine, without switches or errors that raise."""
-        return self.refused is None and engine is self.engine and engine.switches is None and not errors_are_seen()
+        return self.why is None and engine is self.engine and engine.switches is None and not errors_are_seen()
 
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""
@@ -431,15 +452,13 @@ class Staged(Replays):
         value, back = trace.vjp(
             self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
         )
-        engine.of_scalars.note(self, not array_parents(back.tape))
+        engine.of_scalars.note(self, not has_array_records(back.tape))
         try:
-            if watch.handles_errors:
-                raise NotReplayable("it handles floating-point errors, which a replay does not report")
             if watch.has_drawn(drawn) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
             if not watch.is_same():
                 raise NotReplayable("it writes into what it captures: return it instead")
-            self._keep(watch, kept, keywords, primals, value, back)
+            self._keep(watch, kept, keywords, primals, Recording(back, value, primals, engine.structures))
         except NotThisRun:
             pass
         except NotReplayable as error:
@@ -465,22 +484,41 @@ class Staged(Replays):
         kept: Outcome | None,
         keywords: dict[str, Any],
         primals: tuple[Any, ...],
-        value: Any,
-        back: Any,
+        recording: Recording,
     ) -> None:
-        """Add a recording to the plan for arguments of its form."""
+        """Keep a recording; a path is made of it when the program is called again."""
         family = next((family for family in self.families if self._fits(family, keywords)), None)
         if family is None:
             family = Family(watch, kept)
             self._hold([family, *self.families][:MOST_FORMS])
-        plan = family.plan_for(primals)
+        self._settle(family)
+        family.pending = recording, family.plan_for(primals)
+
+    def _settle(self, family: Family) -> None:
+        """Make the path of the last recording."""
+        pending, family.pending = family.pending, None
+        if pending is None:
+            return
+        try:
+            if family.watch is not None and family.watch.obstacle:
+                raise NotReplayable(family.watch.obstacle)
+            self._add(family, *pending)
+        except NotThisRun:
+            pass
+        except NotReplayable as error:
+            self._refuse(str(error))
+
+    def _add(self, family: Family, recording: Recording, plan: Plan | None) -> None:
+        """Add a recording to the plan for arguments of its form."""
         if plan is None:
-            made = Plan(back, value, primals, self.engine.structures, self.paths, self.compiler, bool(self.optimise))
-            family.plans = [made, *family.plans][:MOST_FORMS]
+            plan = Plan(recording, self.paths, self.compiler, bool(self.optimise))
+            family.plans = [plan, *family.plans][:MOST_FORMS]
             self._hold(self.families)
             return
         evicted = plan.evicted
-        plan.add(back, value, primals)
+        plan.add(recording)
+        family.plans = [*family.plans]  # so that a call that has tried the others tries them again
+        self._hold(self.families)
         if evicted == 0 and plan.evicted:
             self._warn(
                 f"takes more than {self.paths} paths through its branches, each of which is recorded by running it; "
@@ -490,7 +528,7 @@ class Staged(Replays):
     def _refuse(self, why: str) -> None:
         """Run the program as Python from now on."""
         self.clear()
-        self.refused = why
+        self.why = why
         self._warn(f"runs each time instead of being replayed, because {why}")
 
     def _warn(self, text: str) -> None:
@@ -538,7 +576,7 @@ class Chosen:
         whole = self._whole(primals)
         found = self.staged.vjp_at_once(engine, whole, self.keywords)
         found = self.staged.replayed(engine, whole, self.keywords) if found is None else found
-        if found is None and (self.staged.refused is not None or not _is_known(engine, whole)):
+        if found is None and (self.staged.why is not None or not _is_known(engine, whole)):
             return engine.vjp(lambda *given: self(*given), *primals)
         value, back = engine.vjp(self.staged, *whole, **self.keywords) if found is None else found
         return value, ChosenBackpropagator(back, self.places)
@@ -547,7 +585,7 @@ class Chosen:
         """Return the value and a backpropagator with a tape of second order."""
         whole = self._whole(primals)
         found = None if self.keywords else self.staged.retraced(engine, whole)
-        if found is None and (self.keywords or self.staged.refused is not None or not _is_known(engine, whole)):
+        if found is None and (self.keywords or self.staged.why is not None or not _is_known(engine, whole)):
             return engine.trace(lambda *given: self(*given), primals, order=2)
         value, back = self.staged.__tapeengine_tape__(engine, *whole) if found is None else found
         return value, back.chosen(self.places)

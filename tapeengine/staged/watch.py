@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -33,8 +34,6 @@ class Watch:
     ----------
     is_traced : bool
         Whether the callable captures a number of an open trace.
-    handles_errors : bool
-        Whether a captured function handles floating-point errors.
     checks : Checks
         The comparisons to make.
 
@@ -49,7 +48,7 @@ class Watch:
     False
     """
 
-    __slots__ = ("_generators", "_sets", "checks", "handles_errors", "is_traced")
+    __slots__ = ("__dict__", "_captured", "_generators", "_sets", "checks", "is_traced")
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         snapshot = Snapshot(structures, value, copies, to_rebuild=False)
@@ -65,9 +64,20 @@ class Watch:
                 self._sets.append(node)
             else:
                 self._watch(node)
-        captured = [part for node in snapshot.nodes for part in (node.original, *node.inside) if type(part) is not Node]
-        self.handles_errors = handles_errors([*captured, *(value if type(value) is tuple else (value,))])
+        self._captured = snapshot.nodes, value if type(value) is tuple else (value,)
         self._generators = Places(snapshot.generators, draws=False)
+
+    @functools.cached_property
+    def obstacle(self) -> str:
+        """Why no run can be replayed, empty if there is no reason; found before the first replay."""
+        nodes, program = self._captured
+        captured = [part for node in nodes for part in (node.original, *node.inside) if type(part) is not Node]
+        if handles_errors([*captured, *program]):
+            return "it handles floating-point errors, which a replay does not report"
+        state = next((part for part in captured if hasattr(type(part), "__next__")), None)
+        return (
+            "" if state is None else f"it captures a {type(state).__name__}, of which each reading takes something away"
+        )
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""

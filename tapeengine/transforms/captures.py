@@ -37,6 +37,10 @@ from tapeengine.transforms.program_objects import (
 __all__ = ["Made", "Snapshot"]
 
 
+#: Methods of objects whose classes are written in C; only watched, so that a program can keep its own object.
+BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
+
+
 class Made(dict[int, Any]):
     """The copies of captured objects that one or more runs use, by node.
 
@@ -264,14 +268,14 @@ class Snapshot:
     def _look(self, value: Any) -> Any:
         """Visit an object without recursion; nodes are listed in postorder, contents before containers."""
         root, is_new = self._entered(value)
-        pending = [(root, 0)] if is_new and root.make is not None else []
+        pending = [(root, 0)] if is_new and (root.make is not None or not self._to_rebuild) else []
         while pending:
             node, k = pending.pop()
             while k < len(node.inside):
                 found, is_new = self._entered(node.inside[k])
                 node.inside[k] = found
                 k += 1
-                if is_new and found.make is not None:
+                if is_new and (found.make is not None or not self._to_rebuild):
                     pending += [(node, k), (found, 0)]
                     break
                 if is_new:
@@ -373,7 +377,9 @@ class Snapshot:
             return nodes.of_reference(value)
         owner = getattr(value, "__self__", None)
         if isinstance(owner, GENERATORS) and owner not in (random._inst, np.random.mtrand._rand):
-            return nodes.of_draw(value, owner)
+            return nodes.of_bound(value, owner)
+        if not self._to_rebuild and kind in BOUND and not isinstance(owner, (types.ModuleType, type, *GENERATORS)):
+            return nodes.of_bound(value, owner)
         return self._container(value, kind)
 
     def _container(self, value: Any, kind: type) -> Node | None:
@@ -393,6 +399,8 @@ class Snapshot:
         if is_space and not self._to_rebuild:
             return None
         fixed = is_fixed(value if is_space else type(value))
+        if not self._to_rebuild and (fixed or not parts_of(value)):
+            return nodes.of_state(value)
         held = getattr(value, "__dict__", None) if fixed else parts_of(value)
         if type(held) is not dict or (fixed and is_space):
             return None

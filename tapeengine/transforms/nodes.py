@@ -21,6 +21,7 @@ from tapeengine._core.scalars.complex import of_numbers
 from tapeengine.structure import Container, slots_of
 from tapeengine.transforms.array_copies import same_bits
 from tapeengine.transforms.generators import differ, state_of
+from tapeengine.transforms.hidden_state import reader_of
 
 __all__ = ["ATOMS", "DICTS", "GENERATORS", "WEAK_DICTS", "Node", "parts_of", "set_parts"]
 
@@ -318,8 +319,8 @@ def of_method(value: types.MethodType) -> Node:
     return Node(value, [value.__func__, value.__self__], lambda inside: types.MethodType(*inside))
 
 
-def of_draw(value: Any, owner: Any) -> Node:
-    """A method of a random generator."""
+def of_bound(value: Any, owner: Any) -> Node:
+    """A method of an object whose class is written in C, such as a random generator or a list."""
     return Node(value, [owner], lambda inside: getattr(inside[0], value.__name__))
 
 
@@ -385,6 +386,20 @@ def of_library(value: Any) -> Node:
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:
     """An object that is not rebuilt: a class, a module, or an instance of a class with its own way of being made."""
     return Node(value, list(held.values()), None, None, list(held), parts_of)
+
+
+def of_state(value: Any) -> Node | None:
+    """An object of a class that keeps its state to itself, with what it shows of it, if that can be compared."""
+    read = reader_of(value)
+    if read is None:
+        return None
+    try:
+        held, again = read(value), read(value)
+    except Exception:  # a class that is a container in name only
+        return None
+    if any(a is not b and type(a) not in ATOMS for a, b in zip(held.values(), again.values(), strict=True)):
+        return None
+    return Node(value, list(held.values()), None, None, list(held), read)
 
 
 def parts_of(value: Any) -> dict[Any, Any]:

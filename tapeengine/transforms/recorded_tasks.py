@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.programs.replay import MISS, NotReplayable, Plan
+from tapeengine._core.programs.replay import MISS, NotReplayable, Plan, Recording
 from tapeengine._core.sweeps import trace
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RecordedTask:
         if task.has_effects:
             return None
         try:
-            plan = Plan(back, value, (values,), engine.structures)
+            plan = Plan(Recording(back, value, (values,), engine.structures))
         except NotReplayable:
             return None
         return (value, _of_values(back), cls(plan)) if plan.has_numbers_only else None

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import array
 import collections
+import configparser
+import contextvars
+import ctypes
+import functools
+import io
+import threading
 import types
 import warnings
 from typing import Any
@@ -127,3 +134,90 @@ def test_arrays_of_every_layout(dtype: str, layout: str) -> None:
                 expected = 1 + (before.tobytes() != array.tobytes())
             assert staged(2.0) == program(2.0)
     assert staged.refused is not None or dtype == "O" or staged.stats().recordings == expected
+
+
+class Structure(ctypes.Structure):
+    _fields_ = (("k", ctypes.c_double),)
+
+
+def cached(held: list[float]) -> tuple[Any, Any]:
+    @functools.cache
+    def f(n: int) -> float:
+        return held[n]
+
+    def change(value: float) -> None:
+        held[0] = value
+        f.cache_clear()
+
+    return lambda x: f(0) * x, change
+
+
+def of_text(held: io.StringIO) -> tuple[Any, Any]:
+    def change(value: float) -> None:
+        held.seek(0)
+        held.write(repr(value))
+
+    return lambda x: float(held.getvalue()) * x, change
+
+
+def of_keys(held: dict[float, None]) -> tuple[Any, Any]:
+    keys = held.keys()
+
+    def change(value: float) -> None:
+        held.clear()
+        held[value] = None
+
+    return lambda x: max(keys) * x, change
+
+
+def by_key(held: Any, below: Any, key: Any = "k") -> tuple[Any, Any]:
+    """A program that reads an entry of an object, which is written through another one."""
+    return lambda x: held[key] * x, lambda value: below.__setitem__(key, value)
+
+
+def reading(read: Any, change: Any) -> tuple[Any, Any]:
+    return lambda x: read() * x, change
+
+
+NUMBERS, ENTRIES, BYTES = [0.0], {"k": 0.0}, array.array("d", [0.0])
+ARRAY, RECORD = np.zeros(1), np.zeros(1, [("k", float)])[0]
+LOCAL, NUMBER, STRUCTURE, VARIABLE = (
+    threading.local(),
+    ctypes.c_double(),
+    Structure(),
+    contextvars.ContextVar[float]("k"),
+)
+PARSER = configparser.ConfigParser()
+PARSER["a"] = {"k": "0.0"}
+STATES: dict[str, tuple[Any, Any]] = {
+    "array": by_key(BYTES, BYTES, 0),
+    "memoryview": by_key(memoryview(BYTES), BYTES, 0),
+    "ctypes number": (lambda x: NUMBER.value * x, lambda value: setattr(NUMBER, "value", value)),
+    "ctypes structure": (lambda x: STRUCTURE.k * x, lambda value: setattr(STRUCTURE, "k", value)),
+    "ctypes array": (lambda held: by_key(held, held, 0))((ctypes.c_double * 2)()),
+    "record": by_key(RECORD, RECORD),
+    "thread's data": (lambda x: LOCAL.k * x, lambda value: setattr(LOCAL, "k", value)),
+    "context": (lambda x: VARIABLE.get() * x, VARIABLE.set),
+    "chain": by_key(collections.ChainMap({}, ENTRIES), ENTRIES),
+    "read only": by_key(types.MappingProxyType(ENTRIES), ENTRIES),
+    "user's list": (lambda held: by_key(held, held, 0))(collections.UserList([0.0])),
+    "user's dict": (lambda held: by_key(held, held))(collections.UserDict(k=0.0)),
+    "user's dict of lists": (lambda held: (lambda x: held["k"][0] * x, lambda value: held["k"].__setitem__(0, value)))(
+        collections.UserDict(k=[0.0])
+    ),
+    "counter": (lambda held: by_key(held, held))(collections.Counter[str]()),
+    "keys": of_keys({}),
+    "values": (lambda held: (lambda x: max(held) * x, lambda value: ENTRIES.__setitem__("k", value)))(ENTRIES.values()),
+    "parser": (lambda x: float(PARSER["a"]["k"]) * x, lambda value: PARSER["a"].__setitem__("k", repr(value))),
+    "cache": cached([0.0]),
+    "text": of_text(io.StringIO()),
+    "bound to a list": reading(functools.partial(NUMBERS.__getitem__, 0), lambda value: NUMBERS.__setitem__(0, value)),
+    "bound to a dict": reading(functools.partial(ENTRIES.get, "k"), lambda value: ENTRIES.__setitem__("k", value)),
+    "bound to an array": reading(ARRAY.item, lambda value: ARRAY.__setitem__(0, value)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
+@pytest.mark.parametrize("name", STATES)
+def test_states_that_objects_keep_to_themselves(name: str) -> None:
+    agree(*STATES[name])

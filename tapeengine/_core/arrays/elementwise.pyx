@@ -632,8 +632,7 @@ cdef object elementwise(int op, object function, object x, object y):
         record.v_owner = out
         record.v = <double *> PyArray_DATA(out)
     if is_recording(h):
-        operands = [operand(h, x)] if y is None else [operand(h, x), operand(h, y)]
-        note(h, h.count, (COMPUTED, function, operands, record))
+        note(h, h.count, (COMPUTED, function, operand(h, x), None if y is None else operand(h, y), record))
     record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
     tape_of(h).arrays.append(record)
     return result

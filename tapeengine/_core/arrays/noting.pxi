@@ -59,8 +59,7 @@ cdef int note(Head *h, uint32_t at, tuple what) except -1:
     """Note an operation that is done before the record with an id, or by it."""
     if errors_are_seen():
         h.guards.lost = handled
-    tape_of(h).noted.append((at, what))
-    return 0
+    return tape_of(h).note(at, what)
 
 
 cdef const char *handled = b"it handles floating-point errors, which a replay does not report"

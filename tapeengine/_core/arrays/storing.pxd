@@ -31,7 +31,7 @@ cdef enum Noting:
     MADE        # storage, values: an array that depends on no input
     MOVED       # storage, epoch: its values were copied to the next epoch
     CALLED      # primitive, operands, static arguments, discrete parts of the output, record
-    COMPUTED    # ufunc, operands, record: an elementwise kernel
+    COMPUTED    # ufunc, operand, operand or None, record: an elementwise kernel
     MULTIPLIED  # operands, record
     SUMMED      # operand, record
     COPIED_PART # operand, index, record

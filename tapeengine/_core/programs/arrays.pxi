@@ -16,14 +16,15 @@ cdef class ArrayPart:
 
     cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF:
         """The slot of a storage; made when an operation first gives it values."""
-        found = self.numbers.get((storage, epoch))
-        if found is None:
+        cdef PyObject *found = PyDict_GetItemWithError(self.numbers, <uint64_t> storage << 32 | epoch)
+        if found == NULL:
             raise NotReplayable("it calls a function with a derivative of its own, or a custom one")
-        return found
+        return <object> found
 
     cdef int make(self, uint32_t storage, uint32_t epoch) except -1:
-        if (storage, epoch) not in self.numbers:
-            self.numbers[storage, epoch] = len(self.storages)
+        key = <uint64_t> storage << 32 | epoch
+        if key not in self.numbers:
+            self.numbers[key] = len(self.storages)
             self.storages.append(storage)
         self.epochs[storage] = epoch
         return 0
@@ -100,7 +101,7 @@ cdef Arena new_arena(ArrayPart part, Path path):
     arena.owners = []
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
-        owner = numpy.zeros(place.size, PyArray_DescrFromType(place.type))
+        owner = PyArray_ZEROS(1, <cnp.npy_intp *> &place.size, place.type, 0)
         arena.owners.append(owner)
         arena.data[k] = <char *> PyArray_DATA(owner)
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
@@ -203,7 +204,7 @@ cdef class Skipping(Action):
 cdef Action new_step(Arena arena, tuple what, uint32_t register):
     cdef int kind = what[0]
     if kind == COMPUTED:
-        return computing(arena, what[1], what[2], what[3])
+        return computing(arena, what[1], what[2], what[3], what[4])
     if kind == CALLED:
         return calling(arena, what, register)
     if kind == SUMMED:
@@ -243,12 +244,12 @@ cdef class Computing(Action):
         return True
 
 
-cdef Action computing(Arena arena, object function, list operands, ElementwiseRecord noted):
+cdef Action computing(Arena arena, object function, Operand a, Operand b, ElementwiseRecord noted):
     cdef Computing step = Computing.__new__(Computing)
     cdef ElementwiseRecord record = ElementwiseRecord.__new__(ElementwiseRecord)
     cdef uint32_t k
     cdef int axis
-    step.function, step.arguments = function, <int> len(operands) + 1
+    step.function, step.arguments = function, 2 if b is None else 3
     step.loop = loop_of_doubles(function, step.arguments)
     step.op, step.axes, step.dims = noted.op, noted.axes, noted.dims
     for axis in range(noted.axes):
@@ -260,15 +261,15 @@ cdef Action computing(Arena arena, object function, list operands, ElementwiseRe
     step.out = <double *> arena.data[k]
     if noted.v != NULL:
         record.v, record.v_owner = step.out, arena.owners[k]
-    record.a_owner = place_operand(arena, step, operands[0], &step.a, &record.a, noted.a_owner)
-    if step.arguments == 3:
-        record.b_owner = place_operand(arena, step, operands[1], &step.b, &record.b, noted.b_owner)
+    record.a_owner = place_operand(arena, step, a, &step.a, &record.a, noted.a_owner)
+    if b is not None:
+        record.b_owner = place_operand(arena, step, b, &step.b, &record.b, noted.b_owner)
     return step
 
 
 cdef object place_operand(Arena arena, Computing step, Operand o, te_operand *values, Elementwise *kept, object owner):
     """Set the addresses of an operand's values, and of those that the record keeps; return their owner."""
-    cdef object found
+    cdef uint32_t k
     values.strides = kept.strides
     if o.id:
         values.data = <char *> &arena.v[o.id]
@@ -284,13 +285,13 @@ cdef object place_operand(Arena arena, Computing step, Operand o, te_operand *va
             if kept.values.data != NULL:
                 kept.values.data = values.data
         return owner
-    found = arena.shown(o.view, o.epoch)
-    values.data = <char *> PyArray_DATA(<ndarray> found)
+    k = arena.part.slot(o.view.storage, o.epoch)
+    values.data = arena.data[k] + o.view.offset
     if kept.values.data == NULL:
         return None
-    found = step.kept(found, o)
-    kept.values.data = <char *> PyArray_DATA(<ndarray> found)
-    return found
+    owner = step.kept(arena.shown(o.view, o.epoch), o) if o.written else arena.owners[k]
+    kept.values.data = <char *> PyArray_DATA(<ndarray> owner) if o.written else values.data
+    return owner
 
 
 @cython.final
@@ -761,7 +762,7 @@ cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t regi
         for place in (<CustomRecord> what[5]).outputs:
             make_outputs(part, place)
     elif what[0] == COMPUTED:
-        part.make((<ElementwiseRecord> what[3]).result, 0)
+        part.make((<ElementwiseRecord> what[4]).result, 0)
     elif what[0] == SUMMED:
         make_outputs(part, (<SumRecord> what[2]).result)
     elif what[0] == MULTIPLIED:

@@ -48,8 +48,8 @@ cdef class Lanes:
             return v
         return <te_row *> unset(blocks * self.path.end, sizeof(te_row))
 
-    def forward(self, registers, out, bint keep):
-        """Compute the values of `registers` into the columns of `out`; rows that leave the path stay as they are."""
+    def forward(self, registers, leaves, out, bint keep):
+        """Compute the values of `registers` into the rows `leaves` of `out`; lanes that leave the path change nothing."""
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
         cdef Py_ssize_t width = self.inputs.shape[1], out_width = out.shape[1], outs = len(registers)
@@ -57,6 +57,7 @@ cdef class Lanes:
         cdef double *y = <double *> PyArray_DATA(<ndarray> out)
         cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
         cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
+        cdef const uint32_t *leaf = <const uint32_t *> PyArray_DATA(<ndarray> leaves)
         cdef uint32_t *stops = <uint32_t *> PyArray_DATA(<ndarray> self.stops)
         cdef bint keeps = keep and (blocks == 1 or blocks * p.end * sizeof(te_row) <= KEPT_BYTES)
         cdef te_row *v = self.registers(blocks if keeps else 1)
@@ -75,7 +76,7 @@ cdef class Lanes:
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
-                                y[k * out_width + rows[first + l]] = at[places[k]][l]
+                                y[leaf[k] * out_width + rows[first + l]] = at[places[k]][l]
               PyErr_CheckSignals()
         finally:
             if keeps:
@@ -84,8 +85,8 @@ cdef class Lanes:
                 self.let_go(v, 1)
         p.worked_in_lanes(blocks)
 
-    def backward(self, registers, cotangents, out):
-        """Add the cotangents of the inputs to the columns of `out`, from those of the values of `registers`."""
+    def backward(self, registers, leaves, cotangents, out):
+        """Store the cotangents of the inputs in the columns of `out`, from those of the values of `registers`."""
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
         cdef Py_ssize_t width = self.inputs.shape[1], ct_width = cotangents.shape[1], outs = len(registers)
@@ -94,6 +95,7 @@ cdef class Lanes:
         cdef double *dx = <double *> PyArray_DATA(<ndarray> out)
         cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
         cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
+        cdef const uint32_t *leaf = <const uint32_t *> PyArray_DATA(<ndarray> leaves)
         cdef uint32_t *stops = <uint32_t *> PyArray_DATA(<ndarray> self.stops)
         cdef uint32_t again[TE_LANES]   # where the lanes stop is known
         cdef uint32_t top = 0
@@ -123,7 +125,7 @@ cdef class Lanes:
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
-                                ct[places[k]][l] += dy[k * ct_width + rows[first + l]]
+                                ct[places[k]][l] += dy[leaf[k] * ct_width + rows[first + l]]
                     memset(ct, 0, sizeof(te_row))
                     if top >= p.first:
                         te_run_lanes_back(&bodies, p.op, p.operands, p.constants, v, ct, top, p.first)

@@ -76,7 +76,7 @@ cdef class Needs:
         if what[0] == MADE:
             return [self.part.slot(what[1], 0)]
         if what[0] == COMPUTED:
-            return [self.part.slot((<ElementwiseRecord> what[3]).result, 0)]
+            return [self.part.slot((<ElementwiseRecord> what[4]).result, 0)]
         if what[0] == SUMMED:
             return self.of_place((<SumRecord> what[2]).result)
         if what[0] == MULTIPLIED:

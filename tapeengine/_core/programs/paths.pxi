@@ -162,7 +162,7 @@ cdef class Numbering:
     cdef int guard(self, Guard *g) except -1:
         cdef uint32_t a, b
         if g.kind == TE_CALL:
-            return self.call(self.notes[<Py_ssize_t> g.c][1], self.registers[g.a])
+            return self.call(self.notes[<Py_ssize_t> g.c], self.registers[g.a])
         if g.kind >= TE_TRUNC:
             a, b = self.registers[g.a], self.constant(g.c)
         else:
@@ -487,7 +487,7 @@ cdef inline bint same_bits(double a, double b) noexcept:
     return te_same_bits(a, b)
 
 
-cdef Path path_of(Backpropagator back, object value, object structures, tuple primals, bint drops):
+cdef Path path_of(Recording recording, bint drops):
     """The path that a recording took.
 
     Raises
@@ -495,23 +495,22 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
     NotReplayable
         If the recording lacks something that the program did.
     """
-    cdef Head *h = &back.tape.head
-    cdef list noted = back.tape.noted
+    cdef Tape tape = recording.tape
+    cdef Head *h = &tape.head
+    cdef list noted = tape.noted
     cdef Py_ssize_t most = 2 * (h.count + h.guards.count + len(noted)) + 1, n = 0
     cdef Numbering numbering = Numbering.__new__(Numbering)
     cdef Path path = Path.__new__(Path)
     cdef uint32_t i
     cdef Py_ssize_t g = 0
     cdef bint selected
-    if h.guards.lost != NULL:
-        raise NotReplayable((<bytes> h.guards.lost).decode())
     path.first = path.end = h.inputs + 1
     path.forks, path.calls = {}, []
     path.room(path.end + most, most)
-    if back.tape.place_count or any([what[0] != TE_CALL for _, what in noted]):     # np.sum of a number has no array
-        path.part = array_part(back.tape, back.primals)
+    if tape.place_count or any([what[0] != TE_CALL for what in noted]):  # np.sum of a number has no array
+        path.part = array_part(tape, recording.primals)
     numbering.path, numbering.drops = path, drops
-    numbering.begin(back.tape)
+    numbering.begin(tape)
     for i in range(h.inputs + 1, h.count + 1):
         selected = False
         while g < h.guards.count and h.guards.each[g].at == i:
@@ -521,16 +520,16 @@ cdef Path path_of(Backpropagator back, object value, object structures, tuple pr
             else:
                 numbering.guard(&h.guards.each[g])
             g += 1
-        while n < len(noted) and noted[n][0] <= i:
-            numbering.noted(noted[n][0], noted[n][1], i)
+        while n < len(noted) and tape.noted_at[n] <= i:
+            numbering.noted(tape.noted_at[n], noted[n], i)
             n += 1
         if i < h.count and not selected:
             numbering.operation(i, op_at(h, i), record_at(h, i))
     path.fit()
-    path.outputs = kept_layout(back.result, numbering.registers)
-    path.known = known_leaves(back.result, value, structures)
+    path.outputs = kept_layout(recording.outputs, numbering.registers)
+    path.known = recording.constants
     if path.part is None:
-        check_values(path, h, numbering.registers)
+        check_values(path, recording, numbering.registers)
     else:
         list_specials(path)
     return path
@@ -550,15 +549,15 @@ cdef int list_specials(Path path) except -1:
     return find_needed(path)
 
 
-cdef int check_values(Path path, Head *h, uint32_t *registers) except -1:
+cdef int check_values(Path path, Recording recording, uint32_t *registers) except -1:
     """Refuse a recording whose opcodes do not compute the same bits as the program."""
+    cdef Head *h = &recording.tape.head
     cdef double *v = <double *> malloc(path.end * sizeof(double))
     cdef uint32_t i
     if v == NULL:
         raise MemoryError(f"no memory for {path.end:,} registers")
     try:
-        for i in range(1, h.inputs + 1):
-            v[i] = value_at(h, i)
+        recording.fill(v)
         if path.run(v, path.first) != path.end:
             raise NotThisRun("it has a value that is not finite")
         for i in range(h.inputs + 1, h.count):

@@ -123,11 +123,16 @@ cdef tuple form_of_array(object value):
 cdef class Known(Reader):
     """Collects the leaves that are not registers: discrete leaves, and constant numbers of a result."""
 
-    cdef list found, forms
+    cdef list found, forms, arrays
     cdef bint everything    # also leaves in registers and arrays
+
+    cdef bint fits(self, int kind, object aux, object value) except -1:
+        return kind == NUMPY and type(value) is Dual or Reader.fits(self, kind, aux, value)
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         if self.everything:
+            if type(value) is Dual:
+                raise NotThisRun("its value depends on a trace around it")
             self.found.append(value)
             return True
         if kind == ARRAY:
@@ -135,6 +140,7 @@ cdef class Known(Reader):
                 if type(value) is not array_class:
                     raise NotThisRun("it takes a numpy number or an array of another class")
                 self.forms.append(form_of_array(value))
+                self.arrays.append((id, value.copy()))
         elif kind == DISCRETE or id == 0:
             self.found.append(kept(value))
         return True
@@ -191,6 +197,14 @@ cdef bint shares(object aux) except -1:
     return type(aux) is tuple and any([shares(item) for item in aux])
 
 
+cdef int refuse_shared(Layout layout) except -1:
+    """Refuse a result with objects that would share what may change with those of later runs."""
+    for item in layout.aux or ():
+        if type(item) is tuple and shares(item[2]):
+            raise NotReplayable(f"it returns a {item[0].__name__} that holds what may change")
+    return 0
+
+
 cdef Layout kept_layout(Layout layout, uint32_t *registers):
     """A layout that shares nothing with a program; `registers`, if given, replace the ids."""
     cdef Layout result = Layout.__new__(Layout)
@@ -202,8 +216,6 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
         result.add(s.kind, s.n, registers[s.id] if registers != NULL and (s.kind == FLOAT or s.kind == NUMPY) else s.id)
     for item in layout.aux or ():
         if type(item) is tuple:     # of an object: (class, container, aux)
-            if registers != NULL and shares(item[2]):
-                raise NotReplayable(f"it returns a {item[0].__name__} that holds what may change")
             aux.append((item[0], item[1], kept(item[2])))
         else:
             aux.append(kept(item) if type(item) is list or type(item) is array_class else item)
@@ -211,13 +223,14 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
     return result
 
 
-cdef tuple known_leaves(Layout layout, object value, object structures, list forms=None):
-    """The constant leaves in the order of `Reader`; the forms of arrays are added to `forms`."""
+cdef tuple known_leaves(Layout layout, object value, object structures, list forms=None, list arrays=None):
+    """The constant leaves in the order of `Reader`; the forms and copies of arrays are added to `forms` and `arrays`."""
     cdef Known reader = Known.__new__(Known)
     reader.structures = structures
-    reader.found, reader.forms = [], forms
+    reader.found, reader.forms, reader.arrays = [], forms, arrays
     reader.duals = []   # numbers of an enclosing trace are numbers
-    reader.read(layout, value)
+    if not reader.read(layout, value):
+        raise NotThisRun("a trace around it changed the form of its arguments or its value")
     return tuple(reader.found)
 
 

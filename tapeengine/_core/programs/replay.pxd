@@ -56,7 +56,7 @@ cdef struct Access:         # of one element
 
 cdef class ArrayPart:
     cdef Tape places            # the sizes of the storages
-    cdef dict numbers           # (storage, epoch) -> slot
+    cdef dict numbers           # storage << 32 | epoch -> slot
     cdef list storages          # of each slot
     cdef list steps             # (note, register)
     cdef Access *accesses

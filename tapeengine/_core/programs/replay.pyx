@@ -21,8 +21,8 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport (
     NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
-    PyArray_DATA, PyArray_DescrFromType, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
-    PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, ndarray,
+    PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
+    PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,
 )
 
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
@@ -92,6 +92,7 @@ class NotThisRun(NotReplayable):
 
 include "reading.pxi"
 include "arrays.pxi"
+include "recordings.pxi"
 include "paths.pxi"
 include "needed.pxi"
 
@@ -121,13 +122,8 @@ cdef class Plan:
 
     Parameters
     ----------
-    back : Backpropagator
-        The backpropagator of the first recording.
-    value : structure
-        The result of that run.
-    primals : tuple
-        The arguments of that run.
-    structures : Structures
+    recording : Recording
+        The first run.
     limit : int
         The largest number of paths kept, at least two; the one that was not taken for longest is deleted first.
     compiler : callable, optional
@@ -137,18 +133,15 @@ cdef class Plan:
         Whether guards that follow from others are dropped.
     """
 
-    def __init__(self, Backpropagator back, object value, tuple primals, object structures, Py_ssize_t limit=64,
-                 compiler=None, bint drops=True):
+    def __init__(self, Recording recording, Py_ssize_t limit=64, compiler=None, bint drops=True):
         self.limit, self.compiler, self.drops = limit, compiler, drops
         self.places = {}
-        self.structures = structures
-        self.primals = [kept_layout(<Layout> layout, NULL) for layout in back.primals]
-        self.inputs = back.tape.head.inputs
-        self.forms = []
-        self.known = known_of_all(self.primals, primals, structures, self.forms)
-        self.paths = [path_of(back, value, structures, primals, drops)]
+        self.structures = recording.structures
+        self.primals, self.known, self.forms = recording.primals, recording.known, recording.forms
+        self.inputs = recording.tape.head.inputs
+        self.paths = [path_of(recording, drops)]
         self.grown(self.paths[0])
-        self.check_arrays(self.paths[0], primals, value)
+        check_arrays(self, self.paths[0], recording)
 
     cdef Registers read(self, tuple primals, list duals=None):
         """The registers of a run on these arguments; None if they have another form. Duals are added to `duals`."""
@@ -286,26 +279,6 @@ cdef class Plan:
         path.last = self.clock
         return arena
 
-    def check_arrays(self, Path path, tuple primals, value):
-        """Refuse a recording of arrays whose replay does not compute the same bits as the program."""
-        cdef Registers registers
-        cdef Arena arena
-        cdef uint32_t i = 0
-        if path.part is None:
-            return
-        registers = self.read(primals)
-        if registers is None:
-            raise NotThisRun("its arguments changed while it ran")
-        arena = run_path(path, registers, &i)
-        if i < path.end:
-            raise NotThisRun("it has a value that is not finite")
-        found = all_leaves(path.outputs, path.value(arena.v, arena), self.structures)
-        if not same_leaf(found, all_leaves(path.outputs, value, self.structures)):
-            raise NotReplayable(
-                "it computes values that no recorded operation stands for, such as numpy's functions of single numbers, "
-                "whose last bits differ: write tapeengine.math.exp(x) for numpy.exp(x) of a number"
-            )
-
     @property
     def has_arrays(self):
         """Whether a path computes arrays."""
@@ -382,7 +355,7 @@ cdef class Plan:
         """Whether these arguments have the form of the plan."""
         return self.read(primals) is not None
 
-    def add(self, Backpropagator back, object value, tuple primals):
+    def add(self, Recording recording):
         """Add the path of another recording.
 
         Raises
@@ -390,8 +363,8 @@ cdef class Plan:
         NotReplayable
             If the program behaved differently although all guards had the same outcome.
         """
-        cdef Path made = path_of(back, value, self.structures, primals, self.drops)
-        self.check_arrays(made, primals, value)
+        cdef Path made = path_of(recording, self.drops)
+        check_arrays(self, made, recording)
         self.graft(made)
 
     def join(self, Plan recorded):
@@ -506,10 +479,10 @@ cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     return f"%{register}: {names[what[0]]} {getattr(function, '__name__', getattr(function, 'name', ''))}".rstrip() + done
 
 
-cdef tuple known_of_all(list layouts, tuple values, object structures, list forms):
+cdef tuple known_of_all(list layouts, tuple values, object structures, list forms, list arrays):
     cdef list found = []
     for layout, value in zip(layouts, values):
-        found.extend(known_leaves(<Layout> layout, value, structures, forms))
+        found.extend(known_leaves(<Layout> layout, value, structures, forms, arrays))
     return tuple(found)
 
 
@@ -656,6 +629,29 @@ cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
         arena.release()
         return None
     return arena
+
+
+cdef int check_arrays(Plan plan, Path path, Recording recording) except -1:
+    """Refuse a recording of arrays whose replay does not compute the same bits as the program."""
+    cdef Registers registers
+    cdef Arena arena
+    cdef uint32_t i = 0
+    if path.part is None:
+        return 0
+    registers = plan.take()
+    recording.fill(registers.v)
+    registers.arrays = recording.arrays
+    arena = run_path(path, registers, &i)
+    plan.give(registers)
+    if i < path.end:
+        raise NotThisRun("it has a value that is not finite")
+    found = all_leaves(path.outputs, path.value(arena.v, arena), plan.structures)
+    if not same_leaf(found, recording.leaves):
+        raise NotReplayable(
+            "it computes values that no recorded operation stands for, such as numpy's functions of single numbers, "
+            "whose last bits differ: write tapeengine.math.exp(x) for numpy.exp(x) of a number"
+        )
+    return 0
 
 
 cdef bint share_memory(list arrays) except -1:

@@ -114,9 +114,8 @@ cdef Dual answered(Dual result, object function, tuple operands):
     if traces.recordings:
         h = head_of_dual(result)
         if h.guards != NULL:
-            noted = tape_of(h).noted
-            guard(h, TE_CALL, result.id, 0, <double> len(noted))
-            noted.append((h.count, (TE_CALL, function, [asked(h, x) for x in operands])))
+            guard(h, TE_CALL, result.id, 0, <double> len(tape_of(h).noted))
+            tape_of(h).note(h.count, (TE_CALL, function, [asked(h, x) for x in operands]))
     return result
 
 

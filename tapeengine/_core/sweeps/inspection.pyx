@@ -54,6 +54,17 @@ def operation(Tape tape, uint32_t i):
     return (<ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]).name()
 
 
+def has_array_records(Tape tape):
+    """Whether a tape has records that read or write arrays."""
+    cdef uint32_t i
+    if len(tape.arrays):
+        return True
+    for i in range(tape.head.inputs + 1, tape.head.count if tape.place_count else 0):
+        if op_at(&tape.head, i) == READ or op_at(&tape.head, i) == WRITE:
+            return True
+    return False
+
+
 def array_parents(Tape tape):
     """For each record that reads arrays, the records that made or last wrote those arrays; {id: ids}."""
     cdef Head *h = &tape.head

@@ -180,7 +180,9 @@ cdef class Tape:
     cdef object watcher      # of the debug switch: notified of recorded array operations and of sweeps
     cdef Tape continued     # the tape that this one continues during one call of a rule
     cdef uint32_t mark      # continuations of this tape have used the ids below it; 0 before the first one
-    cdef list noted          # what a recording notes about arrays, as (id, what); None on other tapes
+    cdef list noted          # what a recording notes about arrays; None on other tapes
+    cdef uint32_t *noted_at  # the ids of the records that follow them, or are theirs
+    cdef Py_ssize_t noted_room
     cdef dict copied         # plain arrays that the recording has copied, by identity
     cdef object __weakref__
 
@@ -190,6 +192,7 @@ cdef class Tape:
     cdef int check_watched(self) except -1
     cdef void close(self) noexcept
     cdef int note_guards(self) except -1
+    cdef int note(self, uint32_t at, tuple what) except -1
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0
     cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1

@@ -334,6 +334,7 @@ cdef class Tape:
                 free_chunk(self.head.chunks[i])
             free(self.head.values[i])
         free(self.places)
+        free(self.noted_at)
         if self.head.guards != NULL:
             free(self.head.guards.each)
             free(self.head.guards)
@@ -389,6 +390,18 @@ cdef class Tape:
             raise MemoryError("no memory for the guards of a recording")
         traces.recordings += 1
         self.noted, self.copied = [], {}
+        return 0
+
+    cdef int note(self, uint32_t at, tuple what) except -1:
+        """Note what is done before the record with an id, or by it."""
+        cdef Py_ssize_t count = len(self.noted)
+        if count == self.noted_room:
+            room = realloc(self.noted_at, (2 * count + 16) * sizeof(uint32_t))
+            if room == NULL:
+                raise MemoryError(f"no memory for more than {count:,} notes of a recording")
+            self.noted_at, self.noted_room = <uint32_t *> room, 2 * count + 16
+        self.noted.append(what)
+        self.noted_at[count] = at
         return 0
 
     cdef void close(self) noexcept:
