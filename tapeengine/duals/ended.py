@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
+
+import numpy
 
 from tapeengine._core.arrays.storing import constant_of
 from tapeengine.duals.foreign import replaced
@@ -25,9 +28,9 @@ class OfEnded:
         """Call a function of numpy."""
         return function(*replaced(constant_of, args), **replaced(constant_of, dict(options)))
 
-    def of_numbers(self, ufunc: Any, x: Any, y: Any) -> Any:
-        """Call a ufunc of two numbers."""
-        return self.function(ufunc, (x, y), {})
+    def operator(self, ufunc: Any, x: Any, y: Any) -> Any:
+        """x * y or x ** y, whose last bits are not always those of the ufunc."""
+        return self.function(operator.pow if ufunc is numpy.power else operator.mul, (x, y), {})
 
     def operand_in_place(self, ufunc: Any, a: Any, y: Any) -> Any:
         """The operand of another library in ``a op= y``."""
