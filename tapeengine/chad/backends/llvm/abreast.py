@@ -93,7 +93,7 @@ def abreast(s: For, given: Collection[str], around: Around, program: Helpers) ->
     for k, t in enumerate(s.body):
         if not (finder.is_sum(t) if isinstance(t, For) else finder.is_own(t)):
             break
-        if isinstance(t, For):
+        if isinstance(t, For) or (found and program.is_of_vectors(t)):
             found = k + 1
     first, rest = s.body[:found], s.body[found:]
     if not any(isinstance(x, Add | AddAt) or (isinstance(x, For) and x.carried) for x, _ in walk(first)):

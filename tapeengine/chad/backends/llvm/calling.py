@@ -12,6 +12,7 @@ from tapeengine.chad.backends.llvm.compile import Compiled, compiled
 from tapeengine.chad.backends.llvm.forms import Forms
 from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
+from tapeengine.chad.backends.llvm.vectors import variants
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.native import form, forms_of, leaf, same, tangent_forms, tangent_of
 from tapeengine.chad.intermediate.analysis import walk
@@ -76,7 +77,7 @@ def in_turn(program: Program, entries: Sequence[Pass], made: Callable[[Code, Cod
     """
 
     def by_level(is_full: bool, is_long: bool = False) -> Native:
-        text, found = module(program, entries, is_full, is_long)
+        text, found = module(program, entries, is_full, is_long, variants() if is_full else ())
         code_of = compiled(loosened(text) if is_loose else text, is_full)
         ahead, back = (code(e, code_of) for e in found)
         return made(ahead, back)

@@ -90,7 +90,7 @@ def improved(text: str, machine: Any, is_full: bool) -> Any:
         return module
     is_short = text.count("\n") <= SHORT
     options = llvm.create_pipeline_tuning_options(speed_level=2 if is_short else 1)
-    options.loop_vectorization, options.slp_vectorization = True, False
+    options.loop_vectorization, options.slp_vectorization = True, True
     options.loop_unrolling = options.loop_interleaving = is_short
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

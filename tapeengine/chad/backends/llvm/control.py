@@ -19,7 +19,7 @@ from tapeengine.chad.backends.llvm.body import SCRATCH, Body
 from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
 from tapeengine.chad.backends.llvm.interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
-from tapeengine.chad.backends.llvm.operations import INLINE
+from tapeengine.chad.backends.llvm.operations import INLINE, compute_abreast
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.quotients import Quotients
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
@@ -409,9 +409,10 @@ def lanes(b: Body, s: For, steps: Steps, plan: Abreast, at: Sequence[str]) -> No
     names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
-        loops = [x for x in copies if isinstance(x, For)]
-        if loops:
-            sums(b, loops)
+        if isinstance(t, For):
+            sums(b, [x for x in copies if isinstance(x, For)])
+        elif b.program.is_of_vectors(t):
+            together(b, [x for x in copies if isinstance(x, Compute)])
         else:
             b.block(copies)
     for own, step in zip(names, at, strict=True):
@@ -430,6 +431,15 @@ def sums(b: Body, loops: Sequence[For]) -> None:
     kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
     b.indices.add(s.index.name)
     steps_of(b, s, count, kept, Recalled(b, s))
+
+
+def together(b: Body, steps: Sequence[Compute]) -> None:
+    """Write a function of several steps at once."""
+    if not steps:  # done before the loop
+        return
+    found = compute_abreast(b, steps[0].operation, [[b.one(x) for x in s.args] for s in steps], b.may_raise)
+    for s, value in zip(steps, found, strict=True):
+        b.give(s.out, [value])
 
 
 def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, Var]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tapeengine.chad.backends.llvm.layout import POINTER, in_memory, words
 from tapeengine.chad.intermediate.statements import ArrayOf, Type
@@ -64,6 +64,17 @@ class Writer:
     def jump_if(self, condition: str, then: str, orelse: str, unlikely: bool = False) -> None:
         """End a block with a conditional jump."""
         self.line(f"br i1 {condition}, label %{then}, label %{orelse}{', !prof !8' if unlikely else ''}")
+
+    def packed(self, word: str, values: Sequence[str]) -> str:
+        """Give a vector of some values."""
+        of, found = f"<{len(values)} x {word}>", "poison"
+        for k, value in enumerate(values):
+            found = self.op(f"insertelement {of} {found}, {word} {value}, i64 {k}")
+        return found
+
+    def unpacked(self, word: str, vector: str, n: int) -> list[str]:
+        """Give the elements of a vector."""
+        return [self.op(f"extractelement <{n} x {word}> {vector}, i64 {k}") for k in range(n)]
 
     # ------------------------------------------------------------ memory
 
