@@ -1,7 +1,7 @@
 """Elementary functions of four numbers at once, with the bits of the C library's functions of one number.
 
-LLVM calls them in loops that it vectorises. They follow the algorithms of glibc (``exp`` of Szabolcs Nagy, ``expm1`` and
-``tanh`` of Sun's fdlibm) instruction by instruction, and compute all branches, of which each number selects one. A C
+LLVM calls them in loops that it vectorises. They follow the algorithms of glibc (``exp`` of Szabolcs Nagy, ``expm1``
+and ``tanh`` of fdlibm of Sun) instruction by instruction, and compute all branches; each number selects one. A C
 library with other algorithms, or compiled otherwise, has other bits; so each function is compared with that of the core
 at some thousand numbers, when it is first needed, and is used only where all agree.
 """
