@@ -10,7 +10,7 @@ import numpy as np
 
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_many
 from tapeengine.chad.backends.native import form, is_stepwise
-from tapeengine.chad.backends.tiers import References, is_installed, native, native_tangent
+from tapeengine.chad.backends.tiers import COMPILED, References, is_installed, native, native_tangent, warn
 from tapeengine.chad.backends.whole.boundary import Boundary
 from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
 from tapeengine.chad.backends.whole.running import DifferentSizes
@@ -189,7 +189,9 @@ class Executable:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
             return self.with_kernels(lower_reverse(self.closed, self.reverse_terms))
-        except NotLowered:
+        except NotLowered as reason:
+            if self.backend in COMPILED and self.references is None:
+                warn(self.definition.name, reason)
             return None
 
     def with_kernels(self, lowered: Lowered) -> Lowered:

@@ -23,7 +23,7 @@ from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["BACKENDS", "References", "is_installed", "native", "native_tangent", "native_text"]
+__all__ = ["BACKENDS", "COMPILED", "References", "is_installed", "native", "native_tangent", "native_text", "warn"]
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
@@ -73,7 +73,7 @@ def native(
         return None
     return tiered(
         slow,
-        lambda: compiled(definition, lambda: calling.native(lowered, definition, classes, again, is_loose)),
+        lambda: compiled(definition, lambda: calling.native(lowered, definition, classes, again, is_loose), backend),
         lowered,
         backend,
     )
@@ -87,7 +87,7 @@ def native_tangent(
     slow = None if backend in COMPILED else machine.native_tangent(lowered, definition, classes)
     return tiered(
         slow,
-        lambda: compiled(definition, lambda: calling.native_tangent(lowered, definition, classes, is_loose)),
+        lambda: compiled(definition, lambda: calling.native_tangent(lowered, definition, classes, is_loose), backend),
         lowered,
         backend,
     )
@@ -110,11 +110,13 @@ def size(lowered: Lowered) -> int:
     return sum(1 for f in lowered.program.functions.values() for _ in walk(f.body))
 
 
-def compiled(definition: Definition, run: Callable[[], Native | None]) -> Native | None:
-    """Compile a program; None if native code cannot run it, with a warning if LLVM failed."""
+def compiled(definition: Definition, run: Callable[[], Native | None], backend: str | None) -> Native | None:
+    """Compile a program; None if native code cannot run it, with a warning if LLVM failed or native code was named."""
     try:
         return run()
-    except NotAssembled:
+    except NotAssembled as reason:
+        if backend in COMPILED:
+            warn(definition.name, reason)
         return None
     except calling.FAULTS as error:
         warn(definition.name, error)
@@ -158,7 +160,7 @@ class References:
     ) -> None:
         self.lower, self.definition, self.types, self.classes, self.again = lower, definition, types, classes, again
         self.spent = WORTH if backend in COMPILED else 0.0
-        self.is_loose = backend == "fastmath"
+        self.is_loose, self.backend = backend == "fastmath", backend
         self.is_ready = backend == "machine" or not is_installed()
         self.native: Native | None = None
 
@@ -194,17 +196,18 @@ class References:
         of = self.definition
         try:
             lowered = self.lower()
-        except NotLowered:
+        except NotLowered as reason:
+            if self.backend in COMPILED:
+                warn(of.name, reason)
             return None
         given = (lowered, of, self.types, self.classes, self.again, self.is_loose)
-        return compiled(of, lambda: calling.native_references(*given))
+        return compiled(of, lambda: calling.native_references(*given), self.backend)
 
 
 def warn(name: str, error: Exception) -> None:
     """Warn once why a program runs without native code."""
-    warnings.warn(
-        f"{name} runs without native code: {type(error).__name__}: {first_line(error)}", RuntimeWarning, stacklevel=3
-    )
+    kind = "" if isinstance(error, NotAssembled | NotLowered) else f"{type(error).__name__}: "
+    warnings.warn(f"{name} runs without native code: {kind}{first_line(error)}", RuntimeWarning, stacklevel=3)
 
 
 def first_line(error: Exception) -> str:
