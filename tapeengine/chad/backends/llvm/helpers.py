@@ -78,6 +78,7 @@ class Helpers:
         self.recomputed = dict(recomputed)
         self.written: dict[str, str] = {}
         self.most_zeros = 0
+        self.metadata: list[str] = []
         loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
         self.uncounted = {k.frames.name for s in loops if s.count is None for k in s.recalled}
 

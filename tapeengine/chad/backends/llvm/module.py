@@ -128,7 +128,7 @@ def module(
     texts += helpers.written.values()
     if helpers.most_zeros:
         texts.append(f"@zeros = internal constant [{helpers.most_zeros} x i8] zeroinitializer, align 8\n")
-    return "\n".join([declarations("\n".join(texts), variants), *texts, METADATA]), entries
+    return "\n".join([declarations("\n".join(texts), variants), *texts, METADATA, *helpers.metadata]), entries
 
 
 def inner(helpers: Helpers, f: Function) -> str:

@@ -29,6 +29,7 @@ class Writer:
         self.naturals: set[str] = set()
         self.sizes: set[str] = set()
         self.parts: dict[int, str] = {}
+        self.apart = ""
 
     # ------------------------------------------------------------ text
 
@@ -98,7 +99,7 @@ class Writer:
 
     def tag(self, word: str, kind: str) -> str:
         """Give the metadata that tells LLVM which memory does not overlap."""
-        return f", !tbaa !{TAGS.get((word, kind), 5) + 10}"
+        return f", !tbaa !{TAGS.get((word, kind), 5) + 10}{self.apart if kind == ELEMENT else ''}"
 
     def read(self, word: str, pointer: str, kind: str, is_size: bool = False) -> str:
         """Read a word from memory."""
