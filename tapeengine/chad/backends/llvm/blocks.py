@@ -122,7 +122,7 @@ def columns(b: Body, reads: Sequence[Load]) -> list[list[str]]:
         return [b.unpacked("double", row(b, reads[0]), SIDE)] * len(reads)
     first, second, third, fourth = (row(b, s) for s in reads)
     low, high = ([mixed(b, x, y, how) for x, y in ((first, second), (third, fourth))] for how in (LOW, HIGH))
-    steps = [mixed(b, *pair, how) for how in (FRONT, REAR) for pair in (low, high)]
+    steps = [mixed(b, x, y, how) for how in (FRONT, REAR) for x, y in (low, high)]
     numbers = [b.unpacked("double", v, SIDE) for v in steps]
     return [list(of_sum) for of_sum in zip(*numbers, strict=True)]
 
