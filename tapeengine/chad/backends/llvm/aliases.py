@@ -32,7 +32,7 @@ def made_classes(function: Function, lifetimes: Lifetimes) -> list[str]:
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL, WHOLE
-    >>> from tapeengine.chad.intermediate.statements import Const, Store
+    >>> from tapeengine.chad.intermediate.statements import ArrayOf, Const
     >>> a, b, c = (Var(name, ArrayOf(REAL)) for name in "abc")
     >>> body = [New(b, (Const(3, WHOLE),)), New(c, (Const(3, WHOLE),)), Assign((c,), (a,))]
     >>> f = Function("f", [a], body, [])
