@@ -9,14 +9,14 @@ at some thousand numbers, when it is first needed, and is used only where all ag
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARITIES", "arguments", "checker_of", "name_of", "of_vectors", "text", "variant"]
+__all__ = ["ARITIES", "WIDTH", "arguments", "name_of", "of_vectors", "text", "variant"]
 
 #: The number of elements of a vector.
 WIDTH = 4
@@ -38,16 +38,14 @@ def of_vectors(names: Sequence[str]) -> list[str]:
     """Declare functions of vectors; LLVM would remove them before it looks for them."""
     if not names:
         return []
-    found = [
-        f"declare {REALS} @{name_of(n)}({', '.join([REALS] * ARITIES[n])}) memory(none) nounwind willreturn"
-        for n in names
-    ]
+    params = {n: ", ".join([REALS] * ARITIES[n]) for n in names}
+    found = [f"declare {REALS} @{name_of(n)}({params[n]}) memory(none) nounwind willreturn" for n in names]
     places = ", ".join(f"ptr @{name_of(n)}" for n in names)
     used = f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{places}], section "llvm.metadata"'
     return [*found, used]
 
 
-# ------------------------------------------------------------ text
+# ------------------------------------------------------------ vectors
 
 
 def bits(x: float) -> int:
@@ -55,90 +53,89 @@ def bits(x: float) -> int:
     return int(struct.unpack("<q", struct.pack("<d", x))[0])
 
 
-def reals(x: float) -> str:
-    """Give a vector of one number."""
-    return "<" + ", ".join([f"double 0x{bits(x) & (2**64 - 1):016X}"] * WIDTH) + ">"
+class Vector:
+    """A vector of reals or integers in the text of a function.
 
+    Parameters
+    ----------
+    lines : list of str
+        The instructions of the function, to which operations are appended.
+    name : str
+    of : str
+        Its type.
+    """
 
-def wholes(n: int) -> str:
-    """Give a vector of one integer."""
-    return "<" + ", ".join([f"i64 {n}"] * WIDTH) + ">"
+    def __init__(self, lines: list[str], name: str, of: str = REALS) -> None:
+        self.lines, self.name, self.of = lines, name, of
 
+    def op(self, text: str, of: str = "") -> Vector:
+        """Append an instruction."""
+        made = Vector(self.lines, f"%v{len(self.lines)}", of or self.of)
+        self.lines.append(f"  {made.name} = {text}")
+        return made
 
-class Vectors:
-    """Writes instructions on vectors."""
+    def like(self, x: Vector | float) -> str:
+        """Give the name of a vector, or the same constant as each element."""
+        if isinstance(x, Vector):
+            return x.name
+        one = f"i64 {x}" if self.of == WHOLES else f"double 0x{bits(x) & (2**64 - 1):016X}"
+        return f"<{', '.join([one] * WIDTH)}>"
 
-    def __init__(self) -> None:
-        self.lines: list[str] = []
+    def by(self, operation: str, x: Vector | float) -> Vector:
+        """Apply an operation to two vectors."""
+        return self.op(f"{operation} {self.of} {self.name}, {self.like(x)}")
 
-    def op(self, text: str) -> str:
-        """Append an instruction; return the name of its value."""
-        name = f"%v{len(self.lines)}"
-        self.lines.append(f"  {name} = {text}")
-        return name
+    def __add__(self, x: Vector | float) -> Vector:
+        return self.by("fadd" if self.of == REALS else "add", x)
 
-    def add(self, a: str, b: str) -> str:
-        """Give a sum."""
-        return self.op(f"fadd {REALS} {a}, {b}")
+    def __sub__(self, x: Vector | float) -> Vector:
+        return self.by("fsub" if self.of == REALS else "sub", x)
 
-    def sub(self, a: str, b: str) -> str:
-        """Give a difference."""
-        return self.op(f"fsub {REALS} {a}, {b}")
+    def __mul__(self, x: Vector | float) -> Vector:
+        return self.by("fmul", x)
 
-    def mul(self, a: str, b: str) -> str:
-        """Give a product."""
-        return self.op(f"fmul {REALS} {a}, {b}")
+    def __truediv__(self, x: Vector | float) -> Vector:
+        return self.by("fdiv", x)
 
-    def div(self, a: str, b: str) -> str:
-        """Give a quotient."""
-        return self.op(f"fdiv {REALS} {a}, {b}")
+    def __neg__(self) -> Vector:
+        return self.op(f"fneg {REALS} {self.name}")
 
-    def neg(self, a: str) -> str:
-        """Give a number with the other sign."""
-        return self.op(f"fneg {REALS} {a}")
+    def __rsub__(self, x: float) -> Vector:
+        return self.op(f"fsub {REALS} {self.like(x)}, {self.name}")
 
-    def call(self, name: str, *args: str) -> str:
+    def call(self, name: str, *args: Vector | float) -> Vector:
         """Call an intrinsic function."""
-        given = ", ".join(f"{REALS} {a}" for a in args)
+        given = ", ".join(f"{REALS} {self.like(x)}" for x in (self, *args))
         return self.op(f"call {REALS} @llvm.{name}.v{WIDTH}f64({given})")
 
-    def fma(self, a: str, b: str, c: str) -> str:
-        """Give ``a b + c``, rounded once."""
-        return self.call("fma", a, b, c)
+    def cast(self, of: str) -> Vector:
+        """Give the same bits as a vector of another type."""
+        return self.op(f"bitcast {self.of} {self.name} to {of}", of)
 
-    def when(self, comparison: str, a: str, b: str, then: str, orelse: str) -> str:
-        """Select by a comparison."""
-        chosen = self.op(f"fcmp {comparison} {REALS} {a}, {b}")
-        return self.op(f"select {TRUTHS} {chosen}, {REALS} {then}, {REALS} {orelse}")
+    def is_(self, comparison: str, x: Vector | float) -> Vector:
+        """Compare two vectors."""
+        return self.op(f"fcmp {comparison} {REALS} {self.name}, {self.like(x)}", TRUTHS)
 
-    def where(self, chosen: str, usual: str, other: Callable[[], str]) -> str:
+    def choose(self, then: Vector | float, orelse: Vector | float) -> Vector:
+        """Select by truths."""
+        like = Vector(self.lines, "").like
+        return self.op(f"select {TRUTHS} {self.name}, {REALS} {like(then)}, {REALS} {like(orelse)}", REALS)
+
+    def where(self, usual: Vector, other: Callable[[], Vector]) -> Vector:
         """Select what is computed only if any number needs it; branches are taken for that."""
-        k = len(self.lines)
-        mask = self.op(f"bitcast {TRUTHS} {chosen} to i{WIDTH}")
+        k, mask = len(self.lines), self.cast(f"i{WIDTH}")
         self.lines.append(f"  br label %from{k}\nfrom{k}:")
-        self.lines.append(f"  br i1 {self.op(f'icmp eq i{WIDTH} {mask}, 0')}, label %to{k}, label %any{k}\nany{k}:")
-        found = self.op(f"select {TRUTHS} {chosen}, {REALS} {other()}, {REALS} {usual}")
+        none = self.op(f"icmp eq i{WIDTH} {mask.name}, 0").name
+        self.lines.append(f"  br i1 {none}, label %to{k}, label %any{k}\nany{k}:")
+        found = self.choose(other(), usual)
         self.lines.append(f"  br label %last{k}\nlast{k}:\n  br label %to{k}\nto{k}:")
-        return self.op(f"phi {REALS} [{usual}, %from{k}], [{found}, %last{k}]")
-
-    def whole(self, operation: str, a: str, b: str) -> str:
-        """Apply an operation to integers."""
-        return self.op(f"{operation} {WHOLES} {a}, {b}")
-
-    def bits(self, a: str) -> str:
-        """Give the bits of numbers as integers."""
-        return self.op(f"bitcast {REALS} {a} to {WHOLES}")
-
-    def from_bits(self, a: str) -> str:
-        """Give the numbers that have these bits."""
-        return self.op(f"bitcast {WHOLES} {a} to {REALS}")
-
-    def scaled(self, a: str, exponent: str) -> str:
-        """Add integers in the place of the exponent to the bits of numbers."""
-        return self.from_bits(self.whole("add", self.bits(a), exponent))
+        return self.op(f"phi {REALS} [{usual.name}, %from{k}], [{found.name}, %last{k}]", REALS)
 
 
-ONE, HALF, TWO = reals(1.0), reals(0.5), reals(2.0)
+def fma(a: Vector, b: Vector | float, c: Vector | float) -> Vector:
+    """Write ``a b + c``, rounded once."""
+    return a.call("fma", b, c)
+
 
 # ------------------------------------------------------------ exp
 
@@ -175,69 +172,58 @@ def table() -> list[int]:
     return found
 
 
-def exp(v: Vectors, x: str) -> str:
+def exp(x: Vector) -> Vector:
     """Write the exponential: 2^(k / STEPS) times a polynomial."""
-    rounded = v.fma(x, reals(INVERSE), reals(SHIFT))
-    k = v.bits(rounded)
-    n = v.sub(rounded, reals(SHIFT))
-    r = v.fma(n, reals(LOW), v.fma(n, reals(HIGH), x))
-    at = v.whole("shl", v.whole("and", k, wholes(STEPS - 1)), wholes(1))
-    lost, near = looked_up(v, at)
-    scale = v.whole("add", near, v.whole("shl", k, wholes(45)))
-    square = v.mul(r, r)
-    low = v.fma(v.fma(r, reals(C3), reals(C2)), square, v.add(r, v.from_bits(lost)))
-    tail = v.fma(v.mul(square, square), v.fma(r, reals(C5), reals(C4)), low)
-    found = v.fma(v.from_bits(scale), tail, v.from_bits(scale))
-    is_far = v.op(f"fcmp uge {REALS} {v.call('fabs', x)}, {reals(NEAR)}")
-    return v.where(is_far, found, lambda: far(v, x, scale, tail))
+    rounded = fma(x, INVERSE, SHIFT)
+    k, n = rounded.cast(WHOLES), rounded - SHIFT
+    r = fma(n, LOW, fma(n, HIGH, x))
+    lost, near = looked_up(k.by("and", STEPS - 1).by("shl", 1))
+    scale, square = near + k.by("shl", 45), r * r
+    low = fma(fma(r, C3, C2), square, r + lost.cast(REALS))
+    tail = fma(square * square, fma(r, C5, C4), low)
+    s = scale.cast(REALS)
+    return x.call("fabs").is_("uge", NEAR).where(fma(s, tail, s), lambda: far(x, scale, tail))
 
 
-def far(v: Vectors, x: str, scale: str, tail: str) -> str:
+def far(x: Vector, scale: Vector, tail: Vector) -> Vector:
     """Write the exponential where it may be subnormal or overflow, and of infinities and NaN."""
-    found = v.when("ogt", x, reals(0.0), large(v, scale, tail), small(v, scale, tail))
-    limit = v.when("ogt", x, reals(0.0), reals(INFINITY), reals(0.0))
-    found = v.when("ult", v.call("fabs", x), reals(FAR), found, limit)
-    return v.when("uno", x, x, x, found)
+    is_large = x.is_("ogt", 0.0)
+    found = is_large.choose(large(scale, tail), small(scale, tail))
+    found = x.call("fabs").is_("ult", FAR).choose(found, is_large.choose(INFINITY, 0.0))
+    return x.is_("uno", x).choose(x, found)
 
 
-def looked_up(v: Vectors, at: str) -> tuple[str, str]:
+def looked_up(at: Vector) -> tuple[Vector, Vector]:
     """Read pairs of neighbours from the table of `exp`; return the first and the second ones."""
     pairs = []
     for k in range(WIDTH):
-        lane = v.op(f"extractelement {WHOLES} {at}, i64 {k}")
-        place = v.op(f"getelementptr i64, ptr @powers, i64 {lane}")
-        pairs.append(v.op(f"load <2 x i64>, ptr {place}, align 16"))
-    lower, upper = (
-        v.op(f"shufflevector <2 x i64> {a}, <2 x i64> {b}, {lanes(range(4))}") for a, b in (pairs[:2], pairs[2:])
-    )
-    first, second = (
-        v.op(f"shufflevector <4 x i64> {lower}, <4 x i64> {upper}, {lanes(range(odd, 8, 2))}") for odd in (0, 1)
-    )
-    return first, second
+        lane = at.op(f"extractelement {WHOLES} {at.name}, i64 {k}").name
+        place = at.op(f"getelementptr i64, ptr @powers, i64 {lane}").name
+        pairs.append(at.op(f"load <2 x i64>, ptr {place}, align 16", "<2 x i64>"))
+    lower, upper = shuffled(pairs[0], pairs[1], range(4)), shuffled(pairs[2], pairs[3], range(4))
+    return shuffled(lower, upper, range(0, 8, 2)), shuffled(lower, upper, range(1, 8, 2))
 
 
-def lanes(places: Iterable[int]) -> str:
-    """Give the mask of a shuffle."""
-    found = [f"i32 {k}" for k in places]
-    return f"<{len(found)} x i32> <{', '.join(found)}>"
+def shuffled(a: Vector, b: Vector, places: Sequence[int]) -> Vector:
+    """Give some elements of two vectors."""
+    mask = ", ".join(f"i32 {k}" for k in places)
+    return a.op(f"shufflevector {a.of} {a.name}, {b.of} {b.name}, <{WIDTH} x i32> <{mask}>", WHOLES)
 
 
-def large(v: Vectors, scale: str, tail: str) -> str:
+def large(scale: Vector, tail: Vector) -> Vector:
     """Write the end of `exp` where the scale may overflow, and the product must not."""
-    s = v.from_bits(v.whole("sub", scale, wholes(1009 << 52)))
-    return v.mul(v.fma(s, tail, s), reals(2.0**1009))
+    s = (scale - (1009 << 52)).cast(REALS)
+    return fma(s, tail, s) * 2.0**1009
 
 
-def small(v: Vectors, scale: str, tail: str) -> str:
+def small(scale: Vector, tail: Vector) -> Vector:
     """Write the end of `exp` where the value may be subnormal: it is rounded once."""
-    s = v.from_bits(v.whole("add", scale, wholes(1022 << 52)))
-    product = v.mul(s, tail)
-    y = v.add(s, product)
-    high = v.add(y, ONE)
-    low = v.add(v.sub(s, y), product)
-    low = v.add(v.add(v.sub(ONE, high), y), low)
-    below = v.sub(v.add(low, high), ONE)
-    return v.mul(v.when("olt", y, ONE, below, y), reals(2.0**-1022))
+    s = (scale + (1022 << 52)).cast(REALS)
+    product = s * tail
+    y = s + product
+    high = y + 1.0
+    low = (1.0 - high) + y + ((s - y) + product)
+    return y.is_("olt", 1.0).choose((low + high) - 1.0, y) * 2.0**-1022
 
 
 # ------------------------------------------------------------ tanh
@@ -259,148 +245,116 @@ Q1, Q2, Q3, Q4, Q5 = (
 ONCE, OFTEN = (float.fromhex(x) for x in ("0x1.62e43p-2", "0x1.0a2b2p+0"))
 
 
-def expm1(v: Vectors, x: str) -> str:
+def expm1(x: Vector) -> Vector:
     """Write ``exp(x) - 1``, from -2 to 0 and from 2 to 44."""
-    size = v.call("fabs", x)
-    rounded = v.add(v.mul(x, reals(INVERSE_LN2)), v.when("olt", x, reals(0.0), reals(-0.5), HALF))
-    k = v.when("olt", size, reals(OFTEN), reals(-1.0), v.call("trunc", rounded))
-    k = v.when("olt", size, reals(ONCE), reals(0.0), k)
-    high, low = v.fma(v.neg(k), reals(LN2_HIGH), x), v.mul(k, reals(LN2_LOW))
-    r = v.sub(high, low)
-    lost = v.sub(v.sub(high, r), low)
-    half = v.mul(r, HALF)
-    square = v.mul(r, half)
-    e = v.mul(correction(v, r, half, square), square)
-    none = v.sub(r, v.fma(e, r, v.neg(square)))
-    e = v.sub(v.fma(v.sub(e, lost), r, v.neg(lost)), square)
-    exponent = v.whole("shl", v.bits(v.add(k, reals(SHIFT))), wholes(52))
-    found = scaled_back(v, k, exponent, r, e)
-    found = v.when("oeq", k, reals(-1.0), v.fma(v.sub(r, e), HALF, reals(-0.5)), found)
-    return v.when("oeq", k, reals(0.0), none, found)
+    size = x.call("fabs")
+    k = (x * INVERSE_LN2 + x.is_("olt", 0.0).choose(-0.5, 0.5)).call("trunc")
+    k = size.is_("olt", ONCE).choose(0.0, size.is_("olt", OFTEN).choose(-1.0, k))
+    high, low = fma(-k, LN2_HIGH, x), k * LN2_LOW
+    r = high - low
+    lost, half = (high - r) - low, r * 0.5
+    square = r * half
+    e = correction(r, half, square) * square
+    none = r - fma(e, r, -square)
+    e = fma(e - lost, r, -lost) - square
+    found = k.is_("oeq", -1.0).choose(fma(r - e, 0.5, -0.5), scaled_back(k, r, e))
+    return k.is_("oeq", 0.0).choose(none, found)
 
 
-def correction(v: Vectors, r: str, half: str, square: str) -> str:
+def correction(r: Vector, half: Vector, square: Vector) -> Vector:
     """Write the rational function by which ``exp(r) - 1`` is found from its first two terms."""
-    fourth = v.mul(square, square)
-    one, two, three = (v.fma(square, reals(a), reals(b)) for a, b in ((Q1, 1.0), (Q3, Q2), (Q5, Q4)))
-    p = v.fma(v.mul(fourth, fourth), three, v.fma(fourth, two, one))
-    t = v.fma(v.neg(p), half, reals(3.0))
-    return v.div(v.sub(p, t), v.fma(v.neg(r), t, reals(6.0)))
+    fourth = square * square
+    low = fma(fourth, fma(square, Q3, Q2), fma(square, Q1, 1.0))
+    p = fma(fourth * fourth, fma(square, Q5, Q4), low)
+    t = fma(-p, half, 3.0)
+    return (p - t) / fma(-r, t, 6.0)
 
 
-def scaled_back(v: Vectors, k: str, exponent: str, r: str, e: str) -> str:
+def scaled_back(k: Vector, r: Vector, e: Vector) -> Vector:
     """Write the end of `expm1`: times a power of two, less one, which is subtracted where no bits are lost."""
-    power = v.from_bits(v.whole("sub", wholes(1023 << 52), exponent))
-    between = v.sub(e, r)
-    last = v.sub(v.scaled(v.sub(ONE, between), exponent), ONE)
-    few = v.sub(v.sub(ONE, power), between)
-    many = v.add(v.sub(r, v.add(e, power)), ONE)
-    middle = v.scaled(v.when("olt", k, reals(20.0), few, many), exponent)
-    found = v.when("ogt", k, reals(56.0), last, middle)
-    return v.when("ole", k, reals(-2.0), last, found)
+    exponent = (k + SHIFT).cast(WHOLES).by("shl", 52)
+
+    def scaled(x: Vector) -> Vector:
+        return (x.cast(WHOLES) + exponent).cast(REALS)
+
+    power = exponent.op(f"sub {WHOLES} {exponent.like(1023 << 52)}, {exponent.name}").cast(REALS)
+    between = e - r
+    last = scaled(1.0 - between) - 1.0
+    few, many = (1.0 - power) - between, (r - (e + power)) + 1.0
+    found = k.is_("ogt", 56.0).choose(last, scaled(k.is_("olt", 20.0).choose(few, many)))
+    return k.is_("ole", -2.0).choose(last, found)
 
 
-def tanh(v: Vectors, x: str) -> str:
+def tanh(x: Vector) -> Vector:
     """Write the hyperbolic tangent."""
-    size = v.call("fabs", x)
-    twice = v.mul(size, TWO)
-    t = expm1(v, v.when("olt", size, ONE, v.neg(twice), twice))
-    quotient = v.div(v.when("olt", size, ONE, v.neg(t), TWO), v.add(t, TWO))
-    z = v.when("olt", size, ONE, quotient, v.sub(ONE, quotient))
-    z = v.when("olt", size, reals(22.0), z, ONE)
-    z = v.when("olt", size, reals(2.0**-55), size, z)
-    return v.when("uno", x, x, x, v.call("copysign", z, x))
+    size = x.call("fabs")
+    twice, is_small = size * 2.0, size.is_("olt", 1.0)
+    t = expm1(is_small.choose(-twice, twice))
+    quotient = is_small.choose(-t, 2.0) / (t + 2.0)
+    z = is_small.choose(quotient, 1.0 - quotient)
+    z = size.is_("olt", 22.0).choose(z, 1.0)
+    z = size.is_("olt", 2.0**-55).choose(size, z)
+    return x.is_("uno", x).choose(x, z.call("copysign", x))
 
 
-def sech2(v: Vectors, a: str, b: str) -> str:
+def sech2(a: Vector, b: Vector) -> Vector:
     """Write ``1 / cosh(a)^2`` for ``b = tanh(a)``; see ``functions.h``."""
-    square = v.mul(b, b)
-    e = exp(v, v.mul(v.call("fabs", a), reals(-2.0)))
-    above = v.add(e, ONE)
-    far = v.div(v.mul(e, reals(4.0)), v.mul(above, above))
-    return v.when("olt", square, reals(0.9), v.sub(ONE, square), far)
+    square = b * b
+    e = exp(a.call("fabs") * -2.0)
+    above = e + 1.0
+    return square.is_("olt", 0.9).choose(1.0 - square, (e * 4.0) / (above * above))
 
+
+# ------------------------------------------------------------ a module
 
 #: What writes each function, and the number of its arguments.
-RULES: Mapping[str, Callable[..., str]] = MappingProxyType({"exp": exp, "tanh": tanh, "sech2": sech2})
+RULES: Mapping[str, Callable[..., Vector]] = MappingProxyType({"exp": exp, "tanh": tanh, "sech2": sech2})
 ARITIES: Mapping[str, int] = MappingProxyType({"exp": 1, "tanh": 1, "sech2": 2})
 
 
 def function(name: str) -> str:
     """Write a function of vectors."""
-    v = Vectors()
-    args = [f"%a{k}" for k in range(ARITIES[name])]
-    found = RULES[name](v, *args)
-    params = ", ".join(f"{REALS} {a}" for a in args)
-    lines = "\n".join(v.lines)
-    return f'define {REALS} @"{name_of(name)}"({params}) {{\n{lines}\n  ret {REALS} {found}\n}}\n'
+    lines: list[str] = []
+    args = [Vector(lines, f"%a{k}") for k in range(ARITIES[name])]
+    found = RULES[name](*args).name
+    params = ", ".join(f"{REALS} {a.name}" for a in args)
+    body = "\n".join(lines)
+    return f'define {REALS} @"{name_of(name)}"({params}) {{\n{body}\n  ret {REALS} {found}\n}}\n'
 
 
-def text() -> str:
-    """Write a module of all functions, each with one that compares it with the core's."""
-    powers = f"@powers = internal constant [{2 * STEPS} x i64] [{', '.join(f'i64 {n}' for n in table())}], align 16\n"
-    intrinsics = (("fabs", 1), ("trunc", 1), ("copysign", 2), ("fma", 3))
-    declared = [f"declare {REALS} @llvm.{n}.v{WIDTH}f64({', '.join([REALS] * k)})\n" for n, k in intrinsics]
-    declared += [f"declare double @te.{n}({', '.join(['double'] * k)})\n" for n, k in ARITIES.items()]
-    return "\n".join([powers, *declared, *map(function, RULES), *map(checker, RULES)])
-
-
-# ------------------------------------------------------------ comparison
-
-
-def checker_of(name: str) -> str:
-    """Give the name of the function that compares a function of vectors with that of numbers."""
-    return f"check.{name}"
-
-
-def checker(name: str) -> str:
-    """Write a function of arrays of arguments and their length that counts the vectors which have other bits."""
-    arity = ARITIES[name]
-    params = [f"ptr %p{k}" for k in range(arity)]
-    given = [
-        line
-        for k in range(arity)
-        for line in (
-            f"  %at{k} = getelementptr double, ptr %p{k}, i64 %i",
-            f"  %x{k} = load {REALS}, ptr %at{k}, align 8",
-        )
+def loop(name: str, callee: str, of: str, each: int) -> str:
+    """Write a function of arrays of arguments, an array of values, and their length, which calls another function."""
+    params = range(ARITIES[name])
+    reads = [
+        f"  %q{k} = getelementptr double, ptr %p{k}, i64 %i\n  %x{k} = load {of}, ptr %q{k}, align 8" for k in params
     ]
-    vectors = ", ".join(f"{REALS} %x{k}" for k in range(arity))
-    each = ["undef"]
-    for n in range(WIDTH):
-        given += [f"  %x{k}.{n} = extractelement {REALS} %x{k}, i64 {n}" for k in range(arity)]
-        numbers = ", ".join(f"double %x{k}.{n}" for k in range(arity))
-        given.append(f"  %y{n} = call double @te.{name}({numbers})")
-        given.append(f"  %w{n} = insertelement {REALS} {each[-1]}, double %y{n}, i64 {n}")
-        each.append(f"%w{n}")
-    body = "\n".join(given)
     return f"""
-define i64 @"{checker_of(name)}"({", ".join(params)}, i64 %n) {{
+define void @"loop.{callee}"({"".join(f"ptr %p{k}, " for k in params)}ptr %to, i64 %n) {{
 entry:
   br label %step
 step:
   %i = phi i64 [0, %entry], [%next, %step]
-  %bad = phi i64 [0, %entry], [%sum, %step]
-{body}
-  %found = call {REALS} @"{name_of(name)}"({vectors})
-  %a = bitcast {REALS} %found to {WHOLES}
-  %b = bitcast {REALS} {each[-1]} to {WHOLES}
-  %other = icmp ne {WHOLES} %a, %b
-  %nans = fcmp uno {REALS} %found, %found
-  %both = fcmp uno {REALS} {each[-1]}, {each[-1]}
-  %alike = select {TRUTHS} %nans, {TRUTHS} %both, {TRUTHS} zeroinitializer
-  %one = select {TRUTHS} %alike, {TRUTHS} zeroinitializer, {TRUTHS} %other
-  %mask = bitcast {TRUTHS} %one to i{WIDTH}
-  %is = icmp ne i{WIDTH} %mask, 0
-  %add = zext i1 %is to i64
-  %sum = add i64 %bad, %add
-  %next = add i64 %i, {WIDTH}
+{chr(10).join(reads)}
+  %y = call {of} @"{callee}"({", ".join(f"{of} %x{k}" for k in params)})
+  %at = getelementptr double, ptr %to, i64 %i
+  store {of} %y, ptr %at, align 8
+  %next = add i64 %i, {each}
   %go = icmp slt i64 %next, %n
   br i1 %go, label %step, label %done
 done:
-  ret i64 %sum
+  ret void
 }}
 """
+
+
+def text() -> str:
+    """Write a module of all functions, each with a loop that calls it, and one that calls the core's."""
+    powers = f"@powers = internal constant [{2 * STEPS} x i64] [{', '.join(f'i64 {n}' for n in table())}], align 16\n"
+    intrinsics = (("fabs", 1), ("trunc", 1), ("copysign", 2), ("fma", 3))
+    declared = [f"declare {REALS} @llvm.{n}.v{WIDTH}f64({', '.join([REALS] * k)})\n" for n, k in intrinsics]
+    declared += [f"declare double @te.{n}({', '.join(['double'] * k)})\n" for n, k in ARITIES.items()]
+    loops = [loop(n, *to) for n in RULES for to in ((name_of(n), REALS, WIDTH), (f"te.{n}", "double", 1))]
+    return "\n".join([powers, *declared, *map(function, RULES), *loops])
 
 
 def arguments(arity: int) -> list[NDArray[np.float64]]:
