@@ -12,7 +12,7 @@ from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_ma
 from tapeengine.chad.backends.forms import Forms, has_rows
 from tapeengine.chad.backends.native import is_stepwise
 from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
-from tapeengine.chad.backends.tiers import COMPILED, References, is_installed, native
+from tapeengine.chad.backends.tiers import COMPILED, References, is_installed, native, warn
 from tapeengine.chad.backends.whole.boundary import Boundary
 from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
 from tapeengine.chad.backends.whole.running import DifferentSizes
@@ -203,7 +203,9 @@ class Executable:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
             return self.with_kernels(lower_reverse(self.closed, self.reverse_terms))
-        except NotLowered:
+        except NotLowered as reason:
+            if self.backend in COMPILED and self.references is None:
+                warn(self.definition.name, reason)
             return None
 
     def with_kernels(self, lowered: Lowered) -> Lowered:

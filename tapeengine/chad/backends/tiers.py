@@ -25,7 +25,7 @@ from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["BACKENDS", "COMPILED", "References", "is_installed", "native", "native_text"]
+__all__ = ["BACKENDS", "COMPILED", "References", "is_installed", "native", "native_text", "warn"]
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
@@ -69,7 +69,7 @@ def native(
     slow = None if backend in COMPILED else machine.native(passes, again, is_few)
     if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow
-    by_llvm = functools.partial(compiled, passes, name, again, backend == "fastmath")
+    by_llvm = functools.partial(compiled, passes, name, again, backend)
     if slow is None:
         return by_llvm()
     slow.promote_after(COMPILING + EACH * size(passes.program), by_llvm)
@@ -81,11 +81,13 @@ def size(program: Program) -> int:
     return sum(1 for f in program.functions.values() for _ in walk(f.body))
 
 
-def compiled(passes: Passes, name: str, again: Callable[..., Any] | None, is_loose: bool) -> Native | None:
-    """Compile a program; None if native code cannot run it, with a warning if LLVM failed."""
+def compiled(passes: Passes, name: str, again: Callable[..., Any] | None, backend: str | None) -> Native | None:
+    """Compile a program; None if native code cannot run it, with a warning if LLVM failed or native code was named."""
     try:
-        return calling.native(passes, again, is_loose)
-    except NotAssembled:
+        return calling.native(passes, again, backend == "fastmath")
+    except NotAssembled as reason:
+        if backend in COMPILED:
+            warn(name, reason)
         return None
     except calling.FAULTS as error:
         warn(name, error)
@@ -129,7 +131,7 @@ class References:
     ) -> None:
         self.lower, self.definition, self.types, self.classes, self.again = lower, definition, types, classes, again
         self.spent = WORTH if backend in COMPILED else 0.0
-        self.is_loose = backend == "fastmath"
+        self.backend = backend
         self.is_ready = backend == "machine" or not is_installed()
         self.native: Native | None = None
 
@@ -165,17 +167,18 @@ class References:
         of = self.definition
         try:
             lowered = self.lower()
-        except NotLowered:
+        except NotLowered as reason:
+            if self.backend in COMPILED:
+                warn(of.name, reason)
             return None
         passes = of_references(lowered, of, self.classes, self.types)
-        return None if passes is None else compiled(passes, of.name, self.again, self.is_loose)
+        return None if passes is None else compiled(passes, of.name, self.again, self.backend)
 
 
 def warn(name: str, error: Exception) -> None:
     """Warn once why a program runs without native code."""
-    warnings.warn(
-        f"{name} runs without native code: {type(error).__name__}: {first_line(error)}", RuntimeWarning, stacklevel=3
-    )
+    kind = "" if isinstance(error, NotAssembled | NotLowered) else f"{type(error).__name__}: "
+    warnings.warn(f"{name} runs without native code: {kind}{first_line(error)}", RuntimeWarning, stacklevel=3)
 
 
 def first_line(error: Exception) -> str:

@@ -40,6 +40,7 @@ def results(function: Callable[..., Any], backend: Any, source: Source) -> tuple
     return bits(backward), bits(forward)
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("start", range(0, COUNT, CHUNK))
 def test_the_choice_of_a_back_end_changes_no_bit(start: int) -> None:
     compared = 0

@@ -63,7 +63,7 @@ def texts(function, args, is_long):
     found, program = [], te.program(function, backend="native")
     original = calling.module
 
-    def listening(lowered, entries, is_full=True, _=False):
+    def listening(lowered, entries, *_):
         text, made = original(lowered, entries, True, is_long)
         found.append(text)
         return text, made

@@ -279,3 +279,18 @@ def power(n: int, x: float) -> float:
 def test_whole_numbers_of_more_than_64_bits_are_pythons():
     program = te.program(power, backend="native")
     assert run(program, 9, 2.0) == (power(9, 2.0), (None, float(3 ** (2**9) % 7)))
+
+
+@needs_llvm
+def test_a_program_for_which_native_code_is_named_and_cannot_run_says_so_once():
+    def determinant(a: te.Array[te.Vec]) -> float:
+        return np.linalg.det(a)
+
+    with pytest.warns(RuntimeWarning, match="determinant runs without native code: a primitive") as found:
+        program = te.program(determinant, backend="native")
+        for _ in range(3):
+            np.testing.assert_allclose(te.grad(program)(2.0 * np.eye(2)), 2.0 * np.eye(2))
+    assert len(found) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        te.grad(te.program(determinant))(np.eye(2))

@@ -93,10 +93,10 @@ def abreast(s: For, given: Collection[str], around: Around, program: Helpers) ->
     for k, t in enumerate(s.body):
         if not (finder.is_sum(t) if isinstance(t, For) else finder.is_own(t)):
             break
-        if isinstance(t, For):
+        if isinstance(t, For) or (found and program.is_of_vectors(t)):
             found = k + 1
     first, rest = s.body[:found], s.body[found:]
-    if not any(isinstance(x, Add | AddAt) or (isinstance(x, For) and x.carried) for x, _ in walk(first)):
+    if not any(is_waiting(x, s) for x, _ in walk(first)):
         return None
     if any(isinstance(x, For | While) for x, _ in walk(rest)):  # there would be many copies
         return None
@@ -105,6 +105,16 @@ def abreast(s: For, given: Collection[str], around: Around, program: Helpers) ->
     shared = {t.index.name for t in first if isinstance(t, For)}
     own = {v.name: v for v in own_variables(s, program.recomputed) if v.name not in shared and v.name not in given}
     return Abreast(first, rest, own)
+
+
+def is_waiting(s: Statement, loop: For) -> bool:
+    """Tell whether a statement adds to what all steps of a loop, or all of an inner loop, add to.
+
+    Rows that steps select mostly differ; LLVM makes vectors of loops along them if they are not joined.
+    """
+    if isinstance(s, AddAt):
+        return all(s.array != row.out for row, _ in walk(loop.body) if isinstance(row, Row))
+    return isinstance(s, Add) or (isinstance(s, For) and bool(s.carried))
 
 
 def own_variables(s: For, sites: Mapping[str, Site]) -> Iterator[Var]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from tapeengine.chad.backends.llvm.aliases import Aliases
 from tapeengine.chad.backends.llvm.helpers import Helpers
 from tapeengine.chad.backends.llvm.layout import SCALARS, stride
 from tapeengine.chad.backends.llvm.values import Values
@@ -64,6 +66,7 @@ class Body(Values):
         self.following: Sequence[Statement] = ()
         self.copied: list[Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
+        self.aliases = Aliases(function, self.lifetimes, program.metadata)
 
     def block(self, statements: Sequence[Statement]) -> None:
         """Write statements."""
@@ -99,6 +102,13 @@ class Body(Values):
                 self.program.lane(v.name, name, names)
             self.lifetimes.add(v.name, name)
         return names
+
+    @contextmanager
+    def accessing(self, array: Operand) -> Iterator[None]:
+        """Write accesses to the elements of an array."""
+        self.apart = self.aliases.of(array)
+        yield
+        self.apart = ""
 
     # ------------------------------------------------------------ places in arrays
 

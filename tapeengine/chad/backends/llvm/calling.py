@@ -10,6 +10,7 @@ from tapeengine._core.programs.machine import Code
 from tapeengine._core.programs.native import Native
 from tapeengine.chad.backends.llvm.compile import Compiled, compiled
 from tapeengine.chad.backends.llvm.module import Entry, module
+from tapeengine.chad.backends.llvm.vectors import variants
 from tapeengine.chad.backends.passes import Passes, reverse_pair
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.lowering.passes import Lowered
@@ -51,7 +52,7 @@ def native(passes: Passes, again: Callable[..., Any] | None = None, is_loose: bo
     program = passes.program
 
     def by_level(is_full: bool, is_long: bool = False) -> Native:
-        text, found = module(program, passes.pair, is_full, is_long)
+        text, found = module(program, passes.pair, is_full, is_long, variants() if is_full else ())
         code_of = compiled(loosened(text) if is_loose else text, is_full)
         ahead, back = (code(e, code_of) for e in found)
         return passes.native(ahead, back, again)

@@ -16,11 +16,11 @@ __all__ = ["Compiled", "compiled"]
 
 LOCK = threading.RLock()
 #: Changes with the opcode table, and with what `machine.h` says of memory.
-LAYOUT = f"2 {sorted(opcodes().items())}"
+LAYOUT = f"3 {sorted(opcodes().items())}"
 
 
 #: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several
-#: steps at once, and more rounds of simplification take as long as all else together, and make them hardly faster.
+#: steps at once, take as long as all else together, and make them hardly faster.
 SHORT = 500
 
 
@@ -79,8 +79,9 @@ MADE: WeakValueDictionary[tuple[str, bool], Compiled] = WeakValueDictionary()
 def improved(text: str, machine: Any, is_full: bool) -> Any:
     """Parse a module and let LLVM improve it; nothing has the flags that contraction and reassociation need.
 
-    All that LLVM has makes vectors of loops along arrays, too. Values in registers instead of places on the stack, and
-    fewer jumps, are a tenth of the work. Code that is emitted at the lowest level gains nothing from the rest.
+    All that LLVM has makes vectors of loops along arrays, and of independent operations, too. Values in registers
+    instead of places on the stack, and fewer jumps, are a tenth of the work. Code that is emitted at the lowest level
+    gains nothing from the rest.
     """
     llvm = binding()
     module = llvm.parse_assembly(text)
@@ -89,8 +90,8 @@ def improved(text: str, machine: Any, is_full: bool) -> Any:
         simplified(module, machine)
         return module
     is_short = text.count("\n") <= SHORT
-    options = llvm.create_pipeline_tuning_options(speed_level=2 if is_short else 1)
-    options.loop_vectorization, options.slp_vectorization = True, False
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = True
     options.loop_unrolling = options.loop_interleaving = is_short
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

@@ -15,11 +15,12 @@ from types import MappingProxyType
 
 from tapeengine.chad.backends.llvm.abreast import LANES, Abreast, abreast, side_by_side
 from tapeengine.chad.backends.llvm.before import Before
+from tapeengine.chad.backends.llvm.blocks import SIDE, may_read_rows, rows_of
 from tapeengine.chad.backends.llvm.body import SCRATCH, Body
 from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
 from tapeengine.chad.backends.llvm.interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
-from tapeengine.chad.backends.llvm.operations import INLINE
+from tapeengine.chad.backends.llvm.operations import INLINE, compute_abreast
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.quotients import Quotients
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
@@ -291,16 +292,23 @@ def for_(b: Body, s: For) -> None:
     steps_of(b, s, count, kept, recalled)
 
 
-def steps_of(b: Body, s: For, count: str, kept: Sequence[Columns], recalled: Recalled) -> None:
-    """Write a counted loop with its frames."""
+def steps_of(b: Body, s: For, count: str, kept: Sequence[Columns], recalled: Recalled, first: str = "0") -> None:
+    """Write a counted loop with its frames, from a step on."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
     b.indices.add(s.index.name)
-    counted(b, s, count, up, kept, columns, recalled)
+    counted(b, s, count, up, kept, columns, recalled, first)
 
 
 def counted(
-    b: Body, s: For, count: str, up: bool, kept: Sequence[Columns], columns: Sequence[Columns], recalled: Recalled
+    b: Body,
+    s: For,
+    count: str,
+    up: bool,
+    kept: Sequence[Columns],
+    columns: Sequence[Columns],
+    recalled: Recalled,
+    first: str,
 ) -> None:
     """Write a counted loop."""
     scratch, innermost = Scratch(b, s), is_innermost(s.body)
@@ -308,11 +316,11 @@ def counted(
     is_whole = innermost and not is_short and b.depth and count in b.sizes and may_be_whole(b, s.body)
     place = b.place("i64", "i")
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
-    b.set(place, "i64", "0")
+    b.set(place, "i64", first)
     if is_whole:
         enter_whole(b, count, weight(s.body), entered, done)
     else:
-        b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
+        b.jump_if(b.op(f"icmp sgt i64 {count}, {first}"), entered, done)
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
@@ -409,9 +417,10 @@ def lanes(b: Body, s: For, steps: Steps, plan: Abreast, at: Sequence[str]) -> No
     names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
-        loops = [x for x in copies if isinstance(x, For)]
-        if loops:
-            sums(b, loops)
+        if isinstance(t, For):
+            sums(b, [x for x in copies if isinstance(x, For)])
+        elif b.program.is_of_vectors(t):
+            together(b, [x for x in copies if isinstance(x, Compute)])
         else:
             b.block(copies)
     for own, step in zip(names, at, strict=True):
@@ -429,7 +438,46 @@ def sums(b: Body, loops: Sequence[For]) -> None:
     count = b.not_negative(b.one(s.count))
     kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
     b.indices.add(s.index.name)
-    steps_of(b, s, count, kept, Recalled(b, s))
+    recalled = Recalled(b, s)
+    if b.depth and not kept_words(kept) and may_read_rows(loops):
+        along_rows(b, s, loops, count, recalled)
+    else:
+        steps_of(b, s, count, kept, recalled)
+
+
+def kept_words(kept: Sequence[Columns]) -> bool:
+    """Tell whether steps keep anything."""
+    return any(c.types for c in kept)
+
+
+def along_rows(b: Body, s: For, loops: Sequence[For], count: str, recalled: Recalled) -> None:
+    """Write the joined inner loop of several steps, which reads rows by vectors while it can."""
+    place = b.place("i64")
+    b.set(place, "i64", "0")
+    some, single, rest, done = (b.label(x) for x in ("some", "single", "rest", "done"))
+    b.jump_if(b.op(f"icmp sge i64 {count}, {SIDE}"), some, single)
+    b.start(some)
+    before_loop = Before(b, s, [])
+    before_loop.write(count)
+    rows = rows_of(b, loops)
+    if rows is not None:
+        rows.write(b, s, count, place)
+    before_loop.leave()
+    b.begin(single)
+    first = b.get(place, "i64")
+    b.jump_if(b.op(f"icmp slt i64 {first}, {count}"), rest, done)
+    b.start(rest)
+    steps_of(b, s, count, [], recalled, first)
+    b.begin(done)
+
+
+def together(b: Body, steps: Sequence[Compute]) -> None:
+    """Write a function of several steps at once."""
+    if not steps:  # done before the loop
+        return
+    found = compute_abreast(b, steps[0].operation, [[b.one(x) for x in s.args] for s in steps], b.may_raise)
+    for s, value in zip(steps, found, strict=True):
+        b.give(s.out, [value])
 
 
 def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, Var]:

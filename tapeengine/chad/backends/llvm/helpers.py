@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tapeengine.chad.backends.llvm.interrupts import Counted
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
@@ -10,7 +10,19 @@ from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, For, Function, Program, Scalar, Size, Type, Var
+from tapeengine.chad.intermediate.statements import (
+    ArrayOf,
+    BoxOf,
+    Compute,
+    For,
+    Function,
+    Program,
+    Scalar,
+    Size,
+    Statement,
+    Type,
+    Var,
+)
 
 __all__ = ["CHAIN", "COLUMNS", "RECORD", "Helpers", "guard"]
 
@@ -47,6 +59,8 @@ class Helpers:
         Whether the code may be longer to be faster.
     is_long : bool
         Whether all loops look for interrupts.
+    variants : collection of str
+        Elementary functions that are compiled for vectors, too.
     """
 
     def __init__(
@@ -56,15 +70,21 @@ class Helpers:
         recomputed: Mapping[str, Site],
         is_full: bool = True,
         is_long: bool = False,
+        variants: Collection[str] = (),
     ) -> None:
-        self.is_full, self.is_long = is_full, is_long
+        self.is_full, self.is_long, self.variants = is_full, is_long, variants
         self.program = program
         self.sites = dict(sites)
         self.recomputed = dict(recomputed)
         self.written: dict[str, str] = {}
         self.most_zeros = 0
+        self.metadata: list[str] = []
         loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
         self.uncounted = {k.frames.name for s in loops if s.count is None for k in s.recalled}
+
+    def is_of_vectors(self, s: Statement) -> bool:
+        """Tell whether a statement calls a function that is compiled for vectors, too."""
+        return isinstance(s, Compute) and s.operation.name in self.variants and all(x.type == REAL for x in s.args)
 
     def lane(self, frames: str, like: str, names: Mapping[str, Var]) -> None:
         """Give the frames of one of several steps the layout of the site."""

@@ -7,13 +7,14 @@ hands to the reverse pass; then come the leaves of the parameters, then those of
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tapeengine._core.programs.machine import addresses
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.calls import params_of, results_of
 from tapeengine.chad.backends.llvm.control import keep_record, recall_record, sites
+from tapeengine.chad.backends.llvm.elementary import name_of, of_vectors, variant
 from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
 from tapeengine.chad.backends.llvm.interrupts import Counted, poll, weight
@@ -62,7 +63,11 @@ class Entry:
 
 
 def module(
-    program: Program, passes: Sequence[Pass], is_full: bool = True, is_long: bool = False
+    program: Program,
+    passes: Sequence[Pass],
+    is_full: bool = True,
+    is_long: bool = False,
+    variants: Collection[str] = (),
 ) -> tuple[str, list[Entry]]:
     """Write a program.
 
@@ -75,6 +80,8 @@ def module(
         Whether the code may be longer to be faster.
     is_long : bool
         Whether all loops look for interrupts.
+    variants : collection of str
+        Elementary functions of which LLVM may call those of vectors.
 
     Raises
     ------
@@ -89,7 +96,7 @@ def module(
         program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long)
+    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants)
     mains = {p.function.name for p in passes}
     texts, entries = [], []
     for f in program.functions.values():
@@ -102,7 +109,7 @@ def module(
     texts += helpers.written.values()
     if helpers.most_zeros:
         texts.append(f"@zeros = internal constant [{helpers.most_zeros} x i8] zeroinitializer, align 8\n")
-    return "\n".join([declarations("\n".join(texts)), *texts, METADATA]), entries
+    return "\n".join([declarations("\n".join(texts), variants), *texts, METADATA, *helpers.metadata]), entries
 
 
 def inner(helpers: Helpers, f: Function) -> str:
@@ -341,7 +348,7 @@ INTRINSICS: Mapping[str, str] = {
 }
 
 
-def declarations(text: str) -> str:
+def declarations(text: str, variants: Collection[str]) -> str:
     """Declare the functions that a module calls."""
     called = {"te_more", *re.findall(r"@([\w.]+)\(", text)}
     if "elements" in called:
@@ -353,7 +360,11 @@ def declarations(text: str) -> str:
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
         if f"te.{o.name}" in called:
-            found.append(f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))}) {PURE}")
+            vectors = [variant(o.name)] if o.name in variants else []
+            found.append(
+                " ".join([f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))})", PURE, *vectors])
+            )
+    found += of_vectors([name for name in variants if not called.isdisjoint((f"te.{name}", name_of(name)))])
     return "\n".join(found) + "\n" + TAKE + (ELEMENTS if "elements" in called else "")
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from tapeengine.chad.backends.llvm.elementary import REALS, name_of
 from tapeengine.chad.backends.llvm.writer import POLE, REFER, Writer
 from tapeengine.chad.intermediate.operations import REAL, Operation
 
-__all__ = ["INLINE", "compute"]
+__all__ = ["INLINE", "compute", "compute_abreast"]
 
 INFINITY = "0x7FF0000000000000"
 ZERO = "0x0000000000000000"
@@ -187,6 +188,17 @@ INLINE: Mapping[str, Rule] = MappingProxyType(
 def called(name: str, args: Sequence[str], w: Writer) -> str:
     """Call a function of the opcode table."""
     return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)})")
+
+
+def compute_abreast(w: Writer, operation: Operation, args: Sequence[Sequence[str]], may_raise: bool) -> list[str]:
+    """Write an operation of several steps as one call for vectors; return its values."""
+    vectors = [w.packed("double", of_steps) for of_steps in zip(*args, strict=True)]
+    given = ", ".join(f"{REALS} {v}" for v in vectors)
+    found = w.unpacked("double", w.op(f"call {REALS} @{name_of(operation.name)}({given})"), len(args))
+    for value, own in zip(found, args, strict=True):
+        if may_raise and len(operation.machine) > 1:
+            CHECKS[operation.machine[1]](w, value, own)
+    return found
 
 
 def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: bool) -> str:

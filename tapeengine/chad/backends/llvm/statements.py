@@ -77,7 +77,9 @@ def compute_(b: Body, s: Compute) -> None:
 
 
 def load(b: Body, s: Load) -> None:
-    b.give(s.out, b.read_values([s.out.type], b.read_at(s), ELEMENT))
+    place = b.read_at(s)
+    with b.accessing(s.array):
+        b.give(s.out, b.read_values([s.out.type], place, ELEMENT))
 
 
 def row(b: Body, s: Row) -> None:
@@ -125,7 +127,9 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
 
 def store(b: Body, s: Store) -> None:
     place = b.element(s.array, s.indices, checked=False, may_be_negative=False)
-    b.write_words(words(s.value.type), b.value(s.value), place, ELEMENT)
+    value = b.value(s.value)
+    with b.accessing(s.array):
+        b.write_words(words(s.value.type), value, place, ELEMENT)
 
 
 def append(b: Body, s: Append) -> None:
@@ -177,7 +181,11 @@ def add_at(b: Body, s: AddAt) -> None:
     of = s.array.type.element
     place = b.element(s.array, s.indices, checked=False)
     word = words(of)[0]
-    b.write(word, sum_(b, of, b.read(word, place, ELEMENT), b.one(s.value)), place, ELEMENT)
+    with b.accessing(s.array):
+        before = b.read(word, place, ELEMENT)
+    after = sum_(b, of, before, b.one(s.value))
+    with b.accessing(s.array):
+        b.write(word, after, place, ELEMENT)
 
 
 def add_all(b: Body, s: AddAll) -> None:

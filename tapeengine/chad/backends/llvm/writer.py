@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tapeengine.chad.backends.llvm.layout import POINTER, in_memory, words
 from tapeengine.chad.intermediate.statements import ArrayOf, Type
@@ -29,6 +29,7 @@ class Writer:
         self.naturals: set[str] = set()
         self.sizes: set[str] = set()
         self.parts: dict[int, str] = {}
+        self.apart = ""
 
     # ------------------------------------------------------------ text
 
@@ -65,6 +66,17 @@ class Writer:
         """End a block with a conditional jump."""
         self.line(f"br i1 {condition}, label %{then}, label %{orelse}{', !prof !8' if unlikely else ''}")
 
+    def packed(self, word: str, values: Sequence[str]) -> str:
+        """Give a vector of some values."""
+        of, found = f"<{len(values)} x {word}>", "poison"
+        for k, value in enumerate(values):
+            found = self.op(f"insertelement {of} {found}, {word} {value}, i64 {k}")
+        return found
+
+    def unpacked(self, word: str, vector: str, n: int) -> list[str]:
+        """Give the elements of a vector."""
+        return [self.op(f"extractelement <{n} x {word}> {vector}, i64 {k}") for k in range(n)]
+
     # ------------------------------------------------------------ memory
 
     def place(self, word: str, hint: str = "v") -> str:
@@ -87,7 +99,7 @@ class Writer:
 
     def tag(self, word: str, kind: str) -> str:
         """Give the metadata that tells LLVM which memory does not overlap."""
-        return f", !tbaa !{TAGS.get((word, kind), 5) + 10}"
+        return f", !tbaa !{TAGS.get((word, kind), 5) + 10}{self.apart if kind == ELEMENT else ''}"
 
     def read(self, word: str, pointer: str, kind: str, is_size: bool = False) -> str:
         """Read a word from memory."""

@@ -1,0 +1,96 @@
+"""Tell LLVM which arrays of a function never overlap, so that loops need no checks of that, and stores can wait.
+
+Memory that a function takes for an array is disjoint from that of all arrays of other classes; see `lifetimes`. Arrays
+that come from outside may overlap one another: nothing is said of these.
+"""
+
+from __future__ import annotations
+
+from tapeengine.chad.backends.llvm.lifetimes import Lifetimes, is_numbers
+from tapeengine.chad.intermediate.analysis import outs, walk
+from tapeengine.chad.intermediate.statements import (
+    Assign,
+    Function,
+    Load,
+    New,
+    Operand,
+    Row,
+    Scalar,
+    Var,
+    ZerosLike,
+)
+
+__all__ = ["Aliases", "made_classes"]
+
+#: The number of the first piece of metadata; smaller ones are those of all modules.
+FIRST = 100
+
+
+def made_classes(function: Function, lifetimes: Lifetimes) -> list[str]:
+    """Name the classes of arrays of numbers whose memory the function takes.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import REAL, WHOLE
+    >>> from tapeengine.chad.intermediate.statements import ArrayOf, Const
+    >>> a, b, c = (Var(name, ArrayOf(REAL)) for name in "abc")
+    >>> body = [New(b, (Const(3, WHOLE),)), New(c, (Const(3, WHOLE),)), Assign((c,), (a,))]
+    >>> f = Function("f", [a], body, [])
+    >>> made_classes(f, Lifetimes(f))
+    ['b']
+    """
+    made: dict[str, None] = {}
+    given = {*function.params, *([] if function.recalled is None else function.recalled.fields)}
+    for s, _ in walk(function.body):
+        for v in outs(s):
+            if isinstance(s, New | ZerosLike) and is_numbers(v) and v.name not in lifetimes.grown:
+                made[lifetimes.find(v.name)] = None
+            elif not isinstance(s, Assign | Load | Row):
+                given.add(v)
+    outside = {lifetimes.find(v.name) for v in given if not isinstance(v.type, Scalar)} | set(lifetimes.grown)
+    return [name for name in made if name not in outside]
+
+
+class Aliases:
+    """Gives the metadata of accesses to elements.
+
+    Parameters
+    ----------
+    function : Function
+    lifetimes : Lifetimes
+    lines : list of str
+        The metadata of the module, to which that of the function is appended.
+    """
+
+    def __init__(self, function: Function, lifetimes: Lifetimes, lines: list[str]) -> None:
+        self.lifetimes, self.lines = lifetimes, lines
+        names = made_classes(function, lifetimes)
+        self.all = ""
+        self.each: dict[str, str] = {}
+        if names:
+            self.describe(names)
+
+    def line(self, text: str) -> str:
+        """Append a piece of metadata; return its name."""
+        name = f"!{FIRST + len(self.lines)}"
+        self.lines.append(f"{name} = {text.replace('self', name)}")
+        return name
+
+    def describe(self, names: list[str]) -> None:
+        """Write the scope of each class, and the accesses that do not overlap it."""
+        domain = self.line("distinct !{self}")
+        scopes = [self.line(f"distinct !{{self, {domain}}}") for _ in names]
+        self.all = f", !noalias {self.several(scopes)}"
+        for name, scope in zip(names, scopes, strict=True):
+            others = [other for other in scopes if other != scope]
+            self.each[name] = f", !alias.scope {self.several([scope])}"
+            self.each[name] += f", !noalias {self.several(others)}" if others else ""
+
+    def several(self, names: list[str]) -> str:
+        """Append a list of pieces of metadata."""
+        return self.line(f"!{{{', '.join(names)}}}")
+
+    def of(self, array: Operand) -> str:
+        """Give the metadata of accesses to the elements of an array."""
+        found = self.each.get(self.lifetimes.find(array.name)) if isinstance(array, Var) else None
+        return self.all if found is None else found

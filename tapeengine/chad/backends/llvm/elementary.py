@@ -1,0 +1,371 @@
+"""Elementary functions of four numbers at once, with the bits of the C library's functions of one number.
+
+LLVM calls them in loops that it vectorises. They follow the algorithms of glibc (``exp`` of Szabolcs Nagy, ``expm1``
+and ``tanh`` of fdlibm of Sun) instruction by instruction, and compute all branches; each number selects one. A C
+library with other algorithms, or compiled otherwise, has other bits; so each function is compared with that of the core
+at some thousand numbers, when it is first needed, and is used only where all agree.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal, localcontext
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ARITIES", "WIDTH", "arguments", "name_of", "of_vectors", "text", "variant"]
+
+#: The number of elements of a vector.
+WIDTH = 4
+REALS, WHOLES, TRUTHS = (f"<{WIDTH} x {word}>" for word in ("double", "i64", "i1"))
+INFINITY = float("inf")
+
+
+def name_of(name: str) -> str:
+    """Give the name of a function of vectors."""
+    return f"te.{name}.x{WIDTH}"
+
+
+def variant(name: str) -> str:
+    """Give the attribute by which LLVM finds the function of vectors of a function of numbers."""
+    return f'"vector-function-abi-variant"="_ZGV_LLVM_N{WIDTH}{"v" * ARITIES[name]}_te.{name}({name_of(name)})"'
+
+
+def of_vectors(names: Sequence[str]) -> list[str]:
+    """Declare functions of vectors; LLVM would remove them before it looks for them."""
+    if not names:
+        return []
+    params = {n: ", ".join([REALS] * ARITIES[n]) for n in names}
+    found = [f"declare {REALS} @{name_of(n)}({params[n]}) memory(none) nounwind willreturn" for n in names]
+    places = ", ".join(f"ptr @{name_of(n)}" for n in names)
+    used = f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{places}], section "llvm.metadata"'
+    return [*found, used]
+
+
+# ------------------------------------------------------------ vectors
+
+
+def bits(x: float) -> int:
+    """Give the bits of a number."""
+    return int(struct.unpack("<q", struct.pack("<d", x))[0])
+
+
+class Vector:
+    """A vector of reals or integers in the text of a function.
+
+    Parameters
+    ----------
+    lines : list of str
+        The instructions of the function, to which operations are appended.
+    name : str
+    of : str
+        Its type.
+    """
+
+    def __init__(self, lines: list[str], name: str, of: str = REALS) -> None:
+        self.lines, self.name, self.of = lines, name, of
+
+    def op(self, text: str, of: str = "") -> Vector:
+        """Append an instruction."""
+        made = Vector(self.lines, f"%v{len(self.lines)}", of or self.of)
+        self.lines.append(f"  {made.name} = {text}")
+        return made
+
+    def like(self, x: Vector | float) -> str:
+        """Give the name of a vector, or the same constant as each element."""
+        if isinstance(x, Vector):
+            return x.name
+        one = f"i64 {x}" if self.of == WHOLES else f"double 0x{bits(x) & (2**64 - 1):016X}"
+        return f"<{', '.join([one] * WIDTH)}>"
+
+    def by(self, operation: str, x: Vector | float) -> Vector:
+        """Apply an operation to two vectors."""
+        return self.op(f"{operation} {self.of} {self.name}, {self.like(x)}")
+
+    def __add__(self, x: Vector | float) -> Vector:
+        return self.by("fadd" if self.of == REALS else "add", x)
+
+    def __sub__(self, x: Vector | float) -> Vector:
+        return self.by("fsub" if self.of == REALS else "sub", x)
+
+    def __mul__(self, x: Vector | float) -> Vector:
+        return self.by("fmul", x)
+
+    def __truediv__(self, x: Vector | float) -> Vector:
+        return self.by("fdiv", x)
+
+    def __neg__(self) -> Vector:
+        return self.op(f"fneg {REALS} {self.name}")
+
+    def __rsub__(self, x: float) -> Vector:
+        return self.op(f"fsub {REALS} {self.like(x)}, {self.name}")
+
+    def call(self, name: str, *args: Vector | float) -> Vector:
+        """Call an intrinsic function."""
+        given = ", ".join(f"{REALS} {self.like(x)}" for x in (self, *args))
+        return self.op(f"call {REALS} @llvm.{name}.v{WIDTH}f64({given})")
+
+    def cast(self, of: str) -> Vector:
+        """Give the same bits as a vector of another type."""
+        return self.op(f"bitcast {self.of} {self.name} to {of}", of)
+
+    def is_(self, comparison: str, x: Vector | float) -> Vector:
+        """Compare two vectors."""
+        return self.op(f"fcmp {comparison} {REALS} {self.name}, {self.like(x)}", TRUTHS)
+
+    def choose(self, then: Vector | float, orelse: Vector | float) -> Vector:
+        """Select by truths."""
+        like = Vector(self.lines, "").like
+        return self.op(f"select {TRUTHS} {self.name}, {REALS} {like(then)}, {REALS} {like(orelse)}", REALS)
+
+    def where(self, usual: Vector, other: Callable[[], Vector]) -> Vector:
+        """Select what is computed only if any number needs it; branches are taken for that."""
+        k, mask = len(self.lines), self.cast(f"i{WIDTH}")
+        self.lines.append(f"  br label %from{k}\nfrom{k}:")
+        none = self.op(f"icmp eq i{WIDTH} {mask.name}, 0").name
+        self.lines.append(f"  br i1 {none}, label %to{k}, label %any{k}\nany{k}:")
+        found = self.choose(other(), usual)
+        self.lines.append(f"  br label %last{k}\nlast{k}:\n  br label %to{k}\nto{k}:")
+        return self.op(f"phi {REALS} [{usual.name}, %from{k}], [{found.name}, %last{k}]", REALS)
+
+
+def fma(a: Vector, b: Vector | float, c: Vector | float) -> Vector:
+    """Write ``a b + c``, rounded once."""
+    return a.call("fma", b, c)
+
+
+# ------------------------------------------------------------ exp
+
+#: The table of `exp` has 2^(k / STEPS), as bits without k in the place of the exponent, after what rounding it lost.
+STEPS = 128
+SHIFT = 6755399441055744.0  # 1.5 * 2^52
+NEAR, FAR = 512.0, 1024.0
+INVERSE, HIGH, LOW = (float.fromhex(x) for x in ("0x1.71547652b82fep+7", "-0x1.62e42fefap-8", "-0x1.cf79abc9e3b3ap-47"))
+C2, C3, C4, C5 = (
+    float.fromhex(x)
+    for x in ("0x1.ffffffffffdbdp-2", "0x1.555555555543cp-3", "0x1.55555cf172b91p-5", "0x1.1111167a4d017p-7")
+)
+
+
+def table() -> list[int]:
+    """Give the table of `exp`.
+
+    Examples
+    --------
+    >>> [hex(n) for n in table()[:4]]
+    ['0x0', '0x3ff0000000000000', '0x3c9b3b4f1a88bf6e', '0x3feff63da9fb3335']
+    """
+    found = []
+    with localcontext() as context:
+        context.prec = 50
+        step = Decimal(2)
+        for _ in range(7):
+            step = step.sqrt()
+        for k in range(STEPS):
+            power = step**k
+            near = float(power)
+            lost = float(power / Decimal(near) - 1)
+            found += [bits(lost) if k else 0, bits(near) - (k << 52) // STEPS]
+    return found
+
+
+def exp(x: Vector) -> Vector:
+    """Write the exponential: 2^(k / STEPS) times a polynomial."""
+    rounded = fma(x, INVERSE, SHIFT)
+    k, n = rounded.cast(WHOLES), rounded - SHIFT
+    r = fma(n, LOW, fma(n, HIGH, x))
+    lost, near = looked_up(k.by("and", STEPS - 1).by("shl", 1))
+    scale, square = near + k.by("shl", 45), r * r
+    low = fma(fma(r, C3, C2), square, r + lost.cast(REALS))
+    tail = fma(square * square, fma(r, C5, C4), low)
+    s = scale.cast(REALS)
+    return x.call("fabs").is_("uge", NEAR).where(fma(s, tail, s), lambda: far(x, scale, tail))
+
+
+def far(x: Vector, scale: Vector, tail: Vector) -> Vector:
+    """Write the exponential where it may be subnormal or overflow, and of infinities and NaN."""
+    is_large = x.is_("ogt", 0.0)
+    found = is_large.choose(large(scale, tail), small(scale, tail))
+    found = x.call("fabs").is_("ult", FAR).choose(found, is_large.choose(INFINITY, 0.0))
+    return x.is_("uno", x).choose(x, found)
+
+
+def looked_up(at: Vector) -> tuple[Vector, Vector]:
+    """Read pairs of neighbours from the table of `exp`; return the first and the second ones."""
+    pairs = []
+    for k in range(WIDTH):
+        lane = at.op(f"extractelement {WHOLES} {at.name}, i64 {k}").name
+        place = at.op(f"getelementptr i64, ptr @powers, i64 {lane}").name
+        pairs.append(at.op(f"load <2 x i64>, ptr {place}, align 16", "<2 x i64>"))
+    lower, upper = shuffled(pairs[0], pairs[1], range(4)), shuffled(pairs[2], pairs[3], range(4))
+    return shuffled(lower, upper, range(0, 8, 2)), shuffled(lower, upper, range(1, 8, 2))
+
+
+def shuffled(a: Vector, b: Vector, places: Sequence[int]) -> Vector:
+    """Give some elements of two vectors."""
+    mask = ", ".join(f"i32 {k}" for k in places)
+    return a.op(f"shufflevector {a.of} {a.name}, {b.of} {b.name}, <{WIDTH} x i32> <{mask}>", WHOLES)
+
+
+def large(scale: Vector, tail: Vector) -> Vector:
+    """Write the end of `exp` where the scale may overflow, and the product must not."""
+    s = (scale - (1009 << 52)).cast(REALS)
+    return fma(s, tail, s) * 2.0**1009
+
+
+def small(scale: Vector, tail: Vector) -> Vector:
+    """Write the end of `exp` where the value may be subnormal: it is rounded once."""
+    s = (scale + (1022 << 52)).cast(REALS)
+    product = s * tail
+    y = s + product
+    high = y + 1.0
+    low = (1.0 - high) + y + ((s - y) + product)
+    return y.is_("olt", 1.0).choose((low + high) - 1.0, y) * 2.0**-1022
+
+
+# ------------------------------------------------------------ tanh
+
+INVERSE_LN2, LN2_HIGH, LN2_LOW = (
+    float.fromhex(x) for x in ("0x1.71547652b82fep+0", "0x1.62e42feep-1", "0x1.a39ef35793c76p-33")
+)
+Q1, Q2, Q3, Q4, Q5 = (
+    float.fromhex(x)
+    for x in (
+        "-0x1.11111111110f4p-5",
+        "0x1.a01a019fe5585p-10",
+        "-0x1.4ce199eaadbb7p-14",
+        "0x1.0cfca86e65239p-18",
+        "-0x1.afdb76e09c32dp-23",
+    )
+)
+#: The sizes at which the argument of `expm1` is reduced by one, and by more than one, multiple of log 2.
+ONCE, OFTEN = (float.fromhex(x) for x in ("0x1.62e43p-2", "0x1.0a2b2p+0"))
+
+
+def expm1(x: Vector) -> Vector:
+    """Write ``exp(x) - 1``, from -2 to 0 and from 2 to 44."""
+    size = x.call("fabs")
+    k = (x * INVERSE_LN2 + x.is_("olt", 0.0).choose(-0.5, 0.5)).call("trunc")
+    k = size.is_("olt", ONCE).choose(0.0, size.is_("olt", OFTEN).choose(-1.0, k))
+    high, low = fma(-k, LN2_HIGH, x), k * LN2_LOW
+    r = high - low
+    lost, half = (high - r) - low, r * 0.5
+    square = r * half
+    e = correction(r, half, square) * square
+    none = r - fma(e, r, -square)
+    e = fma(e - lost, r, -lost) - square
+    found = k.is_("oeq", -1.0).choose(fma(r - e, 0.5, -0.5), scaled_back(k, r, e))
+    return k.is_("oeq", 0.0).choose(none, found)
+
+
+def correction(r: Vector, half: Vector, square: Vector) -> Vector:
+    """Write the rational function by which ``exp(r) - 1`` is found from its first two terms."""
+    fourth = square * square
+    low = fma(fourth, fma(square, Q3, Q2), fma(square, Q1, 1.0))
+    p = fma(fourth * fourth, fma(square, Q5, Q4), low)
+    t = fma(-p, half, 3.0)
+    return (p - t) / fma(-r, t, 6.0)
+
+
+def scaled_back(k: Vector, r: Vector, e: Vector) -> Vector:
+    """Write the end of `expm1`: times a power of two, less one, which is subtracted where no bits are lost."""
+    exponent = (k + SHIFT).cast(WHOLES).by("shl", 52)
+
+    def scaled(x: Vector) -> Vector:
+        return (x.cast(WHOLES) + exponent).cast(REALS)
+
+    power = exponent.op(f"sub {WHOLES} {exponent.like(1023 << 52)}, {exponent.name}").cast(REALS)
+    between = e - r
+    last = scaled(1.0 - between) - 1.0
+    few, many = (1.0 - power) - between, (r - (e + power)) + 1.0
+    found = k.is_("ogt", 56.0).choose(last, scaled(k.is_("olt", 20.0).choose(few, many)))
+    return k.is_("ole", -2.0).choose(last, found)
+
+
+def tanh(x: Vector) -> Vector:
+    """Write the hyperbolic tangent."""
+    size = x.call("fabs")
+    twice, is_small = size * 2.0, size.is_("olt", 1.0)
+    t = expm1(is_small.choose(-twice, twice))
+    quotient = is_small.choose(-t, 2.0) / (t + 2.0)
+    z = is_small.choose(quotient, 1.0 - quotient)
+    z = size.is_("olt", 22.0).choose(z, 1.0)
+    z = size.is_("olt", 2.0**-55).choose(size, z)
+    return x.is_("uno", x).choose(x, z.call("copysign", x))
+
+
+def sech2(a: Vector, b: Vector) -> Vector:
+    """Write ``1 / cosh(a)^2`` for ``b = tanh(a)``; see ``functions.h``."""
+    square = b * b
+    e = exp(a.call("fabs") * -2.0)
+    above = e + 1.0
+    return square.is_("olt", 0.9).choose(1.0 - square, (e * 4.0) / (above * above))
+
+
+# ------------------------------------------------------------ a module
+
+#: What writes each function, and the number of its arguments.
+RULES: Mapping[str, Callable[..., Vector]] = MappingProxyType({"exp": exp, "tanh": tanh, "sech2": sech2})
+ARITIES: Mapping[str, int] = MappingProxyType({"exp": 1, "tanh": 1, "sech2": 2})
+
+
+def function(name: str) -> str:
+    """Write a function of vectors."""
+    lines: list[str] = []
+    args = [Vector(lines, f"%a{k}") for k in range(ARITIES[name])]
+    found = RULES[name](*args).name
+    params = ", ".join(f"{REALS} {a.name}" for a in args)
+    body = "\n".join(lines)
+    return f'define {REALS} @"{name_of(name)}"({params}) {{\n{body}\n  ret {REALS} {found}\n}}\n'
+
+
+def loop(name: str, callee: str, of: str, each: int) -> str:
+    """Write a function of arrays of arguments, an array of values, and their length, which calls another function."""
+    params = range(ARITIES[name])
+    reads = [
+        f"  %q{k} = getelementptr double, ptr %p{k}, i64 %i\n  %x{k} = load {of}, ptr %q{k}, align 8" for k in params
+    ]
+    return f"""
+define void @"loop.{callee}"({"".join(f"ptr %p{k}, " for k in params)}ptr %to, i64 %n) {{
+entry:
+  br label %step
+step:
+  %i = phi i64 [0, %entry], [%next, %step]
+{chr(10).join(reads)}
+  %y = call {of} @"{callee}"({", ".join(f"{of} %x{k}" for k in params)})
+  %at = getelementptr double, ptr %to, i64 %i
+  store {of} %y, ptr %at, align 8
+  %next = add i64 %i, {each}
+  %go = icmp slt i64 %next, %n
+  br i1 %go, label %step, label %done
+done:
+  ret void
+}}
+"""
+
+
+def text() -> str:
+    """Write a module of all functions, each with a loop that calls it, and one that calls the core's."""
+    powers = f"@powers = internal constant [{2 * STEPS} x i64] [{', '.join(f'i64 {n}' for n in table())}], align 16\n"
+    intrinsics = (("fabs", 1), ("trunc", 1), ("copysign", 2), ("fma", 3))
+    declared = [f"declare {REALS} @llvm.{n}.v{WIDTH}f64({', '.join([REALS] * k)})\n" for n, k in intrinsics]
+    declared += [f"declare double @te.{n}({', '.join(['double'] * k)})\n" for n, k in ARITIES.items()]
+    loops = [loop(n, *to) for n in RULES for to in ((name_of(n), REALS, WIDTH), (f"te.{n}", "double", 1))]
+    return "\n".join([powers, *declared, *map(function, RULES), *loops])
+
+
+def arguments(arity: int) -> list[NDArray[np.float64]]:
+    """Give arguments at which functions are compared: all sizes, the ends of all branches, infinities and NaN.
+
+    An algorithm with products and sums rounded once, and rounded twice, gives other bits for one number in a thousand.
+    """
+    steps = np.arange(1 << 16) * 0.6180339887498949
+    sizes = np.concatenate([2.0 ** (steps % 19.0 - 10.0), 2.0 ** (steps[: 1 << 10] % 90.0 - 80.0)])
+    ends = [0.0, NEAR, FAR, ONCE, OFTEN, 1.0, 22.0, 2.0**-54, 2.0**-55, 708.4, 709.78, 745.1, INFINITY, np.nan]
+    found = np.concatenate([sizes, *(np.nextafter(ends, to) for to in (0.0, INFINITY)), ends])
+    found = np.concatenate([found, -found])
+    found = found[: len(found) // WIDTH * WIDTH]
+    return [found, np.tanh(found)][:arity]

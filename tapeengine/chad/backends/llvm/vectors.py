@@ -1,0 +1,50 @@
+"""Which elementary functions of vectors have the bits of the core's functions of numbers, in this process."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tapeengine.chad.backends.llvm.compile import Compiled, binding, compiled
+from tapeengine.chad.backends.llvm.elementary import ARITIES, arguments, name_of, text
+
+__all__ = ["variants"]
+
+#: Without it `fma` is a slow call, and the C library computes otherwise.
+NEEDED = "fma"
+
+
+@functools.cache
+def library() -> Compiled:
+    """Compile all functions."""
+    return compiled(text())
+
+
+@functools.cache
+def variants() -> tuple[str, ...]:
+    """Name the functions that loops may call for vectors, and make them known to LLVM; none without `NEEDED`."""
+    if not binding().get_host_cpu_features().get(NEEDED):
+        return ()
+    found = tuple(name for name in ARITIES if not differing(name))
+    for name in found:
+        binding().add_symbol(name_of(name), library().address(name_of(name)))
+    return found
+
+
+def differing(name: str) -> int:
+    """Count the arguments for which a function has other bits than that of numbers."""
+    given = arguments(ARITIES[name])
+    ours, its = (values(callee, given) for callee in (name_of(name), f"te.{name}"))
+    return int(((ours.view(np.int64) != its.view(np.int64)) & ~(np.isnan(ours) & np.isnan(its))).sum())
+
+
+def values(callee: str, given: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Give the values of a function."""
+    found = np.empty_like(given[0])
+    places = [*given, found]
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(places), ctypes.c_int64)(library().address(f"loop.{callee}"))
+    run(*(x.ctypes.data for x in places), len(found))
+    return found

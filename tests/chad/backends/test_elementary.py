@@ -1,0 +1,112 @@
+"""Functions of four numbers at once have the bits of Python's functions, or are not used."""
+
+import math
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+pytest.importorskip("llvmlite", reason="native code needs llvmlite")
+
+from tapeengine.chad.backends.llvm import calling, elementary, vectors
+from tapeengine.chad.backends.llvm.compile import compiled, improved, machine
+
+needs_functions = pytest.mark.skipif(not vectors.variants(), reason="the C library has other algorithms")
+
+SIZES = (0, 1, 3, 4, 5, 4097)
+#: A fourth of the numbers, at which the functions take each of their branches.
+SPECIAL = [0.0, -0.0, 5e-324, -1e-310, 1e-20, 0.34657359, 1.0397208, -1.0, 21.9, 22.1, -40.0, -708.4, -745.13, -746.0]
+
+
+def exponentials(x: te.Vec) -> te.Vec:
+    return [math.exp(a) for a in x]
+
+
+def tangents(x: te.Vec) -> te.Vec:
+    return [math.tanh(a) for a in x]
+
+
+def tangents_of_sums(x: te.Vec) -> te.Vec:
+    return [math.tanh(sum(a * (0.5 + k) for k in range(3))) for a in x]
+
+
+def improve(program):
+    """Improve a program's code now, as happens after a long run."""
+    program.native.promote()
+    return program
+
+
+def numbers(n: int, seed: int) -> np.ndarray:
+    """Return numbers of all sizes and signs, and special ones."""
+    draw = np.random.default_rng(seed)
+    found = np.concatenate([draw.normal(size=n) * 10.0 ** draw.uniform(-9, 2.4, size=n), SPECIAL])
+    return draw.permutation(found)[:n] if n else found[:0]
+
+
+def both(program, x):
+    """Return the bits of a value and of its cotangent."""
+    value, back = te.vjp(program, x)
+    (found,) = back(np.cos(np.arange(len(x))))
+    return [a.hex() for a in (*map(float, value), *map(float, found))]
+
+
+@pytest.mark.parametrize("function", [exponentials, tangents, tangents_of_sums])
+def test_improved_code_has_the_bits_of_python_and_of_the_first_code(function):
+    fast, slow = te.program(function, backend="native"), te.program(function, backend="native")
+    both(fast, numbers(4, 0))
+    improve(fast)
+    for seed, n in enumerate(SIZES):
+        x = numbers(n, seed)
+        assert both(fast, x) == both(slow, x)
+        assert [float(a).hex() for a in te.vjp(fast, x)[0]] == [a.hex() for a in function([float(a) for a in x])]
+
+
+@pytest.mark.parametrize("bad", [709.9, math.inf, math.nan])
+def test_what_is_not_a_number_is_as_in_python(bad):
+    fast = te.program(exponentials, backend="native")
+    x = np.array([0.5, 1.0, 2.0, 3.0, 4.0])
+    te.vjp(fast, x)
+    improve(fast)
+    x[2] = bad
+    if bad == 709.9:
+        with pytest.raises(OverflowError):
+            te.vjp(fast, x)
+    else:
+        np.testing.assert_array_equal(te.vjp(fast, x)[0], np.exp(x))
+
+
+@needs_functions
+def test_loops_call_the_functions_of_vectors(monkeypatch):
+    fast = te.program(tangents, backend="native")
+    te.vjp(fast, numbers(5, 1))
+    texts = []
+    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    improve(fast)
+    found = str(improved(texts[-1], machine(2), is_full=True))
+    assert all(f"call <4 x double> @{elementary.name_of(name)}(" in found for name in ("tanh", "sech2"))
+
+
+def other_library(monkeypatch):
+    """Compile the functions once more, and return those whose bits differ from Python's."""
+    made = compiled(elementary.text())
+    monkeypatch.setattr(vectors, "library", lambda: made)
+    return {name for name in elementary.ARITIES if vectors.differing(name)}
+
+
+@needs_functions
+def test_functions_that_are_compiled_otherwise_are_not_used(monkeypatch):
+    monkeypatch.setattr(elementary, "fma", lambda a, b, c: a * b + c)
+    assert other_library(monkeypatch) == set(elementary.ARITIES)
+
+
+@needs_functions
+@pytest.mark.parametrize(("constant", "changed"), [("C3", {"exp", "sech2"}), ("Q2", {"tanh"})])
+def test_functions_of_another_algorithm_are_not_used(monkeypatch, constant, changed):
+    monkeypatch.setattr(elementary, constant, getattr(elementary, constant) * (1 + 1e-6))
+    assert other_library(monkeypatch) == changed
+
+
+def test_where_the_processor_lacks_what_they_need_no_functions_are_used(monkeypatch):
+    monkeypatch.setattr(vectors, "NEEDED", "no such feature")
+    assert vectors.variants.__wrapped__() == ()
