@@ -28,6 +28,7 @@ from tapeengine.chad.execute import Checked, Executable, kept
 from tapeengine.chad.infer import annotation_of, key_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
+from tapeengine.chad.kinds import ARRAY, NUMBER, depends, with_kinds
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.monoids import Monoid, OverMonoid
@@ -314,8 +315,8 @@ class Program(Enterable):
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
         assert self.wanted is not None  # before the short way: it says which lists are left to this one
-        self.native = executable.entry
-        if are_many and not self.native:
+        self.native = None if self.is_of_given_kind else executable.entry
+        if are_many and not self.native and not self.is_of_given_kind:
             self.many = executable.compiled
 
         own = tuple(map(kept, primals))
@@ -327,6 +328,7 @@ class Program(Enterable):
             return engine.vjp(self.python, *own, **named)
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
+        value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) is Checked and not others:
             return value, backpropagator
 
@@ -355,7 +357,18 @@ class Program(Enterable):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
             return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
 
-        return self._run(run, on_duals, (*primals, *others, tangents))
+        found = self._run(run, on_duals, (*primals, *others, tangents))
+        return self.with_kinds(found[0], (*primals, *others)), self.with_kinds(found[1], (*primals, *others))
+
+    @functools.cached_property
+    def is_of_given_kind(self) -> bool:
+        """Whether arguments decide which parts of the result are lists."""
+        return depends(self.executable.definition.kind)
+
+    def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
+        """Give a value, or its tangent, with the lists that it has in Python."""
+        kind = self.executable.definition.kind
+        return value if kind in (None, ARRAY, NUMBER) else with_kinds(kind, value, dict(zip(self.names, primals)))
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays."""

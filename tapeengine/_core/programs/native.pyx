@@ -86,10 +86,12 @@ cdef class Form:
         The class of a record.
     fields : tuple of str
         The names of its parts.
+    lists : int
+        The number of outer axes of a result that are lists: none, one or all.
     """
 
     cdef readonly Kind kind
-    cdef readonly int rank
+    cdef readonly int rank, lists
     cdef tuple items, fields
     cdef object cls
     cdef readonly bint discrete
@@ -98,11 +100,11 @@ cdef class Form:
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
 
-    def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=()):
+    def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
         if rank > TE_RANK:
             raise ValueError(f"an array of {rank} dimensions; the machine has at most {TE_RANK}")
         self.kind = <Kind> <int> ["float", "int", "bool", "tuple", "record", "rows", "box", "sum"].index(kind)
-        self.rank, self.cls, self.fields = rank, cls, fields
+        self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
         self.discrete = self.kind != FLOAT
         self.is_plain = self.kind == RECORD and only_stores(cls)
         self.fill(items)
@@ -617,7 +619,8 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
         w = c.registers[c.at[c.leaf]]
         c.leaf += 1
         if form.rank:
-            return give_array(w.p, like)
+            made = give_array(w.p, like)
+            return made if form.lists == 0 or cotangent else made.tolist() if form.lists == form.rank else list(made)
         return w.f if form.kind == FLOAT else w.i if form.kind == INT else w.i != 0
     made = PyTuple_New(PyTuple_GET_SIZE(form.items))
     for i in range(PyTuple_GET_SIZE(form.items)):

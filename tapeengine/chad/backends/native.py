@@ -13,12 +13,14 @@ from tapeengine.chad.intermediate.analysis import blocks, raises, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Const, For, Function, If, Operand, Statement, While
 from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.kinds import Kind, TupleOf, list_axes
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Array, Bool, Float, Int, Product, Type, is_discrete
 
 __all__ = [
     "form",
+    "form_of_result",
     "forms_of",
     "is_stepwise",
     "native",
@@ -75,7 +77,7 @@ def forms_of(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type]
 ) -> tuple[tuple[Form, ...], Form] | None:
     """Give the forms of the arguments and results of both passes; None if a value has no form, or other leaves."""
-    found = [form(of, classes) for of in (*(p.of for p in definition.params), definition.result)]
+    found = [*(form(p.of, classes) for p in definition.params), form_of_result(definition, classes)]
     forms = [f for f in found if f is not None]
     if len(forms) < len(found):
         return None
@@ -91,7 +93,8 @@ def tangent_forms(
 ) -> tuple[tuple[Form, ...], Form] | None:
     """Give the forms of the arguments and the result of a tangent function; None if a value has no form."""
     continuous = [p.of for p in definition.params if not is_discrete(p.of)]
-    found = [form(of, classes) for of in (*(p.of for p in definition.params), *continuous, definition.result)]
+    given = [form(of, classes) for of in (*(p.of for p in definition.params), *continuous)]
+    found = [*given, form_of_result(definition, classes)]
     forms = [f for f in found if f is not None]
     if len(forms) < len(found) or any(not is_continuous(f) for f in forms[len(definition.params) :]):
         return None
@@ -170,7 +173,12 @@ def same(a: Sequence[Form], b: Sequence[Form]) -> bool:
     return [(f.kind, f.rank) for f in a] == [(f.kind, f.rank) for f in b]
 
 
-def form(of: Type, classes: Mapping[str, type]) -> Form | None:
+def form_of_result(definition: Definition, classes: Mapping[str, type]) -> Form | None:
+    """Give the form of a program's result, with the lists that it has in Python."""
+    return form(definition.result, classes, definition.kind)
+
+
+def form(of: Type, classes: Mapping[str, type], kind: Kind = None) -> Form | None:
     """Give the form of the values of a type; None if a leaf is neither a number nor an array of numbers.
 
     Records with arrays have none either, because the passes could not protect them from changes in place.
@@ -179,9 +187,11 @@ def form(of: Type, classes: Mapping[str, type]) -> Form | None:
         case Float() | Int() | Bool():
             return Form(type(of).__name__.lower())
         case Array():
-            return array_form(of)
+            return array_form(of, kind)
         case Product(items, name, fields) if items:
-            parts = [f for f in (form(item, classes) for item in items) if f is not None]
+            kinds = kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
+            each = zip(items, kinds, strict=True)
+            parts = [f for f in (form(item, classes, k) for item, k in each) if f is not None]
             if len(parts) < len(items):
                 return None
             if name and any(leaf.rank for part in parts for leaf in part.leaves()):
@@ -192,14 +202,15 @@ def form(of: Type, classes: Mapping[str, type]) -> Form | None:
     return None
 
 
-def array_form(of: Type) -> Form | None:
+def array_form(of: Type, kind: Kind) -> Form | None:
     """Give the form of an array of numbers."""
     rank = 0
     while isinstance(of, Array):
         of, rank = of.element, rank + 1
     if rank > MOST_AXES or not isinstance(of, Float | Int | Bool):
         return None
-    return Form(type(of).__name__.lower(), rank)
+    lists = list_axes(kind, rank)
+    return None if lists is None else Form(type(of).__name__.lower(), rank, lists=lists)
 
 
 def leaf(of: FormType) -> Form:

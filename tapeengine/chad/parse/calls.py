@@ -13,7 +13,7 @@ from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Lifted, Local
-from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of
+from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.parse.types import class_fields
@@ -144,11 +144,6 @@ def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
         return Tuple(tuple(items), of)
 
     return p.let("r", record, with_others)
-
-
-def with_args(node: ast.Call, args: list[ast.expr]) -> ast.Call:
-    """Give a call with other arguments, at the same place in the text."""
-    return ast.copy_location(ast.Call(node.func, args, node.keywords), node)
 
 
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:

@@ -12,6 +12,7 @@ from tapeengine.chad.parse.grids import element, rows
 from tapeengine.chad.parse.membership import membership
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import MISSING, Env, Parser, Unresolved
+from tapeengine.chad.parse.whole import items_of
 from tapeengine.chad.terms import (
     Branch,
     Case,
@@ -92,16 +93,8 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         items = [constant(p, node, v) for v in value]
         if isinstance(value, tuple):
             return Tuple(tuple(items))
-        return elements(p, node, items)
+        return items_of(p, node, items)
     p.error(node, f"a value of type {type(value).__name__} is not in the language", "pass it as an argument")
-
-
-def elements(p: Parser, node: ast.AST, items: list[Term]) -> Term:
-    """An array of items, brought to one type."""
-    of = items[0].type
-    for item in items[1:]:
-        of = p.unify(node, of, item.type)
-    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
 
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
@@ -371,7 +364,7 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:
         return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
-    return elements(p, node, items)
+    return items_of(p, node, items)
 
 
 def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:

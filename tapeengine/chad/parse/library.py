@@ -7,13 +7,14 @@ methods of arrays.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
-from tapeengine.chad.parse.expressions import condition, elements, expression, tested
-from tapeengine.chad.parse.parameters import of_all
+from tapeengine.chad.parse.expressions import condition, expression, tested
+from tapeengine.chad.parse.parameters import of_all, with_args
 from tapeengine.chad.parse.reshaping import RESHAPING, reshaped
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array, element, numbers
@@ -34,11 +35,12 @@ from tapeengine.chad.terms import (
     Size,
     Term,
     Total,
+    Tuple,
     Var,
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product
 
 __all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
@@ -179,7 +181,7 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
             return p.let("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
         terms = args_of(p, node, env)
         if key is not None:
-            return by_key(p, node, elements(p, node, terms), None)
+            return by_key(p, node, whole.items_of(p, node, terms), None)
         result = terms[0]
         for term in terms[1:]:
             result = numeric.maximum(p, node, which, result, term)
@@ -304,13 +306,36 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     """``list(xs)``, ``np.array(xs)``, ``np.asarray(xs)``: the array itself."""
     first = node.args[0]
-    lazy = (range, zip, enumerate, reversed)
-    if isinstance(first, ast.Call) and p.static(first.func, env) in lazy:
+    if isinstance(first, ast.Call) and p.static(first.func, env) in LAZY:
         over = p.grammar.iteration(p, first, env)
         i = p.fresh("i", INT)
         made: Term = over.around(Build(over.size, i, over.item(i)))
         return made
     return array(p, node, expression(p, first, env))
+
+
+#: What gives its elements one by one.
+LAZY = (range, zip, enumerate, reversed, itertools.pairwise, itertools.product, itertools.combinations)
+
+
+def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``tuple(xs)``: a tuple itself; an array stands for a tuple of any length."""
+    if isinstance(node.args[0], ast.List | ast.Tuple):
+        return Tuple(tuple(expression(p, item, env) for item in node.args[0].elts))
+    if isinstance(node.args[0], ast.Call):
+        return listed(p, node, env)
+    found = expression(p, node.args[0], env)
+    return found if isinstance(found.type, Product) else array(p, node, found)
+
+
+def chained(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.chain(xs, ys, ...)``."""
+    parts = [listed(p, with_args(node, [a]), env) for a in node.args]
+    result = parts[0]
+    for part in parts[1:]:
+        of = p.unify(node, result.type, part.type)
+        result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
+    return result
 
 
 def next_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -432,6 +457,8 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.map": map_,
         "builtins.filter": filter_,
         "builtins.list": listed,
+        "builtins.tuple": tuple_,
+        "itertools.chain": chained,
         "builtins.float": float_,
         "builtins.next": next_,
         "itertools.accumulate": accumulated,

@@ -14,6 +14,7 @@ from tapeengine.chad.parse.names import jumps, uses
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.statements import Flow, assign_one, block, joined, packed, same_type, value_at
+from tapeengine.chad.parse.whole import array as as_array
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -36,7 +37,22 @@ from tapeengine.chad.terms import (
     While,
     lit,
 )
-from tapeengine.chad.types import BOOL, INT, NEVER, UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, show
+from tapeengine.chad.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    UNIT,
+    Array,
+    Bool,
+    Float,
+    Int,
+    Named,
+    Product,
+    Sum,
+    Type,
+    show,
+)
 
 __all__ = ["comprehension", "for_statement", "iteration", "while_statement"]
 
@@ -67,14 +83,19 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
             case "enumerate" if len(args) in (1, 2):
                 return _enumerate(p, node, env)
             case "zip":
-                for keyword in node.keywords:
-                    if keyword.arg != "strict" or not isinstance(keyword.value, ast.Constant) or keyword.value.value:
-                        p.error(keyword.value, "zip with strict", "leave it out: a loop ends with the shortest array")
-                return _zip([iteration(p, a, env) for a in args])
+                return _zip([iteration(p, a, env) for a in args], is_strict(p, node))
+            case "itertools.pairwise" if len(args) == 1:
+                return _pairwise(iteration(p, args[0], env))
+            case "itertools.product" if args:
+                return _product([iteration(p, a, env) for a in args])
+            case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
+                return _combinations(p, iteration(p, args[0], env))
             case "reversed" if len(args) == 1:
                 inner = iteration(p, args[0], env)
                 return Iteration(inner.size, lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i)), inner.lets)
     array = expression(p, node, env)
+    if isinstance(array.type, Product) and array.type.items and p.is_sequence(array.type):
+        array = as_array(p, node, array)
     if not isinstance(array.type, Array):
         p.error(node, f"a loop runs over a range or an array, not over {show(array.type)}", "use range(...)")
     if isinstance(array, Var):
@@ -147,13 +168,70 @@ def _sized(p: Parser, size: Term, item: Callable[[Term], Term], counts: bool = F
     return Iteration(var, item, ((var, size),), counts)
 
 
-def _zip(parts: Sequence[Iteration]) -> Iteration:
+def is_strict(p: Parser, node: ast.Call) -> bool:
+    """Tell whether a zip refuses arrays of different sizes."""
+    given = {k.arg: k.value for k in node.keywords}
+    strict = given.pop("strict", ast.Constant(False))
+    if given or not isinstance(strict, ast.Constant):
+        p.error(node, "zip takes strict=True or strict=False written out", "write zip(a, b, strict=True)")
+    return bool(strict.value)
+
+
+def _zip(parts: Sequence[Iteration], is_strict: bool) -> Iteration:
     size = parts[0].size
     for part in parts[1:]:
         if part.size != size:
-            size = Op("imin", (size, part.size), INT)
+            size = Op("iequal" if is_strict else "imin", (size, part.size), INT)
     lets = tuple(pair for part in parts for pair in part.lets)
     return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), lets)
+
+
+def _pairwise(of: Iteration) -> Iteration:
+    """``itertools.pairwise(xs)``."""
+    size = Op("imax", (_minus(of.size, lit(1)), lit(0)), INT)
+    return Iteration(size, lambda i: Tuple((of.item(i), of.item(_plus(i, 1)))), of.lets)
+
+
+def _product(parts: Sequence[Iteration]) -> Iteration:
+    """``itertools.product(xs, ys, ...)``: the last one runs fastest."""
+    size = parts[0].size
+    for part in parts[1:]:
+        size = Op("imul", (size, part.size), INT)
+
+    def item(k: Term) -> Term:
+        return Tuple(tuple(part.item(i) for part, i in zip(parts, digits([p.size for p in parts], k), strict=True)))
+
+    return Iteration(size, item, tuple(pair for part in parts for pair in part.lets))
+
+
+def digits(sizes: Sequence[Term], k: Term) -> list[Term]:
+    """Give an index along each axis for a place in C order."""
+    places: list[Term] = []
+    for size in reversed(sizes[1:]):
+        places.append(Op("imod", (k, size), INT))
+        k = Op("ifloordiv", (k, size), INT)
+    return [k, *reversed(places)]
+
+
+def _combinations(p: Parser, of: Iteration) -> Iteration:
+    """``itertools.combinations(xs, 2)``: pairs i < j; the root that gives j for a place is exact below 2 ** 50."""
+    n = of.size
+    size = Op("ifloordiv", (Op("imul", (n, _minus(n, lit(1))), INT), lit(2)), INT)
+
+    def item(k: Term) -> Term:
+        """Count from the last pair backwards: row r from the end has r + 1 pairs."""
+        back = Op("real", (_minus(_minus(size, lit(1)), k),), FLOAT)
+        root = Op("sqrt", (Op("add", (Op("mul", (lit(8.0), back)), lit(1.0))),))
+        row = Op("trunc", (Op("div", (Op("sub", (root, lit(1.0))), lit(2.0))),), INT)
+        return p.let("row", row, lambda r: pair(k, r))
+
+    def pair(k: Term, r: Term) -> Term:
+        after = Op("ifloordiv", (Op("imul", (r, _plus(r, 1)), INT), lit(2)), INT)
+        i = _minus(_minus(n, lit(2)), r)
+        j = Op("iadd", (_minus(k, _minus(_minus(size, _plus(r, 1)), after)), _plus(i, 1)), INT)
+        return Tuple((of.item(i), of.item(j)))
+
+    return Iteration(size, item, of.lets)
 
 
 def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Callable[[Env], Term]) -> Term:
@@ -204,11 +282,7 @@ def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     index = p.fresh("k", INT)
 
     def within(k: Term, body: Callable[[Env], Term]) -> Term:
-        places: list[Term] = []
-        for size in reversed(sizes[1:]):
-            places.append(Op("imod", (k, size), INT))
-            k = Op("ifloordiv", (k, size), INT)
-        return _bind_all(p, list(zip(node.generators, overs, [k, *reversed(places)], strict=True)), env, body)
+        return _bind_all(p, list(zip(node.generators, overs, digits(sizes, k), strict=True)), env, body)
 
     tests = [test for g in node.generators for test in g.ifs]
     made = _filtered(p, total, index, tests, within, node.elt)

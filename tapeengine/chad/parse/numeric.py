@@ -165,7 +165,7 @@ def numbers_of(of: Type) -> Type:
 
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
     """Python's operations on lists: ``xs * n`` repeats and ``xs + ys`` joins; None for another operation."""
-    lists = [p.is_list(side) for side in (node.left, node.right)]
+    lists = [p.is_list(n) and isinstance(t.type, Array) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Mult) and lists in ([True, False], [False, True]):
         items, size = (left, right) if lists[0] else (right, left)
         if size.type == INT:

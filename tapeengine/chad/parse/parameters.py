@@ -15,7 +15,7 @@ from tapeengine.chad.types import Type
 
 __all__ = [
     "Parameters", "arguments", "bound", "no_other_keywords", "of_all", "of_program", "own_parameters",
-    "parameter_names", "parameters_of",
+    "parameter_names", "parameters_of", "with_args",
 ]  # fmt: skip
 
 
@@ -100,6 +100,11 @@ def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[A
     if len(given.read) < len(given):
         p.error(node, "there is no such argument in the language", "leave out what stands after the others")
     return term
+
+
+def with_args(node: ast.Call, args: list[ast.expr]) -> ast.Call:
+    """Give a call with other arguments, at the same place in the text."""
+    return ast.copy_location(ast.Call(node.func, args, node.keywords), node)
 
 
 class Given(list[Any]):

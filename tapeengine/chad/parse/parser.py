@@ -49,7 +49,9 @@ class ProgramParser(Parser):
         if result is not None:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
-        self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term)
+        self.definitions[self.symbol] = Definition(
+            self.symbol, params, term.type, term, self.kinds.names.get(f"{self.tree.name}()")
+        )
         places = ((node, operands, self.first + getattr(node, "lineno", 1) - 1) for node, operands in self.operands)
         wanted = tuple({operands: Wanted(operands, f"line {line}") for _, operands, line in places}.values())
         of = (self.table.named, self.table.classes, self.programs, self.primitives)

@@ -15,7 +15,8 @@ from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.chad.parse.desugar import Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
-from tapeengine.chad.parse.lists import Given, Kinds, ListOf, Results, parameters_of
+from tapeengine.chad.kinds import Given, ListOf
+from tapeengine.chad.parse.lists import Kinds, Results, parameters_of
 from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
@@ -303,6 +304,10 @@ class Parser:
         """Record the arguments of another program, which may use them as arrays."""
         kinds = zip(names, map(self.kinds.of, given), strict=False)
         self.passed.append(Passed(program, tuple(kinds)))
+
+    def is_sequence(self, of: Product) -> bool:
+        """Tell whether a product is a tuple in Python, which has items by position."""
+        return not of.name or issubclass(self.table.classes[of.name], tuple)
 
     def is_list(self, node: ast.expr) -> bool:
         """Tell whether an expression gives a Python list."""

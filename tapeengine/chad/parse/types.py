@@ -111,7 +111,7 @@ class TypeTable:
             return self._union(args)
         if origin is tuple:
             if Ellipsis in args:
-                raise UnknownType("a tuple of any length is an Array: write te.Array[...]")
+                return Array(self(args[0]))
             return Product(tuple(map(self, args)))
         if origin is list or getattr(origin, "__name__", "") == "Array":
             return Array(self(args[0]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine.chad.parse import arrays, numeric
@@ -17,6 +17,7 @@ from tapeengine.chad.terms import (
     If,
     Map,
     Op,
+    Proj,
     Replicate,
     Scan,
     Scatter,
@@ -30,16 +31,27 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, 
 
 __all__ = [
     "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
-    "is_infinite", "length", "like", "norm", "numbers", "outer", "power", "product", "quotient_and_rest", "replicate",
+    "is_infinite", "items_of", "length", "like", "norm", "numbers", "outer", "power", "product", "quotient_and_rest", "replicate",
     "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
 ]  # fmt: skip
 
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Require an array."""
+    """Require an array; a tuple of items of one type is one."""
+    if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
+        count = len(term.type.items)
+        return p.let("t", term, lambda t: items_of(p, node, [Proj(t, k) for k in range(count)]))
     if not isinstance(term.type, Array):
         p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
     return term
+
+
+def items_of(p: Parser, node: ast.AST, items: Sequence[Term]) -> Elements:
+    """Give an array of items, brought to one type."""
+    of = items[0].type
+    for item in items[1:]:
+        of = p.unify(node, of, item.type)
+    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
 
 
 def element(term: Term) -> Any:

@@ -13,7 +13,7 @@ from tapeengine.chad.backends.llvm.forms import Forms
 from tapeengine.chad.backends.llvm.layout import linear
 from tapeengine.chad.backends.llvm.module import Entry, Pass, module
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.native import form, forms_of, leaf, same, tangent_forms, tangent_of
+from tapeengine.chad.backends.native import form_of_result, forms_of, leaf, same, tangent_forms, tangent_of
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import Const, Function, Operand, Program
@@ -173,7 +173,7 @@ def native_references(
     again : callable
     """
     forms = Forms(types, classes)
-    inward, outward = tuple(forms(p.of) for p in definition.params), form(definition.result, classes)
+    inward, outward = tuple(forms(p.of) for p in definition.params), form_of_result(definition, classes)
     forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
     if outward is None or sum(f.width for f in inward) != len(forward.params):
         return None
