@@ -38,6 +38,7 @@ from tapeengine.chad.parse.parser import ProgramParser
 from tapeengine.chad.parse.state import Parsed
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
 from tapeengine.chad.registered import find
+from tapeengine.chad.signatures import by_position, defaults_of, names_of
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.default import default_engine
@@ -209,7 +210,7 @@ class Program(Enterable):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
-        return Executable(*self.linked, python=self.python, backend=self.backend)
+        return Executable(*self.linked, python=self.by_position, backend=self.backend)
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -325,7 +326,7 @@ class Program(Enterable):
             if holds_traced((own, others)) and self.is_twice_differentiable:
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
-            return engine.vjp(self.python, *own, **named)
+            return engine.vjp(self.by_position, *own, **dict(zip(self.names[len(own) :], others, strict=True)))
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
         value = self.with_kinds(value, (*own, *others))
@@ -355,7 +356,7 @@ class Program(Enterable):
         def on_duals() -> tuple[Any, Any]:
             if holds_traced((primals, tangents)) and self.is_twice_differentiable:
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
-            return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
+            return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
         return self.with_kinds(found[0], (*primals, *others)), self.with_kinds(found[1], (*primals, *others))
@@ -407,12 +408,17 @@ class Program(Enterable):
     @property
     def arity(self) -> int:
         """How many arguments there are."""
-        return self.function.__code__.co_argcount
+        return len(names_of(self.function))
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the parameters."""
-        return self.function.__code__.co_varnames[: self.arity]
+        """The names of the parameters, those by name only last."""
+        return names_of(self.function)
+
+    @functools.cached_property
+    def by_position(self) -> Callable[..., Any]:
+        """The same as `python`, with arguments by position for parameters by name only."""
+        return by_position(self.python)  # type: ignore[no-any-return]
 
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""
@@ -463,7 +469,7 @@ class Program(Enterable):
         """Run the plain program, which raises what it raises; or say that it does not take these arguments."""
         try:
             with numpy.errstate(all="ignore"):
-                return self.python(*given[: self.arity])
+                return self.by_position(*given[: self.arity])
         except ERRORS:
             raise
         except Exception:  # an argument that only the typed program takes
@@ -471,13 +477,11 @@ class Program(Enterable):
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
+        names, values = self.names[given:], defaults_of(self.function)
         if named:
             bound = inspect.signature(self.function).bind(*[None] * given, **named)
-            bound.apply_defaults()
-            return bound.args[given:]
-        values = self.function.__defaults__ or ()
-        missing = self.function.__code__.co_argcount - given
-        return values[-missing:] if 0 < missing <= len(values) else ()
+            values = {**values, **bound.arguments}
+        return tuple(values[n] for n in names) if set(names).issubset(values) else ()
 
 
 class Along(Program):
@@ -507,7 +511,7 @@ class Along(Program):
     def python(self) -> Callable[..., Any]:
         """The same on dual numbers."""
         n = self.base.arity
-        return lambda *xs: default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
+        return lambda *xs: default_engine().jvp(self.base.by_position, xs[:n], tuple(map(without_discrete, xs[n:])))
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""
@@ -583,8 +587,7 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
     >>> unannotated(f)
     ('y', 'z')
     """
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return tuple(name for name in names if name not in function.__annotations__)
+    return tuple(name for name in names_of(function) if name not in function.__annotations__)
 
 
 def has_infinity(value: Any, nan_only: bool = False) -> bool:

@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tapeengine.chad.kinds import ANY, ARRAY, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from tapeengine.chad.parse.names import parameters
 
 __all__ = ["Kinds", "Results", "extended", "parameters_of", "substituted"]
 
@@ -231,7 +232,7 @@ class Element(ast.expr):
 
 def parameters_of(function: ast.FunctionDef | ast.Lambda) -> tuple[str, ...]:
     """Give the names of a function's parameters, by position."""
-    return tuple(a.arg for a in (*function.args.posonlyargs, *function.args.args))
+    return tuple(a.arg for a in parameters(function.args))
 
 
 def functions_in(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.parse.aliases import changes
-from tapeengine.chad.parse.names import assigned, renaming
+from tapeengine.chad.parse.names import assigned, parameters, renaming
 
 __all__ = ["READING", "changed_in", "shared"]
 
@@ -42,8 +42,8 @@ def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
     """
     reasons: dict[str, str | None] = {}
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
-        parameters = {a.arg for a in (*scope.args.posonlyargs, *scope.args.args)}
-        reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in parameters))
+        given = {a.arg for a in parameters(scope.args)}
+        reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
         for statement in scope.body:
             _statement(statement, reasons)
     _spread(function, reasons)

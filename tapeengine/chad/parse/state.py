@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.kinds import Given, ListOf
 from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.chad.parse.desugar import Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
-from tapeengine.chad.kinds import Given, ListOf
 from tapeengine.chad.parse.lists import Kinds, Results, parameters_of
 from tapeengine.chad.parse.liveness import live_after
+from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids
@@ -410,11 +411,15 @@ class Parser:
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
         """Read the parameters and the result type of a def."""
         a = node.args
-        if a.vararg or a.kwarg or a.kwonlyargs:
-            self.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
-        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in (*a.posonlyargs, *a.args))
+        self.refuse_stars(node)
+        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
         result = None if node.returns is None else self.annotated(node.returns, node, "the result")
         return params, result
+
+    def refuse_stars(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        """Refuse any number of arguments."""
+        if node.args.vararg or node.args.kwarg:
+            self.error(node, "a parameter with *", "give the arguments names, or one parameter an array or a tuple")
 
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""

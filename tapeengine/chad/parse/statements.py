@@ -22,7 +22,7 @@ from tapeengine.chad.parse.closures import (
 from tapeengine.chad.parse.expressions import condition, expression, narrowing
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
-from tapeengine.chad.parse.names import bound_by, ends, jumps, surely_assigned, uses
+from tapeengine.chad.parse.names import bound_by, ends, jumps, parameters, surely_assigned, uses
 from tapeengine.chad.parse.parameters import bound
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.scopes import original
@@ -455,7 +455,7 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
     of, lets = own_parameters(p, node, env)
     if result is None:
         p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
-    names = tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args))
+    names = tuple(a.arg for a in parameters(node.args))
     captured = tuple(n for n in captures(uses(node.body), env) if not isinstance(env[n], Lifted))
     name = p.names(original(f"{p.symbol}_{node.name}"))
     lifted = Lifted(name, captured, tuple(v.of for v in params), result, of)

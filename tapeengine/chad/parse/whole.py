@@ -31,8 +31,8 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, 
 
 __all__ = [
     "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
-    "is_infinite", "items_of", "length", "like", "norm", "numbers", "outer", "power", "product", "quotient_and_rest", "replicate",
-    "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
+    "is_infinite", "items_of", "length", "like", "norm", "numbers", "outer", "power", "product",
+    "quotient_and_rest", "replicate", "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
 ]  # fmt: skip
 
 
