@@ -415,6 +415,8 @@ def kept(x: Any) -> Any:
     """Give the value of an argument for a backpropagator to keep; small arrays are copied, since they may change."""
     if type(x) is np.ndarray:
         return x.copy() if x.nbytes <= COPIED else x
+    if type(x) is dict:
+        return {key: kept(part) for key, part in x.items()}
     return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
 
 

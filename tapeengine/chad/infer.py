@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.annotations import Array
+from tapeengine.chad.annotations import Array, Fields
+from tapeengine.chad.types import Text, show
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
@@ -47,6 +48,10 @@ def annotation_of(value: Any, name: str) -> Any:
         return _of_list(value, name)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return tuple[tuple(annotation_of(part, name) for part in value)]  # type: ignore[misc]
+    if isinstance(value, str):
+        return Text(value=value)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return Fields(tuple((key, annotation_of(part, name)) for key, part in value.items()))
     if hasattr(type(value), "__annotations__"):
         return type(value)
     raise UnsupportedError(
@@ -77,6 +82,10 @@ def key_of(annotation: Any) -> str:
         return str(annotation.__name__)
     if isinstance(annotation, Array):
         return f"Array[{key_of(annotation.element)}]"
+    if isinstance(annotation, Text):
+        return show(annotation)
+    if isinstance(annotation, Fields):
+        return f"{{{', '.join(f'{key!r}: {key_of(part)}' for key, part in annotation.by_key)}}}"
     args = getattr(annotation, "__args__", None)
     if args is not None:
         return f"tuple[{', '.join(map(key_of, args))}]"

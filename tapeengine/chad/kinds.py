@@ -113,6 +113,8 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any]) -> Any:
         case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
             each = zip(dataclasses.fields(value), items, strict=True)
             return type(value)(*(with_kinds(k, getattr(value, f.name), given) for f, k in each))
+        case TupleOf(items) if isinstance(value, dict):
+            return {key: with_kinds(k, part, given) for (key, part), k in zip(value.items(), items, strict=True)}
         case Given(places):
             likes = [part_at(given, *place) for place in places]
             return as_listed(next((x for x in likes if isinstance(x, list)), None), value)

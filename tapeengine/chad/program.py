@@ -35,7 +35,7 @@ from tapeengine.chad.monoids import Monoid, OverMonoid
 from tapeengine.chad.ordinary import holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
-from tapeengine.chad.parse.state import Parsed
+from tapeengine.chad.parse.state import Parsed, unannotated
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
 from tapeengine.chad.registered import find
 from tapeengine.chad.signatures import by_position, defaults_of, names_of
@@ -575,19 +575,6 @@ def listed(value: Any, cotangent: Any) -> Any:
     if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
         return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
     return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
-
-
-def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Give the parameters of a function that have no annotation.
-
-    Examples
-    --------
-    >>> def f(x: float, y, z) -> float:
-    ...     return x + y + z
-    >>> unannotated(f)
-    ('y', 'z')
-    """
-    return tuple(name for name in names_of(function) if name not in function.__annotations__)
 
 
 def has_infinity(value: Any, nan_only: bool = False) -> bool:

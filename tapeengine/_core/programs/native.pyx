@@ -232,6 +232,12 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
     return True
 
 
+cdef object field_of(Form form, x, Py_ssize_t i):
+    """A field of a record, or a value of a dict; None where a dict has none, which no form takes."""
+    name = <object> PyTuple_GET_ITEM(form.fields, i)
+    return x.get(name) if form.cls is dict else getattr(x, name)
+
+
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
     """Write the leaves of a value into their registers; return False if it does not have this form."""
     cdef te_word *to
@@ -253,7 +259,7 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
         return False
     c.records += 1
     for i in range(PyTuple_GET_SIZE(form.items)):
-        part = getattr(x, <str> PyTuple_GET_ITEM(form.fields, i))
+        part = field_of(form, x, i)
         if not take(<Form> PyTuple_GET_ITEM(form.items, i), part, c, memory):
             return False
     c.records -= 1
@@ -339,7 +345,7 @@ cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
                 return False
         for i in range(PyTuple_GET_SIZE(form.items)):
             part = <Form> PyTuple_GET_ITEM(form.items, i)
-            y = getattr(x, <str> PyTuple_GET_ITEM(form.fields, i)) if form.kind == RECORD else x[i]
+            y = field_of(form, x, i) if form.kind == RECORD else x[i]
             if not fill(part, y, to, c, depth):
                 return False
             to += part.width
@@ -602,7 +608,7 @@ cdef inline object part_like(Form form, object like, Py_ssize_t i):
     if form.kind == TUPLE and like is not None:
         return <object> PyTuple_GET_ITEM(like, i)
     if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).has_array:
-        return getattr(like, <str> PyTuple_GET_ITEM(form.fields, i))
+        return field_of(form, like, i)
     return None
 
 
@@ -633,6 +639,8 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
 cdef object record_of(Form form, tuple parts):
     """Make a record; if its constructor only stores the fields, it is not called."""
     cdef Py_ssize_t i
+    if form.cls is dict:
+        return dict(zip(form.fields, parts))
     if not form.is_plain:
         return form.cls(*parts)
     made = te_instance(form.cls, ())

@@ -188,7 +188,7 @@ def form(of: Type, classes: Mapping[str, type], kind: Kind = None) -> Form | Non
             return Form(type(of).__name__.lower())
         case Array():
             return array_form(of, kind)
-        case Product(items, name, fields) if items:
+        case Product(items, name, fields) if items or name:
             kinds = kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
             each = zip(items, kinds, strict=True)
             parts = [f for f in (form(item, classes, k) for item, k in each) if f is not None]

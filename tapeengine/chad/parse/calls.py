@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.parse import library
+from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
 from tapeengine.chad.parse.expressions import expression
@@ -65,9 +65,11 @@ REFUSED: Mapping[str, str] = MappingProxyType(
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
+    found = p.static(node.func, env)
+    if found is dict:
+        return dicts.called(p, node, env)
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
         p.error(node, "* and ** in a call", "write the arguments out")
-    found = p.static(node.func, env)
     if found is not MISSING:
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
@@ -79,6 +81,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
             return replaced(p, node, expression(p, node.args[0], env), env)
     elif isinstance(node.func, ast.Attribute):
         receiver = expression(p, node.func.value, env)
+        if dicts.is_dict(receiver):
+            return dicts.method(p, node, receiver, node.func.attr, env)
         if node.func.attr == "_replace" and not node.args:
             return replaced(p, node, receiver, env)
         own = method_of(p, receiver, node.func.attr)

@@ -53,8 +53,8 @@ def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, t
     """Define a local function for the following statements, around which its instances are bound."""
     parameters, lets = own_parameters(p, node, env)
     result = None
-    if isinstance(node, ast.FunctionDef) and node.returns is not None:
-        result = p.annotated(node.returns, node, "the result")
+    if isinstance(node, ast.FunctionDef):
+        result = p.result_type(node)
     used = uses(node.body if isinstance(node, ast.FunctionDef) else [node.body])
     local_names = _own_names(node)
     captured = captures(used, env)
@@ -88,7 +88,7 @@ def own_parameters(
     args = parameters(node.args)
     p.refuse_stars(node)
     types: list[Type | None] = [
-        None if a.annotation is None else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
+        None if p.is_vague(a.annotation) else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
     ]
     found: list[Term | None] = [None] * len(args)
     lets: list[tuple[Var, Term]] = []

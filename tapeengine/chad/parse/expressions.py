@@ -27,9 +27,9 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Text, Type, show
 
-__all__ = ["condition", "expression", "narrowing", "tested"]
+__all__ = ["condition", "expression", "narrowing", "tested", "text"]
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
@@ -58,9 +58,11 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
                 wanted.items if isinstance(wanted, Product) and len(wanted.items) == len(elts) else [None] * len(elts)
             )
             return Tuple(tuple(expression(p, e, env, w) for e, w in zip(elts, items, strict=True)))
+        case ast.Dict():
+            return dict_display(p, node, env)
         case ast.List(elts=elts):
             return list_display(p, node, elts, env, wanted)
-        case ast.Subscript(slice=ast.Constant()) if (value := p.known(node, env)) is not MISSING:
+        case ast.Subscript() if (value := p.known(node, env)) is not MISSING:
             return constant(p, node, value)
         case ast.Subscript() if (cell := indices(node)) is not None and p.is_grid(cell[0]) and cell[0] in env:
             at = (p.coerce(i, expression(p, i, env), INT) for i in cell[1:])
@@ -73,6 +75,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return lambda_(p, node, env, wanted)
         case ast.ListComp() | ast.GeneratorExp():
             return p.grammar.comprehension(p, node, env)
+        case ast.DictComp():
+            return p.grammar.dict_comprehension(p, node, env)
         case ast.Call():
             return p.grammar.call(p, node, env, wanted)
         case ast.NamedExpr(target=ast.Name(id=bound)):
@@ -86,6 +90,11 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return Tuple(())
     if isinstance(value, bool | int | float):
         return lit(value)
+    if isinstance(value, str):
+        return text(p, value)
+    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        items = {key: constant(p, node, part) for key, part in value.items()}
+        return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
     if hasattr(value, "tolist"):
         value = value.tolist()
         return constant(p, node, value)
@@ -95,6 +104,37 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
             return Tuple(tuple(items))
         return items_of(p, node, items)
     p.error(node, f"a value of type {type(value).__name__} is not in the language", "pass it as an argument")
+
+
+def text(p: Parser, value: str) -> Term:
+    """A text: its type is its value."""
+    return Tuple((), p.translated(Text(value=value), p.tree, "a text"))
+
+
+def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
+    """``{"a": x, **d}``."""
+    items: dict[str, Term] = {}
+
+    def of(k: int) -> Term:
+        if k == len(node.values):
+            return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
+        key, value = node.keys[k], expression(p, node.values[k], env)
+        return p.let("d", value, lambda d: spread(k, d)) if key is None else added(k, key, value)
+
+    def added(k: int, key: ast.expr, value: Term) -> Term:
+        found = p.known(key, env)
+        if not isinstance(found, str):
+            p.error(key, "a dict whose keys are not texts known when it is read", "use a list, or keys written out")
+        items[found] = value
+        return of(k + 1)
+
+    def spread(k: int, d: Term) -> Term:
+        if not isinstance(d.type, Product) or d.type.name != "dict":
+            p.error(node.values[k], f"** of {show(d.type)}", "give a dict")
+        items.update({key: Proj(d, i) for i, key in enumerate(d.type.fields)})
+        return of(k + 1)
+
+    return of(0)
 
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
@@ -170,11 +210,20 @@ def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
         return None if left is MISSING else lit((left is None) == isinstance(op, ast.Is))
     if not isinstance(left, str):
         return None
+    if isinstance(op, ast.In | ast.NotIn) and isinstance(of := getattr(right, "id", None) and env.get(right.id), Term):
+        return membership_of_key(left, of.type, op)
     others = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
     values = [p.known(other, env) for other in others]
     if not all(isinstance(value, str) for value in values) or type(op) not in TEXTS:
         return None
     return lit((left in values) == TEXTS[type(op)])
+
+
+def membership_of_key(key: str, of: Type, op: ast.cmpop) -> Term | None:
+    """Decide whether a dict has a key."""
+    if not isinstance(of, Product) or of.name != "dict":
+        return None
+    return lit((key in of.fields) == isinstance(op, ast.In))
 
 
 #: The comparisons of texts, each with its result for equal texts.

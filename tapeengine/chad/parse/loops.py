@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import is_functional
+from tapeengine.chad.parse.dicts import made, written_out
 from tapeengine.chad.parse.expressions import condition, expression
 from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
@@ -15,6 +17,7 @@ from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.statements import Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.parse.whole import array as as_array
+from tapeengine.chad.parse.whole import items_of
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -54,7 +57,7 @@ from tapeengine.chad.types import (
     show,
 )
 
-__all__ = ["comprehension", "for_statement", "iteration", "while_statement"]
+__all__ = ["comprehension", "dict_comprehension", "for_statement", "iteration", "while_statement"]
 
 
 @dataclass(frozen=True)
@@ -259,6 +262,8 @@ def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) ->
     if len(node.generators) > 1:
         return pairs(p, node, env)
     generator = node.generators[0]
+    if (items := written_out(p, generator.iter, env)) is not None:
+        return items_of(p, node, [x for _, x in each_item(p, node, items, env, node.elt)])
     over = iteration(p, generator.iter, env)
     index = p.fresh(index_name(generator.target, over), INT)
 
@@ -266,6 +271,43 @@ def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) ->
         return bind_target(p, generator.target, over.item(k), env, body)
 
     return over.around(_filtered(p, over.size, index, generator.ifs, within, node.elt))
+
+
+def each_item(
+    p: Parser,
+    node: ast.ListComp | ast.GeneratorExp | ast.DictComp,
+    items: Sequence[Term],
+    env: Env,
+    element: ast.expr,
+    key: ast.expr | None = None,
+) -> list[tuple[Any, Term]]:
+    """Write a comprehension out: a key that is known and an element for each item that passes its tests."""
+    if len(node.generators) > 1:
+        p.error(node, "several for over a dict, or a tuple of several types", "nest the comprehensions")
+    generator, found = node.generators[0], []
+    for item in items:
+        keys: list[Any] = []
+
+        def made(env: Env, keys: list[Any] = keys) -> Term:
+            tests = [condition(p, test, env) for test in generator.ifs]
+            if not all(isinstance(test, Literal) for test in tests):
+                p.error(node, "a test of this comprehension is not known when it is read", "write the items out")
+            passes = all(test.value for test in tests if isinstance(test, Literal))
+            keys.extend([None if key is None else p.known(key, env)] if passes else [])
+            return expression(p, element, env) if passes else Tuple(())
+
+        term = bind_target(p, generator.target, item, env, made)
+        found += [(k, term) for k in keys]
+    return found
+
+
+def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
+    """``{k: e for k, x in d.items()}``: a dict whose keys are known."""
+    items = written_out(p, node.generators[0].iter, env)
+    found = [] if items is None else each_item(p, node, items, env, node.value, node.key)
+    if items is None or not all(isinstance(key, str) for key, _ in found):
+        p.error(node, "a dict whose keys are not texts known when it is read", "use a list, or keys written out")
+    return made(p, dict(found))
 
 
 def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
@@ -338,7 +380,7 @@ def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> T
 def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Callable[[Term], Term]) -> Term:
     """A comprehension with several for, combined level by level: the sum of sums."""
     generators = node.generators
-    if len(generators) == 1:
+    if len(generators) == 1 or written_out(p, generators[0].iter, env) is not None:
         return combine(comprehension(p, node, env))
     inner = ast.copy_location(ast.GeneratorExp(node.elt, generators[1:]), node)
     generator = generators[0]
@@ -582,8 +624,24 @@ def _plus(a: Term, b: int) -> Term:
     return Op("iadd", (a, lit(b)), INT)
 
 
+def for_each(
+    p: Parser, node: ast.For, items: Sequence[Term], env: Env, after: Callable[[Env], Term], flow: Flow
+) -> Term:
+    """A loop that is written out: its body once for each item."""
+    if not items:
+        return after(env)
+
+    def following(env: Env) -> Term:
+        return for_each(p, node, items[1:], env, after, flow)
+
+    inside = Flow(flow.returned, after, following)
+    return bind_target(p, node.target, items[0], env, lambda env: block(p, node.body, env, following, inside))
+
+
 def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
+    if (items := written_out(p, node.iter, env)) is not None:
+        return for_each(p, node, items, env, after, flow)
     over = iteration(p, node.iter, env)
     loop = Loop(p, node, env, flow, counts=True)
 

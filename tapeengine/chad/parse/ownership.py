@@ -17,7 +17,7 @@ __all__ = ["READING", "changed_in", "shared"]
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
-    "list array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
+    "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
     "concatenate copy eye roll".split()
 )
 #: Functions that do not store an array argument, and whose result does not share its memory.
@@ -104,7 +104,9 @@ def _makes(value: ast.expr) -> bool:
             return _makes(body) and _makes(orelse)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name in MAKING
-    return isinstance(value, ast.List | ast.ListComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare)
+    return isinstance(
+        value, ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare
+    )
 
 
 def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
@@ -161,14 +163,16 @@ def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | No
             for keyword in node.keywords:
                 _expression(keyword.value, statement, reasons, keeps=keeps)
             return
-        case ast.Tuple() | ast.List() | ast.IfExp() | ast.Starred() | ast.Lambda() | ast.Subscript():
+        case ast.Tuple() | ast.List() | ast.Dict() | ast.IfExp() | ast.Starred() | ast.Lambda() | ast.Subscript():
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     _expression(child, statement, reasons, keeps=keeps)
             return
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
-            _expression(child, statement, reasons, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp))
+            _expression(
+                child, statement, reasons, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp)
+            )
         if isinstance(child, ast.comprehension):
             for part in (child.iter, *child.ifs):
                 _expression(part, statement, reasons, keeps=False)

@@ -10,7 +10,7 @@ from tapeengine.chad.parse.expressions import constant, expression
 from tapeengine.chad.parse.functions import Lifted, Local, Parameters
 from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.scopes import original
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Env, Parser, unannotated
 from tapeengine.chad.signatures import defaults_of, names_of
 from tapeengine.chad.terms import Let, Term, Var
 from tapeengine.chad.types import Type
@@ -34,7 +34,7 @@ def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
 def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None, ...]) -> Parameters:
     """Give the parameters of a Python function, whose defaults are values."""
     names, values = names_of(function), defaults_of(function)
-    annotated = function.__annotations__
+    annotated = set(function.__annotations__).difference(unannotated(function))
 
     def default(name: str, of: Type | None) -> Term | None:
         if name not in values:

@@ -24,6 +24,7 @@ class ProgramParser(Parser):
         call=calls.call_expression,
         subscript=subscripts.subscript,
         comprehension=loops.comprehension,
+        dict_comprehension=loops.dict_comprehension,
         generators=loops.nested_generators,
         iteration=loops.iteration,
         for_=loops.for_statement,

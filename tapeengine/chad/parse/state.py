@@ -6,6 +6,7 @@ import ast
 import builtins
 import inspect
 import textwrap
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -23,13 +24,14 @@ from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids
 from tapeengine.chad.parse.scopes import original, separated
-from tapeengine.chad.parse.types import TypeTable, UnknownType
+from tapeengine.chad.parse.types import TypeTable, UnknownType, is_vague
 from tapeengine.chad.parse.whole_arrays import Passed, Wanted
+from tapeengine.chad.signatures import names_of
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Text, Type, show
 
-__all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved"]
+__all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved", "unannotated"]
 
 MISSING: Any = object()
 #: The modules whose functions make arrays.
@@ -87,7 +89,7 @@ class Grammar:
 
     Attributes
     ----------
-    call, subscript, comprehension : callable
+    call, subscript, comprehension, dict_comprehension : callable
         Read an expression of that kind.
     generators, iteration : callable
         Read what comes before the loop of a comprehension, and what a loop goes over.
@@ -106,6 +108,7 @@ class Grammar:
     call: Callable[..., Term]
     subscript: Callable[..., Term]
     comprehension: Callable[..., Term]
+    dict_comprehension: Callable[..., Term]
     generators: Callable[..., Term]
     iteration: Callable[..., Any]
     for_: Callable[..., Term]
@@ -214,30 +217,15 @@ class Parser:
 
     def named_object(self, name: str) -> Any:
         """Give the Python object that the text of an annotation denotes."""
-        return self.annotation_object(ast.parse(name, mode="eval").body)
+        return annotation_object(ast.parse(name, mode="eval").body, self.outer)
 
     def annotation_object(self, node: ast.expr) -> Any:
         """Give the Python object of an annotation without evaluating text."""
-        match node:
-            case ast.Constant(value=None):
-                return None
-            case ast.Constant(value=str(text)):
-                return self.named_object(text)
-            case ast.Name(id=name):
-                if name not in self.outer:
-                    raise Unresolved(name)
-                return self.outer[name]
-            case ast.Attribute(value=value, attr=attr):
-                return getattr(self.annotation_object(value), attr)
-            case ast.Subscript(value=value, slice=index):
-                return self.annotation_object(value)[self.annotation_object(index)]
-            case ast.Tuple(elts=elts):
-                return tuple(map(self.annotation_object, elts))
-            case ast.List(elts=elts):
-                return list(map(self.annotation_object, elts))
-            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-                return self.annotation_object(left) | self.annotation_object(right)
-        raise UnknownType(f"{ast.unparse(node)} is no type of the language")
+        return annotation_object(node, self.outer)
+
+    def is_vague(self, node: ast.expr | None) -> bool:
+        """Tell whether an annotation is missing, or leaves the type to the argument."""
+        return node is None or is_vague(self.annotation_object(node))
 
     def annotated(self, node: ast.expr | None, owner: ast.AST, what: str) -> Type:
         """Translate an annotation that must be there."""
@@ -282,11 +270,13 @@ class Parser:
         match node:
             case ast.Constant(value=value):
                 return value
+            case ast.Name(id=name) if isinstance(of := getattr(env.get(name), "type", None), Text):
+                return of.value
             case ast.Name() | ast.Attribute():
                 return self.static(node, env)
-            case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=ast.Constant(key)):
+            case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
                 owner = self.known(value, env)
-                return owner.get(key, MISSING) if isinstance(owner, dict) else MISSING
+                return owner.get(self.known(index, env), MISSING) if isinstance(owner, dict) else MISSING
         return MISSING
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
@@ -382,7 +372,7 @@ class Parser:
             body = self.convert(var, of.element)
             return None if body is None else Map((var,), body, (term,))
         if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
-            if of.name != term.type.name:
+            if of.name != term.type.name or (of.name and of.fields != term.type.fields) or isinstance(of, Text):
                 return None
             parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(of.items))]
             items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
@@ -413,8 +403,11 @@ class Parser:
         a = node.args
         self.refuse_stars(node)
         params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
-        result = None if node.returns is None else self.annotated(node.returns, node, "the result")
-        return params, result
+        return params, self.result_type(node)
+
+    def result_type(self, node: ast.FunctionDef) -> Type | None:
+        """Give the type of a result as annotated; None where nothing says it."""
+        return None if self.is_vague(node.returns) else self.annotated(node.returns, node, "the result")
 
     def refuse_stars(self, node: ast.FunctionDef | ast.Lambda) -> None:
         """Refuse any number of arguments."""
@@ -423,7 +416,7 @@ class Parser:
 
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""
-        if arg.annotation is None and node is self.tree and arg.arg in self.given:
+        if node is self.tree and arg.arg in self.given:
             return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}")
         return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
@@ -431,6 +424,60 @@ class Parser:
         """Give the parameter types and the result type as they are annotated."""
         params, result = self.signature(self.tree)
         return tuple(v.of for v in params), result
+
+
+def annotation_object(node: ast.expr, outer: Mapping[str, Any]) -> Any:
+    """Give the Python object of an annotation, where names outside mean these objects, without evaluating text."""
+
+    def found(node: ast.expr) -> Any:
+        return annotation_object(node, outer)
+
+    match node:
+        case ast.Constant(value=None):
+            return None
+        case ast.Constant(value=str(text)):
+            return found(ast.parse(text, mode="eval").body)
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            if name not in outer:
+                raise Unresolved(name)
+            return outer[name]
+        case ast.Attribute(value=value, attr=attr):
+            return getattr(found(value), attr)
+        case ast.Subscript(value=value, slice=index):
+            owner = found(value)
+            return str if owner is typing.Literal else owner[found(index)]
+        case ast.Tuple(elts=elts):
+            return tuple(map(found, elts))
+        case ast.List(elts=elts):
+            return list(map(found, elts))
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return found(left) | found(right)
+    raise UnknownType(f"{ast.unparse(node)} is no type of the language")
+
+
+def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Give the parameters of a function that have no annotation, or one that leaves the type to the argument.
+
+    Examples
+    --------
+    >>> def f(x: float, y, z: str) -> float:
+    ...     return x + y
+    >>> unannotated(f)
+    ('y', 'z')
+    """
+    outer = {**vars(builtins), **function.__globals__}
+
+    def is_open(name: str) -> bool:
+        annotation = function.__annotations__.get(name, typing.Any)
+        try:
+            text = isinstance(annotation, str)
+            return is_vague(annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation)
+        except Exception:  # the parser says what is wrong with it, and where
+            return False
+
+    return tuple(filter(is_open, names_of(function)))
 
 
 def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:

@@ -25,6 +25,10 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return along_axes(p, node, term, index.elts, env)
     if is_new_axis(index):
         return expanded(p, term, 0)
+    if isinstance(term.type, Product) and isinstance(key := p.known(index, env), str):
+        if term.type.name != "dict" or key not in term.type.fields:
+            p.error(index, f"the key {key!r} of {show(term.type)}", "give a key that the dict has")
+        return Proj(term, term.type.fields.index(key))
     if isinstance(term.type, Product):
         return of_tuple(p, node, term, index, env)
     if not isinstance(term.type, Array):

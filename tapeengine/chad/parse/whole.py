@@ -24,6 +24,7 @@ from tapeengine.chad.terms import (
     Size,
     Term,
     Tuple,
+    Var,
     counted,
     lit,
 )
@@ -31,7 +32,7 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, 
 
 __all__ = [
     "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
-    "is_infinite", "items_of", "length", "like", "norm", "numbers", "outer", "power", "product",
+    "have_one_type", "is_infinite", "items_of", "length", "like", "norm", "numbers", "outer", "power", "product",
     "quotient_and_rest", "replicate", "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
 ]  # fmt: skip
 
@@ -52,6 +53,11 @@ def items_of(p: Parser, node: ast.AST, items: Sequence[Term]) -> Elements:
     for item in items[1:]:
         of = p.unify(node, of, item.type)
     return Elements(tuple(p.coerce(node, item, of) for item in items), of)
+
+
+def have_one_type(p: Parser, items: Sequence[Any]) -> bool:
+    """Tell whether values of several types can be converted to one of these."""
+    return any(all(p.convert(Var("_", narrow), of) is not None for narrow in items) for of in items)
 
 
 def element(term: Term) -> Any:
