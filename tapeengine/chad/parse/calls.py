@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.in_language import WRITTEN
 from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
@@ -54,13 +56,7 @@ OPERATORS = ("builtins.abs", "builtins.pow", "builtins.divmod")
 #: The functions of math that take arrays.
 OF_ARRAYS = ("math.prod", "math.sumprod", "math.dist")
 #: Functions that are refused although the language has a similar one, each with advice.
-REFUSED: Mapping[str, str] = MappingProxyType(
-    {
-        "math.fsum": "write sum(xs), which rounds each step",
-        "builtins.type": "write isinstance(x, C)",
-        "numpy.choose": "write np.where, or an index into an array of arrays",
-    }
-)
+REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstance(x, C)"})
 
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
@@ -71,6 +67,9 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
         p.error(node, "* and ** in a call", "write the arguments out")
     if found is not MISSING:
+        node, dtype = library.with_dtype(p, node, library_name(found), env)
+        if dtype is not None:
+            return library.of_dtype(p, node, dtype, call_expression(p, node, env, wanted), env)
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
             no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
@@ -240,14 +239,12 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         params = tuple(v.of for v in own.params)
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
+    if getattr(found, "__tapeengine_function__", None) in WRITTEN:
+        return apply_written(p, node, found, args)
     if getattr(found, "inferred", ()):
         found = instance_for(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__"):
-        symbol, params, result = found.__tapeengine_signature__()
-        _count(p, node, args, params)
-        p.programs[symbol] = found
-        p.passes(found, *arguments_of(p, node, found))
-        return Call(symbol, coerced(p, node, args, params), result)
+        return apply_program(p, node, found, args)
     name = library_name(found)
     if name in REFUSED:
         p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
@@ -267,6 +264,23 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
+
+
+def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
+    """Apply another program."""
+    symbol, params, result = program.__tapeengine_signature__()
+    _count(p, node, args, params)
+    p.programs[symbol] = program
+    p.passes(program, *arguments_of(p, node, program))
+    return Call(symbol, coerced(p, node, args, params), result)
+
+
+def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
+    """Apply a function that is written in the language; what it refuses is refused where it is called."""
+    try:
+        return apply_program(p, node, instance_for(p, node, program, args), args)
+    except ProgramError as error:
+        p.error(node, f"{program.__name__}: {error.message}", error.advice)
 
 
 def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:

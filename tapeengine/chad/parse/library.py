@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
+import numpy
+
+from tapeengine.chad.in_language import rounded
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, expression, tested
@@ -29,6 +33,7 @@ from tapeengine.chad.terms import (
     Index,
     Lambda,
     Let,
+    Literal,
     Map,
     Op,
     Scan,
@@ -40,7 +45,7 @@ from tapeengine.chad.terms import (
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type
 
 __all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
@@ -362,6 +367,16 @@ def float_(p: Parser, node: ast.Call, env: Env) -> Term:
     return whole.to_float(p, node, [expression(p, node.args[0], env)])
 
 
+def round_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``round(x)``, ``round(x, digits)``."""
+    x, *digits = args_of(p, node, env)
+    if not digits or digits[0].type == UNIT:
+        return whole.to_int("round")(p, node, [x])
+    if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:
+        return x
+    return p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])
+
+
 def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.accumulate(xs, f, initial=x)``: the first state and those of a scan after it."""
     xs = array(p, node, expression(p, node.args[0], env))
@@ -409,6 +424,57 @@ def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     if tested(p, node, env) is None:
         p.error(node, "this use of isinstance", "test a variable of a union: isinstance(x, C)")
     return condition(p, node, env)
+
+
+#: The place of ``dtype=`` among the arguments of the functions that take it.
+DTYPE_AT = MappingProxyType(
+    {
+        **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
+        **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
+        **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye", "numpy.cumsum"), 9),
+    }
+)
+#: What stands for the three types of numbers.
+DTYPES: Mapping[Any, Type] = MappingProxyType(
+    {
+        **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
+        **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
+        **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
+    }
+)
+
+
+def with_dtype(p: Parser, node: ast.Call, name: str, env: Env) -> tuple[ast.Call, ast.expr | None]:
+    """Take ``dtype=`` from the arguments of a function that makes an array."""
+    at = DTYPE_AT.get(name)
+    dtype = None if at is None else keyword(node, "dtype", at)
+    if dtype is None:
+        return node, None
+    args = [a for a in node.args if a is not dtype]
+    named = [k for k in node.keywords if k.value is not dtype]
+    return ast.copy_location(ast.Call(node.func, args, named), node), dtype
+
+
+def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) -> Term:
+    """Convert the numbers of an array to a type that is written out."""
+    of = DTYPES.get(p.known(dtype, env))
+    if of is None:
+        p.error(dtype, "a dtype other than float, int and bool", "write dtype=float")
+    known, convert = {
+        FLOAT: (float, whole.to_float),
+        INT: (int, whole.to_int("trunc")),
+        BOOL: (bool, whole.to_bool),
+    }[of]
+
+    def each(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+        return lit(known(xs[0].value)) if isinstance(xs[0], Literal) else convert(p, node, list(xs))
+
+    return numeric.elementwise(p, node, each, (made,))
+
+
+def as_type(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+    """``xs.astype(float)``."""
+    return of_dtype(p, node, node.args[0], receiver, env)
 
 
 def method(function: Callable[..., Term]) -> Callable[..., Term]:
@@ -460,6 +526,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.tuple": tuple_,
         "itertools.chain": chained,
         "builtins.float": float_,
+        "builtins.round": round_,
         "builtins.next": next_,
         "itertools.accumulate": accumulated,
         "tapeengine.iterate": iterate,
@@ -498,7 +565,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
     {
         "builtins.len": whole.length,
         "builtins.int": whole.to_int("trunc"),
-        "builtins.round": whole.to_int("round"),
         "builtins.bool": whole.to_bool,
         "builtins.abs": numeric.applied(numeric.absolute, 1),
         "numpy.absolute": numeric.applied(numeric.absolute, 1),
@@ -514,6 +580,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.isfinite": whole.test("isfinite"),
         "math.prod": whole.product,
         "math.isinf": whole.is_infinite,
+        "numpy.ndim": whole.dimensions,
         "numpy.square": numeric.applied(numeric.square, 1),
         "numpy.clip": numeric.applied(whole.clipped, 3),
         "builtins.divmod": whole.quotient_and_rest,
@@ -526,6 +593,9 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.minimum": numeric.applied(larger("minimum"), 2),
         "numpy.zeros": whole.filled(0.0),
         "numpy.ones": whole.filled(1.0),
+        "numpy.empty": whole.filled(0.0),
+        "numpy.empty_like": whole.like(0.0),
+        "numpy.full_like": numeric.applied(lambda p, node, xs: p.coerce(node, xs[1], xs[0].type), 2),
         "numpy.full": whole.full,
         "numpy.zeros_like": whole.like(0.0),
         "numpy.ones_like": whole.like(1.0),
@@ -559,6 +629,7 @@ METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
         "cumsum": method(whole.cumsum),
         "transpose": method(whole.transpose),
         "take": method(whole.gather),
+        "astype": as_type,
         **{name: method(function) for name, function in OF_LISTS.items()},
         **{name: method(function) for name, function in RESHAPING.items()},
     }

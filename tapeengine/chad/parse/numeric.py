@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -242,6 +243,8 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
     """``left < right`` and the like, on numbers or bools."""
     if isinstance(left.type, Array) or isinstance(right.type, Array):
         return elementwise(p, node, lambda p, node, xs: comparison(p, node, op, xs[0], xs[1]), (left, right))
+    if isinstance(left, Literal) and isinstance(right, Literal):
+        return lit(bool(getattr(operator, op)(left.value, right.value)))
     if left.type != right.type:
         left, right = real(p, node, left), real(p, node, right)
     if left.type not in (INT, FLOAT, BOOL):

@@ -18,7 +18,7 @@ __all__ = ["READING", "changed_in", "shared"]
 #: Functions whose result is always a new array.
 MAKING = frozenset(
     "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
-    "concatenate copy eye roll".split()
+    "concatenate copy eye roll empty empty_like full_like tile pad interp astype logspace".split()
 )
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(

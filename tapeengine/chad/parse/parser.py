@@ -30,6 +30,7 @@ class ProgramParser(Parser):
         for_=loops.for_statement,
         while_=loops.while_statement,
         apply=calls.apply_to,
+        apply_written=calls.apply_written,
         parameter_types=calls.parameter_types,
         as_function=calls.as_function,
         check_use=closures.check_use,

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
 from tapeengine.chad.kinds import Given, ListOf
 from tapeengine.chad.parse.aliases import aliases
-from tapeengine.chad.parse.callees import is_plain
+from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.desugar import Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.lists import Kinds, Results, parameters_of
@@ -95,8 +96,9 @@ class Grammar:
         Read what comes before the loop of a comprehension, and what a loop goes over.
     for_, while_ : callable
         Read a statement of that kind, and those after it.
-    apply, parameter_types, as_function : callable
-        Apply what an expression stands for; give the types of its parameters; make a value of it.
+    apply, apply_written, parameter_types, as_function : callable
+        Apply what an expression stands for, or a function written in the language; give the types of its parameters;
+        make a value of it.
     check_use : callable
         Refuse the use of a function value whose variables have been bound again.
     value_at, bind, refuse, body : callable
@@ -114,6 +116,7 @@ class Grammar:
     for_: Callable[..., Term]
     while_: Callable[..., Term]
     apply: Callable[..., Term]
+    apply_written: Callable[..., Term]
     parameter_types: Callable[..., Any]
     as_function: Callable[..., Term]
     check_use: Callable[..., None]
@@ -262,7 +265,9 @@ class Parser:
         return MISSING
 
     def callee(self, found: Any) -> Any:
-        """Give the program that a function of the user's own is; anything else is itself."""
+        """Give the program of a function of the user's own, or of one written in the language, else itself."""
+        if (written := FUNCTIONS.get(library_name(found))) is not None:
+            return self.program_of(written)
         return self.program_of(found) if found is not self.function and is_plain(found) else found
 
     def known(self, node: ast.expr, env: Env) -> Any:
@@ -292,7 +297,9 @@ class Parser:
         return isinstance(node, ast.Name) and inspect.ismodule(self.outer.get(node.id))
 
     def passes(self, program: Any, names: Sequence[str], given: Sequence[ast.expr]) -> None:
-        """Record the arguments of another program, which may use them as arrays."""
+        """Record the arguments of another program, which may use them as arrays; numpy's functions take lists."""
+        if program.__tapeengine_function__ in WRITTEN:
+            return
         kinds = zip(names, map(self.kinds.of, given), strict=False)
         self.passed.append(Passed(program, tuple(kinds)))
 

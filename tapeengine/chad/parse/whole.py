@@ -96,12 +96,21 @@ def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         if len(args) != 1:
-            p.error(node, "a number of digits or a base is not in the language", "scale: round(x * 10) / 10")
+            p.error(node, "a base is not in the language", "leave it out")
         if args[0].type == BOOL:
             return counted(args[0])
         return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
 
     return handle
+
+
+def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.ndim(x)``, also of tuples."""
+
+    def of(t: Any) -> int:
+        return 1 + of(t.items[0]) if isinstance(t, Product) and t.items else numeric.rank(t)
+
+    return lit(of(args[0].type))
 
 
 def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -209,9 +218,25 @@ def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
 
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.arange(n)``."""
+    """``np.arange(n)``, ``np.arange(start, stop, step)``; numbers of elements are rounded up."""
+    start, stop, step = [lit(0), args[0], lit(1)] if len(args) == 1 else [*args, lit(1)][:3]
+    of = INT if {start.type, stop.type, step.type} == {INT} else FLOAT
+    first, last, by = (p.coerce(node, x, of) for x in (start, stop, step))
     i = p.fresh("i", INT)
-    return Build(p.coerce(node, args[0], INT), i, i)
+
+    def between(first: Term, by: Term) -> Term:
+        if of == INT:
+            count: Term = Op("ineg", (Op("ifloordiv", (Op("isub", (first, last), INT), by), INT),), INT)
+            at: Term = Op("iadd", (first, Op("imul", (i, by), INT)), INT)
+        else:
+            count = Op("ceil", (Op("div", (Op("sub", (last, first)), by)),), INT)
+            delta = Op("sub", (Op("add", (first, by)), first))
+            at = Op("add", (first, Op("mul", (Op("real", (i,), FLOAT), delta))))
+        return Build(Op("imax", (count, lit(0)), INT), i, at)
+
+    if len(args) == 1 and of == INT:
+        return Build(last, i, i)
+    return p.let("start", first, lambda first: p.let("step", by, lambda by: between(first, by)))
 
 
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
