@@ -13,7 +13,7 @@ from tapeengine.chad.in_language import WRITTEN
 from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
-from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.expressions import expression, item_of, parts_written_out
 from tapeengine.chad.parse.functions import Lifted, Local
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
 from tapeengine.chad.parse.registered import primitive
@@ -64,8 +64,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     found = p.static(node.func, env)
     if found is dict:
         return dicts.called(p, node, env)
-    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-        p.error(node, "* and ** in a call", "write the arguments out")
+    node = without_stars(p, node, env)
     if found is not MISSING:
         node, dtype = library.with_dtype(p, node, library_name(found), env)
         if dtype is not None:
@@ -104,6 +103,20 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     else:
         args = [expression(p, a, env) for a in node.args]
     return apply_to(p, node, node.func, args, env)
+
+
+def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
+    """Give a call whose arguments are written out where it has the parts of a tuple or a dict."""
+    if not any(isinstance(a, ast.Starred) for a in node.args) and all(k.arg for k in node.keywords):
+        return node
+    args = [part for a in node.args for part in parts_written_out(p, a, env)]
+    named = [ast.keyword(k.arg or "**", k.value) for k in node.keywords if k.arg]
+    for value in (k.value for k in node.keywords if not k.arg):
+        given = expression(p, value, env)
+        if not dicts.is_dict(given):
+            p.error(value, f"** of {show(given.type)}", "give a dict, or write the arguments out")
+        named += [ast.keyword(key, item_of(value, key)) for key in given.type.fields]  # type: ignore[attr-defined]
+    return ast.copy_location(ast.Call(node.func, args, named), node)
 
 
 def method_of(p: Parser, receiver: Term, name: str) -> Any:

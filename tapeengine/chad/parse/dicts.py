@@ -8,8 +8,8 @@ from typing import Any
 
 from tapeengine.chad.parse.expressions import expression, text
 from tapeengine.chad.parse.state import MISSING, Env, Parser
-from tapeengine.chad.parse.whole import have_one_type
-from tapeengine.chad.terms import Proj, Term, Tuple
+from tapeengine.chad.parse.whole import array, have_one_type
+from tapeengine.chad.terms import Index, Proj, Term, Tuple, lit
 from tapeengine.chad.types import Product, show
 
 __all__ = ["called", "is_dict", "made", "method", "replaced", "written_out"]
@@ -72,6 +72,8 @@ def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) ->
 
 def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
     """Give the items that a loop is written out for: the keys of a dict, and parts of a tuple of several types."""
+    if isinstance(node, ast.Call) and (called := p.static(node.func, env)) in (zip, enumerate) and node.args:
+        return side_by_side(p, node, called is zip, env)
     if not may_be_written_out(p, node, env):
         return None
     term = expression(p, node, env)
@@ -82,6 +84,26 @@ def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
     if not p.is_sequence(term.type):
         p.error(node, f"a loop runs over a range or an array, not over {show(term.type)}", "use range(...)")
     return term.items if isinstance(term, Tuple) else [Proj(term, k) for k in range(len(term.type.items))]
+
+
+def side_by_side(p: Parser, node: ast.Call, is_zip: bool, env: Env) -> Sequence[Term] | None:
+    """Give the items of a zip, or of enumerate, of what is written out; arrays are as long, or a run fails."""
+    each = [written_out(p, a, env) for a in node.args]
+    known = [items for items in each if items is not None]
+    if not known or node.keywords or (not is_zip and len(each) > 1):
+        return None
+    count = min(map(len, known))
+    if not is_zip:
+        return [Tuple((lit(k), item)) for k, item in enumerate(known[0])]
+    columns = [items or places(p, node, expression(p, a, env), count) for a, items in zip(node.args, each, strict=True)]
+    return [Tuple(items) for items in zip(*columns, strict=False)]
+
+
+def places(p: Parser, node: ast.AST, term: Term, count: int) -> list[Term]:
+    """Give the first items of an array, or all of a tuple."""
+    if isinstance(term.type, Product):
+        return [Proj(term, k) for k in range(len(term.type.items))]
+    return [Index(array(p, node, term), lit(k)) for k in range(count)]
 
 
 def may_be_written_out(p: Parser, node: ast.expr, env: Env) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -12,10 +13,11 @@ from tapeengine.chad.parse.grids import element, rows
 from tapeengine.chad.parse.membership import membership
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import MISSING, Env, Parser, Unresolved
-from tapeengine.chad.parse.whole import items_of
+from tapeengine.chad.parse.whole import array, items_of
 from tapeengine.chad.terms import (
     Branch,
     Case,
+    Concatenate,
     Elements,
     If,
     Lambda,
@@ -29,7 +31,7 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Text, Type, show
 
-__all__ = ["condition", "expression", "narrowing", "tested", "text"]
+__all__ = ["condition", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
@@ -53,6 +55,11 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return either(p, op, values, env, wanted)
         case ast.IfExp():
             return if_expression(p, node, env, wanted)
+        case ast.Tuple(elts=elts) if any(isinstance(e, ast.Starred) for e in elts):
+            parts = [part for e in elts for part in parts_written_out(p, e, env, or_array=True)]
+            if any(isinstance(e, ast.Starred) for e in parts):
+                return list_display(p, node, parts, env, None)
+            return expression(p, ast.copy_location(ast.Tuple(parts, ast.Load()), node), env, wanted)
         case ast.Tuple(elts=elts):
             items = (
                 wanted.items if isinstance(wanted, Product) and len(wanted.items) == len(elts) else [None] * len(elts)
@@ -406,6 +413,8 @@ def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Ty
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:
     """``[a, b, c]``."""
     inner = wanted.element if isinstance(wanted, Array) else None
+    if any(isinstance(e, ast.Starred) for e in elts):
+        return joined_display(p, node, elts, env, wanted)
     if not elts:
         if inner is None:
             p.error(node, "the type of an empty list is not known", "annotate it: xs: te.Vec = []")
@@ -414,6 +423,40 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
     if inner is not None:
         return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
     return items_of(p, node, items)
+
+
+def joined_display(p: Parser, node: ast.AST, elts: Sequence[ast.expr], env: Env, wanted: Type | None) -> Term:
+    """``[a, *xs, b]``: what stands between arrays is an array, too."""
+    parts: list[Term] = []
+    for starred, group in itertools.groupby(elts, lambda e: isinstance(e, ast.Starred)):
+        if starred:
+            parts += [array(p, node, expression(p, e.value, env)) for e in group if isinstance(e, ast.Starred)]
+        else:
+            parts.append(list_display(p, node, list(group), env, wanted))
+    of = parts[0].type
+    for part in parts[1:]:
+        of = p.unify(node, of, part.type)
+    whole = p.coerce(node, parts[0], of)
+    for part in parts[1:]:
+        whole = Concatenate(whole, p.coerce(node, part, of))
+    return whole
+
+
+def parts_written_out(p: Parser, node: ast.expr, env: Env, or_array: bool = False) -> list[ast.expr]:
+    """Give the parts of ``*t`` as expressions, where t is a tuple; anything else itself."""
+    if not isinstance(node, ast.Starred):
+        return [node]
+    of = expression(p, node.value, env).type
+    if isinstance(of, Product) and p.is_sequence(of):
+        return [item_of(node.value, k) for k in range(len(of.items))]
+    if not or_array:
+        p.error(node, f"* of {show(of)} in a call", "give a tuple, or the array as one argument")
+    return [node]
+
+
+def item_of(node: ast.expr, key: int | str) -> ast.expr:
+    """Write ``t[key]``."""
+    return ast.copy_location(ast.Subscript(node, ast.copy_location(ast.Constant(key), node), ast.Load()), node)
 
 
 def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:

@@ -195,6 +195,19 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
     return handle
 
 
+def norm(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.linalg.norm(xs, axis=k)``: the root of the sum of squares."""
+    order = keyword(node, "ord", 1)
+    if order is not None and ast.unparse(order) not in ("None", "2"):
+        p.error(order, "a norm of another order than 2", "write it with np.sum, np.max and abs")
+    return reduced(p, node, norm_of, array(p, node, expression(p, node.args[0], env)), 2)
+
+
+def norm_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
+    """The root of the sum of squares of all elements, or along an axis."""
+    return arrays.reduced(p, node, lambda p, node, xs: whole.norm(p, node, [xs]), xs, axis)
+
+
 def unless_empty(xs: Term, start: Term, some: Term) -> Term:
     """Choose by whether an array has elements."""
     return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
@@ -518,6 +531,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.any": truth("any"),
         "builtins.all": truth("all"),
         **{f"numpy.{name}": reduction(combine) for name, combine in REDUCTIONS.items()},
+        "numpy.norm": norm,
         "numpy.amax": reduction(REDUCTIONS["max"]),
         "numpy.amin": reduction(REDUCTIONS["min"]),
         "builtins.map": map_,
@@ -547,6 +561,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "builtins.sum": ("start",),
         "numpy.sum": ("axis", "keepdims"),
+        "numpy.norm": ("ord", "axis", "keepdims"),
         "tapeengine.sum": ("start",),
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
@@ -603,7 +618,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.take": whole.gather,
         "numpy.transpose": whole.transpose,
         "numpy.outer": whole.outer,
-        "numpy.norm": whole.norm,
         "numpy.reshape": reshaped,
         "numpy.ravel": RESHAPING["ravel"],
         **composed.COMPOSED,

@@ -374,6 +374,10 @@ class Parser:
         if isinstance(of, Array) and isinstance(term, Elements):
             items = [self.convert(item, of.element) for item in term.items]
             return None if None in items else Elements(tuple(filter(None, items)), of.element)
+        if isinstance(of, Array) and isinstance(term.type, Product) and term.type.items and self.is_sequence(term.type):
+            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(term.type.items))]
+            found = [self.convert(part, of.element) for part in parts]
+            return None if None in found else Elements(tuple(filter(None, found)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Array):
             var = self.fresh("x", term.type.element)
             body = self.convert(var, of.element)
