@@ -294,14 +294,10 @@ class Executable:
     def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program as Python on dual numbers."""
         run, given = self.on_duals(primals)
-        with deep(DEPTH):
-            value, back = self.engine.vjp(run, *given)
-            of = self.definition.result
-            inside = self.converter.inward(of, value, "the value")
-            out = shaped_like(self.converter.outward(of, inside), value)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with deep(DEPTH):
+                inside = self.converter.inward(of, value, "the value")
                 given = self.converter.cotangent_in(of, cotangent, inside, "value")
                 linear = Sparse(self.closed.types)
                 found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
@@ -310,7 +306,13 @@ class Executable:
                 each = zip(self.definition.params, primals, found, strict=True)
                 return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
-        return out, backpropagator
+        with deep(DEPTH):
+            value, back = self.engine.vjp(run, *given)
+            of = self.definition.result
+            if self.for_duals[1] is self.converter and self.converter.fits(of, value):
+                return value, lambda d: back(d) if self.converter.fits(of, d) else backpropagator(d)
+            inside = self.converter.inward(of, value, "the value")
+            return shaped_like(self.converter.outward(of, inside, value), value), backpropagator
 
     def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
@@ -408,7 +410,13 @@ class Checked:
 
 def is_small(primals: Sequence[Any]) -> bool:
     """Tell whether arguments are numbers and arrays of few numbers."""
-    return all(isinstance(x, float | int) or (type(x) is np.ndarray and x.size <= FEW_NUMBERS) for x in primals)
+    return all(map(has_few, primals))
+
+
+def has_few(x: Any) -> bool:
+    """Tell whether an argument is a number, or an array or a list of few."""
+    size = x.size if type(x) is np.ndarray else len(x) if type(x) is list else 0 if isinstance(x, float | int) else None
+    return size is not None and size <= FEW_NUMBERS
 
 
 def kept(x: Any) -> Any:

@@ -11,7 +11,7 @@ from tapeengine.chad.types import Text, show
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["annotation_of", "key_of"]
+__all__ = ["annotation_of", "key_of", "kind_of"]
 
 KINDS = {"f": float, "i": int, "b": bool}
 #: Arrays whose arithmetic is not that of the language's numbers, with what to give instead.
@@ -74,6 +74,33 @@ def _of_list(value: list[Any], name: str) -> Any:
     if all(part in (int, float, bool) for part in parts):
         return Array(float)
     raise UnsupportedError(f"the parameter {name} has no annotation, and its elements are of several types")
+
+
+def kind_of(value: Any) -> Any:
+    """Give what decides the annotation of a value, in little time; equal kinds give equal annotations.
+
+    Examples
+    --------
+    >>> kind_of([1.0, 2.0]) == kind_of([3.0]), kind_of((1.0, "a")), kind_of(numpy.zeros(2)) == kind_of(numpy.zeros(3))
+    (True, (<class 'tuple'>, <class 'float'>, 'a'), True)
+    """
+    of = type(value)
+    if of is float or of is int:
+        return of
+    if of is list:
+        kinds = set(map(type, value))
+        return of, frozenset(kinds if kinds.issubset(SIMPLE) else map(kind_of, value))
+    if of is str:
+        return value
+    if of is tuple:
+        return of, *map(kind_of, value)
+    if of is dict:
+        return of, tuple(value), *map(kind_of, value.values())
+    return (of, str(value.dtype), value.ndim) if hasattr(value, "dtype") else of
+
+
+#: Types of values that decide annotations.
+SIMPLE = frozenset((float, int, bool))
 
 
 def key_of(annotation: Any) -> str:

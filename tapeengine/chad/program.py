@@ -25,7 +25,7 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Checked, Executable, kept
-from tapeengine.chad.infer import annotation_of, key_of
+from tapeengine.chad.infer import annotation_of, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.kinds import ARRAY, NUMBER, depends, with_kinds
@@ -114,6 +114,7 @@ class Program(Enterable):
         self.given = given
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
+        self.by_kinds: dict[tuple[Any, ...], Program] = {}
         self.function = getattr(function, "__tapeengine_function__", function)
         self._python: Callable[..., Any] | None = None
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
@@ -303,7 +304,7 @@ class Program(Enterable):
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
         if self.inferred:
-            instance = self.for_values(self.positional(primals, named)[1])
+            instance = self.for_values(self.positional(primals, named)[1] if named else primals)
             entered: tuple[Any, Any] | None = enter(instance, primals, named)
             return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
         others = self.others(len(primals), named) if named or len(primals) < self.arity else ()
@@ -390,11 +391,14 @@ class Program(Enterable):
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
         if not self.inferred:
             return self
-        names = self.positional(values, {})[0]
-        if len(names) != len(values):
-            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
-        found = {n: annotation_of(v, n) for n, v in zip(names, values, strict=True) if n in self.inferred}
-        return self.for_types(found, tuple(map(key_of, found.values())))
+        kinds = tuple(map(kind_of, values))
+        if kinds not in self.by_kinds:
+            names, whole = self.positional(values, {})
+            if len(names) != len(whole):
+                raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
+            found = {n: annotation_of(v, n) for n, v in zip(names, whole, strict=True) if n in self.inferred}
+            self.by_kinds[kinds] = self.for_types(found, tuple(map(key_of, found.values())))
+        return self.by_kinds[kinds]
 
     def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
         """Give the program for parameters of these types where they have none."""
@@ -477,10 +481,13 @@ class Program(Enterable):
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
+        if given == self.arity and not named:
+            return ()
         names, values = self.names[given:], defaults_of(self.function)
         if named:
-            bound = inspect.signature(self.function).bind(*[None] * given, **named)
-            values = {**values, **bound.arguments}
+            if not set(named).issubset(names):
+                inspect.signature(self.function).bind(*[None] * given, **named)  # which says what is wrong
+            values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
 
 

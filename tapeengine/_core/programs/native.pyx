@@ -181,23 +181,37 @@ cdef int take_scalar(Form form, object x, te_word *to) except -1:
 
 
 cdef int take_list(Form form, list x, te_word *to, te_memory *memory) except -1:
-    """Copy the numbers of a list into an array."""
-    cdef te_word w
-    cdef Py_ssize_t i
-    cdef te_array *made = te_describe(memory, 1, <int> form.kind)
+    """Copy the numbers of a list, or of lists of equal sizes inside it, into an array."""
+    cdef te_array *made = te_describe(memory, form.rank, <int> form.kind)
+    cdef char *at
+    cdef int k
     if made == NULL:
         raise MemoryError
-    made.shape[0] = len(x)
+    row = x
+    for k in range(form.rank):
+        if not PyList_CheckExact(row) or (k + 1 < form.rank and not row):
+            return False
+        made.shape[k] = len(row)
+        row = row[0] if row else None
     if te_allocate(made):
         raise MemoryError
-    for i in range(made.shape[0]):
-        if i >= len(x) or not take_scalar(form, x[i], &w):
+    to.p, at = made, made.data
+    return copy_list(form, x, made, 0, &at)
+
+
+cdef int copy_list(Form form, list x, te_array *made, int axis, char **at) except -1:
+    cdef te_word w
+    if len(x) != made.shape[axis]:
+        return False
+    for y in x:
+        if axis + 1 < form.rank:
+            if not PyList_CheckExact(y) or not copy_list(form, y, made, axis + 1, at):
+                return False
+            continue
+        if not take_scalar(form, y, &w):
             return False
-        if form.kind == BOOL:
-            made.data[i] = <char> w.i
-        else:
-            memcpy(made.data + 8 * i, &w, 8)
-    to.p = made
+        memcpy(at[0], &w, form.sizes[0])
+        at[0] += form.sizes[0]
     return True
 
 
@@ -206,7 +220,7 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
     cdef te_array *made
     cdef int k
     cdef ndarray array
-    if PyList_CheckExact(x) and form.rank == 1:
+    if PyList_CheckExact(x):
         return take_list(form, x, to, memory)
     if not PyArray_CheckExact(x):
         return False
@@ -594,13 +608,11 @@ cdef object give_array(te_array *x, object like):
     """Copy an array of the machine, which is in C order, to a numpy array; to a list if `like` is one."""
     cdef npy_intp[TE_RANK] dims
     cdef int k
-    if PyList_CheckExact(like):
-        return [(<double *> x.data)[k] for k in range(x.shape[0])]
     for k in range(x.rank):
         dims[k] = x.shape[k]
     made = PyArray_EMPTY(x.rank, dims, types[x.kind], False)
     memcpy(PyArray_DATA(made), x.data, made.nbytes)
-    return made
+    return made.tolist() if PyList_CheckExact(like) else made
 
 
 cdef inline object part_like(Form form, object like, Py_ssize_t i):
