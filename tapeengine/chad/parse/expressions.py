@@ -11,6 +11,7 @@ from typing import Any
 from tapeengine.chad.parse import numeric
 from tapeengine.chad.parse.grids import element, rows
 from tapeengine.chad.parse.membership import membership
+from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import MISSING, Env, Parser, Unresolved
 from tapeengine.chad.parse.whole import array, items_of
@@ -29,7 +30,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Text, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, show
 
 __all__ = ["condition", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
 
@@ -305,6 +306,8 @@ def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term
 
 def condition(p: Parser, node: ast.expr, env: Env) -> Term:
     """Parse a condition: a bool, or a test of which member of a union something is."""
+    if (has := presence(p, node, env)) is not None:
+        return has
     if (known := by_type(p, node, env)) is not None:
         return lit(known)
     narrowed = narrowing(p, node, env)
@@ -351,15 +354,27 @@ def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
         return None
     name, of, positive = test
     own: Type = env[name].type
-    if p.table.options(own) is not None or not (of == UNIT or isinstance(of, Product)):
+    if own == NEVER or p.table.options(own) is not None or not (of == UNIT or isinstance(of, Product)):
         return None
     return (own == of) == positive
+
+
+def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
+    """Recognise ``x is None`` on a variable that was None before a loop which gives it values."""
+    test = tested(p, node, env)
+    found = env.get(test[0]) if test is not None and test[1] == UNIT else None
+    if test is None or not isinstance(found, Term):
+        return None
+    if found.type == NEVER:
+        return failing(BOOL)
+    maybe = unguarded(found)
+    return maybe and (Op("not", (maybe[0],), BOOL) if test[2] else maybe[0])
 
 
 def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | None:
     """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable of a union: name, option, is it positive."""
     test = tested(p, node, env)
-    if test is None or by_type(p, node, env) is not None:
+    if test is None or by_type(p, node, env) is not None or presence(p, node, env) is not None:
         return None
     name, of, positive = test
     options = p.table.options(env[name].type) if isinstance(env.get(name), Term) else None
@@ -465,6 +480,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if found is not MISSING:
         return p.grammar.as_function(p, node, env) if callable(found) else constant(p, node, found)
     term = expression(p, value, env)
+    if term.type == NEVER:
+        return term
     if isinstance(term.type, Product) and attr in term.type.fields:
         return Proj(term, term.type.fields.index(attr))
     if isinstance(term.type, Array):

@@ -462,7 +462,9 @@ class Loop:
         self.given: list[Type] = []
         target = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
         every = dict.fromkeys((*changed(node.body), *target))
-        names = [n for n in every if n in env and not unguarded(env[n])]
+        self.none = {n: env[n] for n in every if getattr(env.get(n), "type", None) == UNIT}
+        env = {**env, **dict.fromkeys(self.none, failing())}
+        names = [n for n in every if n in env and n not in self.none and not unguarded(env[n])]
         self.late = [n for n in every if n not in names and (n in env or n in p.live_after[node])]
         self.bound: dict[str, Type] = {}
         extra: dict[str, Term] = {STEP: lit(0)} if (counts and self.leaves) or not names else {}
@@ -475,7 +477,7 @@ class Loop:
         self.names = [*extra, *names]
         self.env = {**env, **{n: value_at(p, node, n, env) for n in names}, **extra}
         for n in self.late:
-            if n in env:
+            if n in env and n not in self.none:
                 self.carry(n, env[n].type)
 
     def __call__(self, make: Callable[[Carried, Env], Term], after: Callable[[Env], Term]) -> Term:
@@ -550,7 +552,8 @@ class Loop:
 
         def end(env: Env) -> Term:
             for n in self.late:
-                if n in env and n not in carried.names and isinstance(env[n], Term) and not is_functional(env[n].type):
+                kept = n in env and n not in carried.names and isinstance(env[n], Term) and env[n].type != NEVER
+                if kept and not is_functional(env[n].type):
                     of = env[n].type
                     self.bound[n] = self.p.unify(self.node, self.bound.get(n, of), of)
             values = [self.value(n, env) for n in carried.names]
@@ -583,7 +586,7 @@ class Loop:
 
         def rest(env: Env) -> Term:
             outside = {n: v for n, v in self.seen(env, {n: env[n] for n in self.names}).items() if n not in own}
-            outside.update(self.around)
+            outside.update({**self.around, **{n: v for n, v in self.none.items() if n not in self.names}})
             if RESULT not in self.names:
                 return after(outside)
             if self.is_endless:

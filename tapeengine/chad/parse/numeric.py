@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
@@ -25,7 +26,7 @@ from tapeengine.chad.terms import (
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Type, show
 
 __all__ = [
     "applied", "binary", "comparison", "elementwise", "larger", "maximum", "negative", "of_lists", "real", "scalar_op",
@@ -193,6 +194,8 @@ def repeated(p: Parser, items: Term, size: Term) -> Term:
 
 
 def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
+    if NEVER in (left.type, right.type):
+        return failing()
     for term in (left, right):
         if term.type not in (INT, FLOAT, BOOL):
             p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
@@ -243,6 +246,8 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
     """``left < right`` and the like, on numbers or bools."""
     if isinstance(left.type, Array) or isinstance(right.type, Array):
         return elementwise(p, node, lambda p, node, xs: comparison(p, node, op, xs[0], xs[1]), (left, right))
+    if NEVER in (left.type, right.type):
+        return failing(BOOL)
     if isinstance(left, Literal) and isinstance(right, Literal):
         return lit(bool(getattr(operator, op)(left.value, right.value)))
     if left.type != right.type:

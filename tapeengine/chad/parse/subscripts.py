@@ -11,13 +11,15 @@ from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import BOOL, INT, Array, Product, show
+from tapeengine.chad.types import BOOL, INT, NEVER, Array, Product, show
 
 __all__ = ["bounds", "masked", "subscript"]
 
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
     """Indexing of arrays and tuples, and slices of arrays."""
+    if term.type == NEVER:
+        return term
     index = written_out(index, term)
     if isinstance(node, ast.Subscript) and node.slice is index and (isinstance(index, ast.Tuple) or is_new_axis(index)):
         p.operated(node, [(node.value, term)])
