@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy
 
+from tapeengine.chad.types import Array, Product, Type
+
 __all__ = [
     "ANY",
     "ARRAY",
@@ -23,6 +25,7 @@ __all__ = [
     "TupleOf",
     "depends",
     "list_axes",
+    "of_arrays",
     "part_at",
     "with_kinds",
 ]
@@ -63,6 +66,27 @@ SOME = "some"
 ANY = "any"
 #: None where the text does not say.
 Kind = ListOf | TupleOf | Given | str | None
+
+
+def of_arrays(kind: Kind, of: Type) -> Kind:
+    """Give the part of a kind that says something about a value of a type; None where that holds no arrays.
+
+    Examples
+    --------
+    >>> of_arrays(Given(frozenset({("x", ())})), FLOAT), of_arrays(TupleOf((ARRAY, NUMBER)), Product((FLOAT, FLOAT)))
+    (None, None)
+    """
+    match of:
+        case Array(element):
+            return ListOf(of_arrays(kind.element, element), kind.made) if isinstance(kind, ListOf) else kind
+        case Product(items, name, fields):
+            if isinstance(kind, Given):
+                steps = fields if name else range(len(items))
+                kind = TupleOf(tuple(Given(frozenset((n, (*s, k)) for n, s in kind.places)) for k in steps))
+            if isinstance(kind, TupleOf) and len(kind.items) == len(items):
+                found = tuple(map(of_arrays, kind.items, items))
+                return TupleOf(found) if any(k is not None for k in found) else None
+    return None
 
 
 def depends(kind: Kind) -> bool:

@@ -310,7 +310,7 @@ cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) exce
         memory.blocks = c.arena.block
     for k in range(form.width):
         if form.words[k] > 1:
-            made = te_describe(memory, 1, REFERENCE)
+            made = te_describe(memory, 1, BOOL if form.sizes[k] == 1 else REFERENCE)
             if made == NULL:
                 raise MemoryError
             made.strides[0] = form.sizes[k]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -77,14 +78,14 @@ def forms_of(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type]
 ) -> tuple[tuple[Form, ...], Form] | None:
     """Give the forms of the arguments and results of both passes; None if a value has no form, or other leaves."""
-    found = [*(form(p.of, classes) for p in definition.params), form_of_result(definition, classes)]
+    found = [*(form_of_argument(p.of, classes) for p in definition.params), form_of_result(definition, classes)]
     forms = [f for f in found if f is not None]
     if len(forms) < len(found):
         return None
     *inward, outward = forms
     forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
     params, results = [leaf(p.type) for p in forward.params], [leaf(x.type) for x in forward.results]
-    fits = same([x for f in inward for x in f.leaves()], params) and same(outward.leaves(), results)
+    fits = fit(inward, params) and same(outward.leaves(), results)
     return (tuple(inward), outward) if fits and same(results, [leaf(x.type) for x in reverse.params]) else None
 
 
@@ -162,6 +163,7 @@ def is_continuous(of: Form) -> bool:
 
 
 FLOAT = Form("float").kind
+ROWS = Form("rows", items=(Form("float"),)).kind
 
 
 #: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
@@ -173,9 +175,25 @@ def same(a: Sequence[Form], b: Sequence[Form]) -> bool:
     return [(f.kind, f.rank) for f in a] == [(f.kind, f.rank) for f in b]
 
 
+def fit(forms: Sequence[Form], leaves: Sequence[Form]) -> bool:
+    """Tell whether values of several forms have leaves; the columns of rows are as they are by construction."""
+    ends = list(itertools.accumulate((f.width for f in forms), initial=0))
+    each = zip(forms, itertools.pairwise(ends), strict=True)
+    return ends[-1] == len(leaves) and all(f.kind == ROWS or same(f.leaves(), leaves[a:b]) for f, (a, b) in each)
+
+
 def form_of_result(definition: Definition, classes: Mapping[str, type]) -> Form | None:
     """Give the form of a program's result, with the lists that it has in Python."""
     return form(definition.result, classes, definition.kind)
+
+
+def form_of_argument(of: Type, classes: Mapping[str, type]) -> Form | None:
+    """Give the form of an argument, which may be an array of records of numbers."""
+    if isinstance(of, Array) and isinstance(of.element, Product):
+        element = form(of.element, classes)
+        is_plain = element is not None and element.width and not any(leaf.rank for leaf in element.leaves())
+        return Form("rows", items=(element,)) if is_plain and element is not None else None
+    return form(of, classes)
 
 
 def form(of: Type, classes: Mapping[str, type], kind: Kind = None) -> Form | None:

@@ -15,7 +15,7 @@ from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.state import Env, Parser
-from tapeengine.chad.parse.statements import Flow, assign_one, block, joined, packed, same_type, value_at
+from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.parse.whole import array as as_array
 from tapeengine.chad.parse.whole import items_of
 from tapeengine.chad.terms import (
@@ -400,8 +400,6 @@ def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Call
 
 #: Names of the values that a loop carries in addition to Python's variables; they are no Python names.
 STEP, GOES_ON, RETURNED, RESULT = " step", " goes_on", " returned", " result"
-#: The prefix of the name of a flag that tells whether a variable has a value.
-HAS = " has "
 
 
 @dataclass(frozen=True)

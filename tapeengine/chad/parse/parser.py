@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine.chad.depth import deep
+from tapeengine.chad.kinds import of_arrays
 from tapeengine.chad.parse import arrays, calls, closures, loops, statements, subscripts
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.parameters import own_parameters, parameter_names
@@ -51,9 +52,8 @@ class ProgramParser(Parser):
         if result is not None:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
-        self.definitions[self.symbol] = Definition(
-            self.symbol, params, term.type, term, self.kinds.names.get(f"{self.tree.name}()")
-        )
+        kind = of_arrays(self.kinds.names.get(f"{self.tree.name}()"), term.type)
+        self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         places = ((node, operands, self.first + getattr(node, "lineno", 1) - 1) for node, operands in self.operands)
         wanted = tuple({operands: Wanted(operands, f"line {line}") for _, operands, line in places}.values())
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
