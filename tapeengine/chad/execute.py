@@ -414,9 +414,11 @@ def is_small(primals: Sequence[Any]) -> bool:
 
 
 def has_few(x: Any) -> bool:
-    """Tell whether an argument is a number, or an array or a list of few."""
-    size = x.size if type(x) is np.ndarray else len(x) if type(x) is list else 0 if isinstance(x, float | int) else None
-    return size is not None and size <= FEW_NUMBERS
+    """Tell whether an argument is a number, an array or a list of few, or holds only such."""
+    if type(x) in (dict, tuple):
+        return all(map(has_few, x.values() if type(x) is dict else x))
+    size = x.size if type(x) is np.ndarray else len(x) if type(x) is list else None
+    return isinstance(x, float | int | str) if size is None else size <= FEW_NUMBERS
 
 
 def kept(x: Any) -> Any:

@@ -303,11 +303,14 @@ class Program(Enterable):
         self, engine: Any, *primals: Any, **named: Any
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
+        others = self.others(len(primals), named)
+        instance = self.for_values((*primals, *others))
+        entered: tuple[Any, Any] | None = enter(instance, (*primals, *others), {}) if others or self.inferred else None
+        if entered:
+            value, back = entered
+            return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
         if self.inferred:
-            instance = self.for_values(self.positional(primals, named)[1] if named else primals)
-            entered: tuple[Any, Any] | None = enter(instance, primals, named)
-            return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
-        others = self.others(len(primals), named) if named or len(primals) < self.arity else ()
+            return instance.__tapeengine_vjp__(engine, *primals, **named)
         if not ARRAYS.issuperset(map(type, primals)):
             self.check_lists((*primals, *others))
         executable = self.executable

@@ -599,6 +599,8 @@ cdef object kept(Form form, object x):
         return x
     if form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items):
         return tuple([kept(item, part) for item, part in zip(form.items, x)])
+    if form.cls is dict:
+        return {name: kept(item, x.get(name)) for item, name in zip(form.items, form.fields)} if type(x) is dict else x
     if PyList_CheckExact(x):
         return list(x)
     return x.copy() if PyArray_CheckExact(x) and x.nbytes <= most_copied else x
@@ -624,6 +626,17 @@ cdef inline object part_like(Form form, object like, Py_ssize_t i):
     return None
 
 
+cdef object given_records(Form form, Cursor *c):
+    """A list of tuples or records of numbers, from their columns."""
+    cdef Form element = form.items[0]
+    cdef int k
+    columns = []
+    for k in range(form.width):
+        columns.append(give_array(c.registers[c.at[c.leaf + k]].p, columns))
+    c.leaf += form.width
+    return list(zip(*columns)) if element.kind == TUPLE else [record_of(element, x) for x in zip(*columns)]
+
+
 cdef object give(Form form, Cursor *c, bint cotangent, object like):
     """Build a value from its leaves in registers; in a cotangent discrete parts are None, and `like` is the primal."""
     cdef te_word w
@@ -631,6 +644,8 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
     if cotangent and form.discrete:
         c.leaf += form.width
         return None
+    if form.kind == ROWS and not cotangent:
+        return given_records(form, c)
     if form.kind >= ROWS:
         return given_references(form, c, like)
     if form.kind < TUPLE:
@@ -675,6 +690,7 @@ cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
     cdef te_word w
     cdef Py_ssize_t i
     if form.kind >= ROWS:
+        found[0] = found[0] * <uint64_t> 0x9E3779B97F4A7C15 + <uint64_t> c.registers[c.at[c.leaf]].p.shape[0] + 1
         c.leaf += form.width
         return 0
     if form.kind >= TUPLE:
@@ -920,6 +936,10 @@ cdef class Native:
         cdef te_word w
         cdef Py_ssize_t i
         if form.kind >= ROWS:
+            for i in range(form.width):
+                w = c.registers[c.at[c.leaf + i]]
+                if not cotangent and (w.p.capacity == 0 or w.p.kind == FLOAT and not all_finite(<double *> w.p.data, w.p.shape[0])):
+                    return False
             c.leaf += form.width
             return True
         if form.kind >= TUPLE:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +13,7 @@ from tapeengine.chad.intermediate.analysis import blocks, raises, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Const, For, Function, If, Operand, Statement, While
 from tapeengine.chad.intermediate.statements import Type as FormType
-from tapeengine.chad.kinds import Kind, TupleOf, list_axes
+from tapeengine.chad.kinds import Kind, ListOf, TupleOf, list_axes
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Array, Bool, Float, Int, Product, Type, is_discrete
@@ -78,14 +77,14 @@ def forms_of(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type]
 ) -> tuple[tuple[Form, ...], Form] | None:
     """Give the forms of the arguments and results of both passes; None if a value has no form, or other leaves."""
-    found = [*(form_of_argument(p.of, classes) for p in definition.params), form_of_result(definition, classes)]
+    found = [*(form(p.of, classes, IN) for p in definition.params), form_of_result(definition, classes)]
     forms = [f for f in found if f is not None]
     if len(forms) < len(found):
         return None
     *inward, outward = forms
     forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
     params, results = [leaf(p.type) for p in forward.params], [leaf(x.type) for x in forward.results]
-    fits = fit(inward, params) and same(outward.leaves(), results)
+    fits = same([x for f in inward for x in f.leaves()], params) and same(outward.leaves(), results)
     return (tuple(inward), outward) if fits and same(results, [leaf(x.type) for x in reverse.params]) else None
 
 
@@ -171,15 +170,9 @@ MOST_AXES = 4
 
 
 def same(a: Sequence[Form], b: Sequence[Form]) -> bool:
-    """Tell whether leaves have the same kinds and numbers of dimensions."""
-    return [(f.kind, f.rank) for f in a] == [(f.kind, f.rank) for f in b]
-
-
-def fit(forms: Sequence[Form], leaves: Sequence[Form]) -> bool:
-    """Tell whether values of several forms have leaves; the columns of rows are as they are by construction."""
-    ends = list(itertools.accumulate((f.width for f in forms), initial=0))
-    each = zip(forms, itertools.pairwise(ends), strict=True)
-    return ends[-1] == len(leaves) and all(f.kind == ROWS or same(f.leaves(), leaves[a:b]) for f, (a, b) in each)
+    """Tell whether leaves have the same kinds and numbers of dimensions; columns of rows are as rows need them."""
+    each = zip(a, b, strict=False)
+    return len(a) == len(b) and all(f.kind == ROWS or (f.kind, f.rank) == (g.kind, g.rank) for f, g in each)
 
 
 def form_of_result(definition: Definition, classes: Mapping[str, type]) -> Form | None:
@@ -187,13 +180,16 @@ def form_of_result(definition: Definition, classes: Mapping[str, type]) -> Form 
     return form(definition.result, classes, definition.kind)
 
 
-def form_of_argument(of: Type, classes: Mapping[str, type]) -> Form | None:
-    """Give the form of an argument, which may be an array of records of numbers."""
-    if isinstance(of, Array) and isinstance(of.element, Product):
-        element = form(of.element, classes)
-        is_plain = element is not None and element.width and not any(leaf.rank for leaf in element.leaves())
-        return Form("rows", items=(element,)) if is_plain and element is not None else None
-    return form(of, classes)
+#: The kind of an argument, which may be a list as well as an array.
+IN = ListOf()
+
+
+def form_of_rows(of: Product, classes: Mapping[str, type]) -> Form | None:
+    """Give the form of a list of records of numbers."""
+    element = form(of, classes)
+    if element is None or not element.width or any(not isinstance(item, Float | Int | Bool) for item in of.items):
+        return None
+    return Form("rows", items=(element,))
 
 
 def form(of: Type, classes: Mapping[str, type], kind: Kind = None) -> Form | None:
@@ -204,15 +200,23 @@ def form(of: Type, classes: Mapping[str, type], kind: Kind = None) -> Form | Non
     match of:
         case Float() | Int() | Bool():
             return Form(type(of).__name__.lower())
+        case Array(Product() as element):
+            return form_of_rows(element, classes) if isinstance(kind, ListOf) and kind.made is list else None
         case Array():
             return array_form(of, kind)
         case Product(items, name, fields) if items or name:
-            kinds = kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
+            kinds = (
+                [kind] * len(items)
+                if kind is IN
+                else kind.items
+                if isinstance(kind, TupleOf) and len(kind.items) == len(items)
+                else [None] * len(items)
+            )
             each = zip(items, kinds, strict=True)
             parts = [f for f in (form(item, classes, k) for item, k in each) if f is not None]
             if len(parts) < len(items):
                 return None
-            if name and any(leaf.rank for part in parts for leaf in part.leaves()):
+            if name and name != "dict" and any(leaf.rank for part in parts for leaf in part.leaves()):
                 return None
             if name:
                 return Form("record", items=tuple(parts), cls=classes[name], fields=fields)
@@ -227,7 +231,7 @@ def array_form(of: Type, kind: Kind) -> Form | None:
         of, rank = of.element, rank + 1
     if rank > MOST_AXES or not isinstance(of, Float | Int | Bool):
         return None
-    lists = list_axes(kind, rank)
+    lists = 0 if kind is IN else list_axes(kind, rank)
     return None if lists is None else Form(type(of).__name__.lower(), rank, lists=lists)
 
 
