@@ -29,7 +29,7 @@ from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Array, Float, is_discrete
 from tapeengine.default import default_engine
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.primitive import Primitive
 
 __all__ = ["Checked", "Executable", "kept"]
@@ -310,7 +310,7 @@ class Executable:
             value, back = self.engine.vjp(run, *given)
             of = self.definition.result
             if self.for_duals[1] is self.converter and self.converter.fits(of, value):
-                return value, lambda d: back(d) if self.converter.fits(of, d) else backpropagator(d)
+                return value, or_else(back, backpropagator)
             inside = self.converter.inward(of, value, "the value")
             return shaped_like(self.converter.outward(of, inside, value), value), backpropagator
 
@@ -411,6 +411,18 @@ class Checked:
 def is_small(primals: Sequence[Any]) -> bool:
     """Tell whether arguments are numbers and arrays of few numbers."""
     return all(map(has_few, primals))
+
+
+def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Give a backpropagator that converts only cotangents that are not of the kinds of the value."""
+
+    def backpropagator(cotangent: Any) -> Any:
+        try:
+            return back(cotangent)
+        except CotangentError:
+            return converting(cotangent)
+
+    return backpropagator
 
 
 def has_few(x: Any) -> bool:

@@ -108,7 +108,7 @@ def padded(xs, before, after, mode, value):
     if mode == "reflect":
         last = max(n - 1, 1)
         return [xs[min(i % (2 * last), 2 * last - i % (2 * last))] for i in range(-before, n + after)]
-    raise ValueError("this mode is not in the language")
+    return None
 
 
 def widths(width, axis):
@@ -130,6 +130,11 @@ def pad(array, pad_width, mode="constant", constant_values=0.0):
     return padded(rows, before, after, mode, [constant_values for _ in range(len(array[0]) + left + right)])
 
 
+def lines(a, axis):
+    """The lines of a matrix along an axis."""
+    return np.transpose(a) if axis == 0 or axis == -2 else a
+
+
 def quantile_of(xs, q):
     """The quantile of a vector, between two of its elements."""
     if q < 0.0 or q > 1.0:
@@ -145,9 +150,9 @@ def quantile(a, q, axis=None):
     """``np.quantile`` of all elements, or along an axis of a matrix."""
     if axis is None:
         return quantile_of(np.ravel(a), q) if np.ndim(q) == 0 else [quantile_of(np.ravel(a), each) for each in q]
-    if np.ndim(a) == 1:
-        return quantile_of(a, q)
-    return [quantile_of(row, q) for row in (np.transpose(a) if axis == 0 else a)]
+    if axis < -np.ndim(a) or axis >= np.ndim(a):
+        raise ValueError("there is no such axis")
+    return quantile_of(a, q) if np.ndim(a) == 1 else [quantile_of(row, q) for row in lines(a, axis)]
 
 
 def percentile(a, q, axis=None):
@@ -166,9 +171,9 @@ def median(a, axis=None):
     """``np.median`` of all elements, or along an axis of a matrix."""
     if axis is None:
         return median_of(np.ravel(a))
-    if np.ndim(a) == 1:
-        return median_of(a)
-    return [median_of(row) for row in (np.transpose(a) if axis == 0 else a)]
+    if axis < -np.ndim(a) or axis >= np.ndim(a):
+        raise ValueError("there is no such axis")
+    return median_of(a) if np.ndim(a) == 1 else [median_of(row) for row in lines(a, axis)]
 
 
 def average(a, weights=None):
@@ -222,6 +227,9 @@ def logspace(start, stop, num):
 
 def choose(a, choices):
     """``np.choose`` of vectors."""
+    for each in choices:
+        if len(each) != len(a):
+            raise ValueError("choices of other sizes than the indices")
     return [choices[k][i] for i, k in enumerate(a)]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 __all__ = [
     "BOOL", "EV", "EVM", "FLOAT", "INT", "NEVER", "UNIT", "Array", "Bool", "Copower", "Float", "Function", "Int",
     "LArray", "LFunction", "LNamed", "LProduct", "LReal", "LSum", "LUnit", "Linear", "Named", "Never", "Product",
-    "Sum", "Text", "Type", "is_addable", "is_discrete", "show",
+    "Sum", "Text", "Type", "has_text", "is_addable", "is_discrete", "show",
 ]  # fmt: skip
 
 
@@ -188,6 +188,24 @@ INT = Int()
 BOOL = Bool()
 UNIT = Product()
 NEVER = Never()
+
+
+def has_text(type_: Type) -> bool:
+    """Tell whether values of a type have texts as parts.
+
+    Examples
+    --------
+    >>> has_text(Product((FLOAT, Text(value="a")))), has_text(Array(FLOAT))
+    (True, False)
+    """
+    match type_:
+        case Text():
+            return True
+        case Product(items):
+            return any(map(has_text, items))
+        case Array(element):
+            return has_text(element)
+    return False
 
 
 def is_addable(type_: Type) -> bool:

@@ -22,7 +22,7 @@ from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var
-from tapeengine.chad.types import Array, Function, Product, Type, show
+from tapeengine.chad.types import UNIT, Array, Function, Product, Type, show
 
 __all__ = ["apply_to", "as_function", "call_expression", "property_of"]
 
@@ -291,9 +291,12 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
     """Apply a function that is written in the language; what it refuses is refused where it is called."""
     try:
-        return apply_program(p, node, instance_for(p, node, program, args), args)
+        found = apply_program(p, node, instance_for(p, node, program, args), args)
     except ProgramError as error:
         p.error(node, f"{program.__name__}: {error.message}", error.advice)
+    if found.type in (UNIT, Array(UNIT)):
+        p.error(node, f"{program.__name__} with these arguments", "write it with other functions")
+    return found
 
 
 def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:

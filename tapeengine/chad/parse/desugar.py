@@ -15,7 +15,7 @@ from tapeengine.chad.parse.nonlocals import call_with, without_nonlocals
 from tapeengine.chad.parse.ownership import READING
 from tapeengine.chad.traverse import Names
 
-__all__ = ["Plain"]
+__all__ = ["OutOfOrder", "Plain"]
 
 Statements = list[ast.stmt]
 #: Stands for the lists that a called function may read.
@@ -184,6 +184,14 @@ class Finally(Left):
     visit_While = visit_For
 
 
+class OutOfOrder(Exception):
+    """A call that changes a variable stands where it is not always evaluated, or after that variable was read."""
+
+    def __init__(self, node: ast.Call) -> None:
+        super().__init__(called_name(node))
+        self.node = node
+
+
 def is_pop(node: ast.AST) -> bool:
     """Tell whether an expression is ``name.pop(...)``."""
     match node:
@@ -241,8 +249,7 @@ class Taker(ast.NodeTransformer):
     def changed(self, node: ast.Call, names: Sequence[str]) -> ast.AST:
         """Take a call out that changes variables, unless something before it stays and they were read there."""
         if self.is_stopped or self.seen.intersection((*names, CALLED)):
-            self.is_stopped = True
-            return node
+            raise OutOfOrder(node)
         result = self.names("result")
         self.bound.append(call_with(node, names, result))
         return ast.copy_location(ast.Name(result, ast.Load()), node)
@@ -259,6 +266,8 @@ class Taker(ast.NodeTransformer):
         elif isinstance(node, ast.IfExp) and not self.is_stopped:
             node.test = self.visit(node.test)
         if isinstance(node, SOMETIMES):
+            for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and called_name(n) in self.changing):
+                raise OutOfOrder(call)
             self.is_stopped = self.is_stopped or binds(node, self.changing)
             self.seen.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
             return node

@@ -279,6 +279,8 @@ def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | 
         return f"make a new {ast.unparse(target.value)} with the field changed"
     assert isinstance(target, ast.Subscript)
     xs, at = ast.unparse(target.value), ast.unparse(target.slice)
+    if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str):
+        return f"make another dict: {xs} = {{**{xs}, {at}: ...}}"
     if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
         sign = "" if isinstance(op, ast.Add) else "-"
         return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"

@@ -382,7 +382,7 @@ def float_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``round(x)``, ``round(x, digits)``."""
-    x, *digits = args_of(p, node, env)
+    x, digits = expression(p, node.args[0], env), [expression(p, a, env) for a in node.args[1:2]]
     if not digits or digits[0].type == UNIT:
         return whole.to_int("round")(p, node, [x])
     if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:

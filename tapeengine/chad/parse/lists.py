@@ -295,3 +295,5 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for i, inner in enumerate(elts):
                 yield from taken(inner, Element(value, i))
+        case ast.Starred(value=inner), _:
+            yield from taken(inner, ast.List([value], ast.Load()))

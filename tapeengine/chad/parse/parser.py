@@ -14,6 +14,7 @@ from tapeengine.chad.parse.state import Grammar, Parsed, Parser
 from tapeengine.chad.parse.statements import body
 from tapeengine.chad.parse.whole_arrays import Wanted
 from tapeengine.chad.terms import Definition, Tuple
+from tapeengine.chad.types import has_text
 
 __all__ = ["ProgramParser", "parse_function"]
 
@@ -52,6 +53,8 @@ class ProgramParser(Parser):
         if result is not None:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
+        if has_text(term.type):
+            self.error(self.tree, "a text as a result", "return numbers, and choose the text outside the program")
         kind = of_arrays(self.kinds.names.get(f"{self.tree.name}()"), term.type)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         places = ((node, operands, self.first + getattr(node, "lineno", 1) - 1) for node, operands in self.operands)

@@ -16,7 +16,7 @@ from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
 from tapeengine.chad.kinds import Given, ListOf
 from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.callees import is_plain, library_name
-from tapeengine.chad.parse.desugar import Plain
+from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.lists import Kinds, Results, parameters_of
 from tapeengine.chad.parse.liveness import live_after
@@ -175,7 +175,7 @@ class Parser:
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
         tree = self._read()
-        self.tree, self.local_names = separated(Plain(tree).visit(tree))
+        self.tree, self.local_names = separated(self.plain(tree))
         self.live_after = live_after(self.tree)
         self.shared = shared(self.tree)
         self.aliases = aliases(self.tree)
@@ -184,6 +184,14 @@ class Parser:
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
+
+    def plain(self, tree: ast.FunctionDef) -> Any:
+        """Rewrite statements that are written with others."""
+        try:
+            return Plain(tree).visit(tree)
+        except OutOfOrder as error:
+            advice = "call it in a statement of its own"
+            self.error(error.node, f"{error} changes a variable, and is not always called here, or after a use", advice)
 
     def result_kind(self, name: str) -> Results:
         """Tell whether a function of the user's own, or a program, gives lists, or its arguments."""
