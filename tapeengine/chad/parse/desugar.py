@@ -150,36 +150,43 @@ class Left(ast.NodeTransformer):
         """Leave loops and functions as they are."""
         return node
 
-    visit_For = visit_While = visit_FunctionDef = visit_Lambda = inner
+    def visit_For(self, node: Any) -> ast.AST:
+        """Leave loops inside, whose breaks are their own."""
+        return self.inner(node)
+
+    visit_FunctionDef = visit_Lambda = inner
+    visit_While = visit_For
 
 
 class Finally(Left):
     """Writes statements before each jump out of a block; the value that is returned is computed before them."""
 
-    def __init__(self, last: Statements, names: Names) -> None:
-        self.last, self.names = last, names
+    def __init__(self, last: Statements, names: Names, in_loop: bool = False) -> None:
+        self.last, self.names, self.in_loop = last, names, in_loop
+
+    def before(self, node: ast.stmt) -> Statements:
+        """Write the statements before a jump."""
+        return [*copy.deepcopy(self.last), node]
 
     def visit_Return(self, node: ast.Return) -> Statements:
         """Keep the value."""
         if node.value is None:
-            return self.visit_Break(node)
+            return self.before(node)
         name = self.names("result")
         kept = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node)], node.value), node)
         node.value = ast.copy_location(ast.Name(name, ast.Load()), node)
-        return [kept, *self.visit_Break(node)]
+        return [kept, *self.before(node)]
 
     def visit_Break(self, node: Any) -> Statements:
-        """Write the statements before."""
-        return [*copy.deepcopy(self.last), node]
+        """Write the statements before, unless it leaves only a loop inside the block."""
+        return [node] if self.in_loop else self.before(node)
 
     visit_Continue = visit_Break
 
-    def visit_For(self, node: ast.For | ast.While) -> ast.AST:
+    def visit_For(self, node: Any) -> ast.AST:
         """Only returns leave a block from a loop inside it."""
-        inner = Finally(self.last, self.names)
-        inner.visit_Break = inner.visit_Continue = inner.inner  # type: ignore[assignment, method-assign]
-        node.body = inner.block(node.body)
-        return node
+        node.body = Finally(self.last, self.names, in_loop=True).block(node.body)
+        return node  # type: ignore[no-any-return]
 
     visit_While = visit_For
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from tapeengine.chad.parse.expressions import expression, text
+from tapeengine.chad.parse.expressions import dict_of, expression, text
 from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.parse.whole import array, have_one_type
 from tapeengine.chad.terms import Index, Proj, Term, Tuple, lit
 from tapeengine.chad.types import Product, show
 
-__all__ = ["called", "is_dict", "made", "method", "replaced", "written_out"]
+__all__ = ["called", "is_dict", "method", "replaced", "written_out"]
 
 
 def is_dict(term: Any) -> bool:
     """Tell whether something is a dict."""
     return getattr(getattr(term, "type", None), "name", "") == "dict"
-
-
-def made(p: Parser, items: Mapping[str, Term]) -> Term:
-    """Make a dict."""
-    return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
 
 
 def items_of(term: Term) -> dict[str, Term]:
@@ -67,7 +62,7 @@ def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) ->
     """``d[key] = x``: a dict with another value, or one more."""
     if not isinstance(key, str):
         p.error(node.slice, "a key of a dict is a text that is written out, or known when it is read", "write d['a']")
-    return made(p, {**items_of(term), key: new})
+    return dict_of(p, {**items_of(term), key: new})
 
 
 def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:

@@ -32,7 +32,7 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, show
 
-__all__ = ["condition", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
+__all__ = ["condition", "dict_of", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
@@ -101,8 +101,7 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
     if isinstance(value, str):
         return text(p, value)
     if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
-        items = {key: constant(p, node, part) for key, part in value.items()}
-        return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
+        return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
     if hasattr(value, "tolist"):
         value = value.tolist()
         return constant(p, node, value)
@@ -116,7 +115,14 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
 
 def text(p: Parser, value: str) -> Term:
     """A text: its type is its value."""
-    return Tuple((), p.translated(Text(value=value), p.tree, "a text"))
+    of = p.translated(Text(value=value), p.tree, "a text")
+    assert isinstance(of, Product)
+    return Tuple((), of)
+
+
+def dict_of(p: Parser, items: Mapping[str, Term]) -> Term:
+    """Make a dict."""
+    return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
 
 
 def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
@@ -125,7 +131,7 @@ def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
 
     def of(k: int) -> Term:
         if k == len(node.values):
-            return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
+            return dict_of(p, items)
         key, value = node.keys[k], expression(p, node.values[k], env)
         return p.let("d", value, lambda d: spread(k, d)) if key is None else added(k, key, value)
 
@@ -218,8 +224,9 @@ def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
         return None if left is MISSING else lit((left is None) == isinstance(op, ast.Is))
     if not isinstance(left, str):
         return None
-    if isinstance(op, ast.In | ast.NotIn) and isinstance(of := getattr(right, "id", None) and env.get(right.id), Term):
-        return membership_of_key(left, of.type, op)
+    container = env.get(right.id) if isinstance(right, ast.Name) else None
+    if isinstance(op, ast.In | ast.NotIn) and isinstance(container, Term):
+        return membership_of_key(left, container.type, op)
     others = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
     values = [p.known(other, env) for other in others]
     if not all(isinstance(value, str) for value in values) or type(op) not in TEXTS:

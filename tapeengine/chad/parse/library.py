@@ -45,7 +45,7 @@ from tapeengine.chad.terms import (
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type, show
 
 __all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
@@ -385,6 +385,8 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     x, digits = expression(p, node.args[0], env), [expression(p, a, env) for a in node.args[1:2]]
     if not digits or digits[0].type == UNIT:
         return whole.to_int("round")(p, node, [x])
+    if digits[0].type != INT:
+        p.error(node.args[1], f"{show(digits[0].type)} as a number of digits", "give an int")
     if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:
         return x
     return p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])

@@ -9,8 +9,8 @@ from typing import Any
 
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import is_functional
-from tapeengine.chad.parse.dicts import made, written_out
-from tapeengine.chad.parse.expressions import condition, expression
+from tapeengine.chad.parse.dicts import written_out
+from tapeengine.chad.parse.expressions import condition, dict_of, expression
 from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
@@ -307,7 +307,7 @@ def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
     found = [] if items is None else each_item(p, node, items, env, node.value, node.key)
     if items is None or not all(isinstance(key, str) for key, _ in found):
         p.error(node, "a dict whose keys are not texts known when it is read", "use a list, or keys written out")
-    return made(p, dict(found))
+    return dict_of(p, dict(found))
 
 
 def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:

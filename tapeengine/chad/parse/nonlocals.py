@@ -52,7 +52,7 @@ class Returns(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.Return:
         """Return a tuple."""
         value = node.value or ast.copy_location(ast.Constant(None), node)
-        loads = [ast.copy_location(ast.Name(n, ast.Load()), node) for n in self.names]
+        loads: list[ast.expr] = [ast.copy_location(ast.Name(n, ast.Load()), node) for n in self.names]
         node.value = ast.copy_location(ast.Tuple([value, *loads], ast.Load()), node)
         return node
 
@@ -64,6 +64,6 @@ class Returns(ast.NodeTransformer):
 def call_with(node: ast.Call, names: Sequence[str], result: str) -> ast.Assign:
     """Write a call as a statement that assigns its result and the variables."""
     given = [ast.copy_location(ast.Name(n, ast.Load()), node) for n in names]
-    targets = [ast.copy_location(ast.Name(n, ast.Store()), node) for n in (result, *names)]
+    targets: list[ast.expr] = [ast.copy_location(ast.Name(n, ast.Store()), node) for n in (result, *names)]
     call = ast.copy_location(ast.Call(node.func, [*given, *node.args], node.keywords), node)
     return ast.copy_location(ast.Assign([ast.copy_location(ast.Tuple(targets, ast.Store()), node)], call), node)

@@ -55,12 +55,14 @@ def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) ->
     given = [None if end is None else expression(p, end, env) for end in ends]
     if any(end is not None and not (isinstance(end, Literal) and end.type == INT) for end in given):
         return subscript(p, node, array(p, node, term), index, env)
-    places = [None if end is None else int(end.value) for end in given if end is None or isinstance(end, Literal)]
     if isinstance(index, ast.Slice):
-        return p.let("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[slice(*places)])))
-    if places[0] not in range(-count, count):
-        p.error(index, f"the index {places[0]} of {show(term.type)}", "give an index of an item that there is")
-    return Proj(term, range(count)[places[0]])
+        places = slice(*(int(end.value) if isinstance(end, Literal) else None for end in given))
+        return p.let("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[places])))
+    assert isinstance(given[0], Literal)
+    place = int(given[0].value)
+    if place not in range(-count, count):
+        p.error(index, f"the index {place} of {show(term.type)}", "give an index of an item that there is")
+    return Proj(term, range(count)[place])
 
 
 def written_out(index: ast.expr, term: Term) -> ast.expr:

@@ -219,7 +219,7 @@ def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.arange(n)``, ``np.arange(start, stop, step)``; numbers of elements are rounded up."""
-    start, stop, step = (lit(0), args[0], lit(1)) if len(args) == 1 else (*args[:3], lit(1))[:3]
+    start, stop, step = (lit(0), args[0], lit(1)) if len(args) < 2 else (*args[:3], lit(1))[:3]
     of = INT if {start.type, stop.type, step.type} == {INT} else FLOAT
     first, last, by = (p.coerce(node, x, of) for x in (start, stop, step))
     i = p.fresh("i", INT)
