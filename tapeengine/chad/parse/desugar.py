@@ -238,9 +238,11 @@ class Taker(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Take a popped element out, unless something before it stays and the list was read there."""
+        before = set(self.seen)
         node.args = [self.visit(a) for a in node.args]
         if (own := self.changing.get(called_name(node))) is not None:
-            return self.changed(node, own)
+            node.keywords = [self.visit(k) for k in node.keywords]
+            return self.changed(node, own, before)
         if not is_pop(node) or self.is_stopped or self.seen.intersection((node.func.value.id, CALLED)):  # type: ignore[attr-defined]
             self.is_stopped = self.is_stopped or is_pop(node)
             node.func = self.visit(node.func)
@@ -253,9 +255,9 @@ class Taker(ast.NodeTransformer):
         self.bound.append(ast.copy_location(ast.Assign([target], node), node))
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
-    def changed(self, node: ast.Call, names: Sequence[str]) -> ast.AST:
+    def changed(self, node: ast.Call, names: Sequence[str], before: set[str]) -> ast.AST:
         """Take a call out that changes variables, unless something before it stays and they were read there."""
-        if self.is_stopped or self.seen.intersection((*names, CALLED)):
+        if self.is_stopped or before.intersection((*names, CALLED)):
             raise OutOfOrder(node)
         result = self.names("result")
         self.bound.append(call_with(node, names, result))

@@ -17,6 +17,7 @@ __all__ = [
     "renaming",
     "surely_assigned",
     "uses",
+    "walked",
 ]
 
 
@@ -27,6 +28,11 @@ def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) 
         if is_block(statement):
             for inner in _blocks(statement):
                 yield from _walk(inner, is_block)
+
+
+def walked(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Go through statements and the blocks inside them, but not through local functions."""
+    return _walk(statements, _is_here)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
+from tapeengine.chad.parse.names import walked
+
 __all__ = ["call_with", "without_nonlocals"]
 
 #: The variables that a local function changes, by its name.
@@ -26,7 +28,7 @@ def without_nonlocals(tree: ast.FunctionDef) -> Changing:
         return (None, c)
     """
     found = {}
-    for inner in (s for s in tree.body if isinstance(s, ast.FunctionDef)):
+    for inner in (s for s in walked(tree.body) if isinstance(s, ast.FunctionDef)):
         names = [name for s in inner.body if isinstance(s, ast.Nonlocal) for name in s.names]
         if names:
             found[inner.name] = names

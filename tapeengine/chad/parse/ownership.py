@@ -23,7 +23,8 @@ MAKING = frozenset(
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(
     "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
-    "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range".split()
+    "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range "
+    "tuple fsum round pairwise product combinations chain".split()
 )
 METHODS = frozenset("append extend insert pop sum max min mean prod dot cumsum copy index count".split())
 #: Methods that put their argument, or its elements, into an array.
