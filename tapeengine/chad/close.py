@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import has_functions
 from tapeengine.chad.inline import inline
 from tapeengine.chad.terms import (
@@ -149,6 +150,7 @@ class Defunctionaliser:
         }
 
 
+@deep()
 def close(module: Module) -> Module:
     """Remove all functions from a module.
 

@@ -26,6 +26,8 @@ from tapeengine.chad.types import (
     Sum,
     Type,
     is_discrete,
+    numbers_of,
+    rank_of,
     show,
 )
 from tapeengine.chad.values import Tagged, field_of, is_record, record_of
@@ -145,10 +147,7 @@ class Converter:
 
     def _reader_of_array(self, element: Type) -> Reader:
         each, kind = self.reader(element), SCALARS.get(element)
-        rank = 1
-        while isinstance(element, Array):
-            element, rank = element.element, rank + 1
-        kinds, number = {kind}, SCALARS.get(element)
+        rank, kinds, number = rank_of(Array(element)), {kind}, SCALARS.get(numbers_of(element))
 
         def read(value: Any) -> Any:
             if type(value) is numpy.ndarray:
@@ -241,6 +240,11 @@ class Converter:
             case _:
                 return value
 
+    def returned(self, of: Type, value: Any) -> tuple[Any, Any]:
+        """Give a value of the plain program in the evaluator's form, and as the typed program returns it."""
+        inside = self.inward(of, value, "the value")
+        return inside, shaped_like(self.outward(of, inside), value)
+
     def _parts(self, of: Product, like: Any) -> list[Any]:
         if like is None:
             return [None] * len(of.items)
@@ -250,9 +254,7 @@ class Converter:
         if isinstance(like, list | tuple):
             return [self.outward(element, v, k) for v, k in zip(value, like, strict=True)]
         made = [self.outward(element, v) for v in value]
-        numbers = element
-        while isinstance(numbers, Array):
-            numbers = numbers.element
+        numbers = numbers_of(element)
         if numbers in (FLOAT, INT, BOOL):
             shapes = {numpy.shape(m) for m in made}
             if len(shapes) <= 1:
@@ -360,11 +362,18 @@ class Converter:
         made = [self.cotangent_out(element, v, x, k, linear) for v, x, k in zip(parts, primal, likes, strict=True)]
         if isinstance(like, tuple):
             return tuple(made)
-        numbers = element
-        while isinstance(numbers, Array):
-            numbers = numbers.element
+        numbers = numbers_of(element)
         if isinstance(like, list) or numbers != FLOAT:
             return made
         if isinstance(like, numpy.ndarray):
             return numpy.array(made, dtype=numpy.float64).reshape(like.shape)
         return numpy.array(made, dtype=numpy.float64) if len({numpy.shape(m) for m in made}) <= 1 else made
+
+
+def shaped_like(made: Any, value: Any) -> Any:
+    """Give a value that was rebuilt from its elements the lengths of arrays that have none of these."""
+    if isinstance(made, numpy.ndarray) and isinstance(value, numpy.ndarray) and made.size == value.size == 0:
+        return made.reshape(value.shape)
+    if type(made) is tuple and isinstance(value, tuple) and len(made) == len(value):
+        return tuple(map(shaped_like, made, value))
+    return made

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 from tapeengine.chad import terms as S
+from tapeengine.chad.depth import deep
 from tapeengine.chad.primitives import DISCRETE, partial
 from tapeengine.chad.sugar import equals, is_extreme
 from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lit
@@ -27,6 +28,7 @@ __all__ = ["directional", "filled", "without_discrete"]
 PAIR = Product((FLOAT, FLOAT))
 
 
+@deep()
 def directional(module: Module) -> Module:
     """Give the program of values and tangents.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
+from tapeengine.chad.depth import deep
 from tapeengine.chad.terms import Definition, Module, Term, Var
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import EVM, Product, show
@@ -30,6 +31,7 @@ ATOM, COMPARISON = 20, 4
 Structure = str | tuple["Structure", str]
 
 
+@deep()
 def display(module: Module) -> str:
     """Write every definition of a module as Python for reading.
 

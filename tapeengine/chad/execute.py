@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_many
-from tapeengine.chad.backends.native import form, is_stepwise
-from tapeengine.chad.backends.tiers import References, is_installed, native, native_tangent
+from tapeengine.chad.backends.forms import Forms, has_rows
+from tapeengine.chad.backends.native import is_stepwise
+from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
+from tapeengine.chad.backends.tiers import References, is_installed, native
 from tapeengine.chad.backends.whole.boundary import Boundary
 from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
 from tapeengine.chad.backends.whole.running import DifferentSizes
@@ -69,8 +71,7 @@ class Executable:
         self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
-        with deep():
-            self.closed = close(module)
+        self.closed = close(module)
         self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
@@ -78,14 +79,12 @@ class Executable:
     @functools.cached_property
     def reverse_terms(self) -> Module:
         """The reverse derivative for evaluation. It is not simplified, because that takes longer than it saves."""
-        with deep():
-            return reverse(self.closed)
+        return reverse(self.closed)
 
     @functools.cached_property
     def reverse(self) -> Module:
         """The reverse derivative in accumulating form."""
-        with deep():
-            return simplify_module(reverse(self.closed))
+        return simplify_module(reverse(self.closed))
 
     def check_number(self, primals: Sequence[Any], tangents: Sequence[Any] | None = None) -> None:
         """Refuse a call with too many or too few arguments or tangents."""
@@ -123,20 +122,30 @@ class Executable:
             return
 
     @functools.cached_property
+    def passes(self) -> Passes | None:
+        """Both passes with the forms of their values; None for types whose values the core does not take directly."""
+        return None if self.lowered is None else of_values(self.lowered, self.definition, self.classes)
+
+    @functools.cached_property
     def entry(self) -> Native | None:
         """The passes for the core's register machine; None if numpy is faster."""
-        if self.lowered is None:
+        if not self.backend and self.is_whole and not self.takes_rows:
             return None
-        if not self.backend and self.is_whole:
-            return None
-        return native(self.lowered, self.definition, self.classes, self.general_vjp, self.backend)
+        return native(self.passes, self.definition.name, self.general_vjp, self.backend)
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether converting arguments to numpy's arrays takes longer than running the program's loops on them."""
+        if self.module.by_numpy or (self.whole is not None and self.whole.made.matrix_products):
+            return False
+        return any(has_rows(p.of) for p in self.definition.params)
 
     @functools.cached_property
     def small(self) -> Native | None:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
-        if self.backend or self.lowered is None or not self.is_whole:
+        if self.backend or not self.is_whole:
             return None
-        return native(self.lowered, self.definition, self.classes, self.general_vjp, is_few=True)
+        return native(self.passes, self.definition.name, self.general_vjp, is_few=True)
 
     @functools.cached_property
     def compiled(self) -> Native | None:
@@ -146,10 +155,10 @@ class Executable:
         """
         if self.backend or not is_installed() or self.module.by_numpy or not self.is_whole:
             return None
-        assert self.lowered is not None and self.whole is not None
+        assert self.whole is not None
         if self.whole.made.matrix_products:
             return None
-        return native(self.lowered, self.definition, self.classes, self.general_vjp)
+        return native(self.passes, self.definition.name, self.general_vjp)
 
     @property
     def is_whole(self) -> bool:
@@ -207,7 +216,8 @@ class Executable:
             whole = self.whole_tangent
             if whole is not None and not whole.made.stepwise:
                 return None
-        return native_tangent(lowered, self.definition, self.classes, self.backend)
+        passes = of_tangent(lowered, self.definition, self.classes)
+        return native(passes, self.definition.name, no_backpropagator, self.backend)
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
@@ -217,7 +227,8 @@ class Executable:
         """Do the same as `vjp`, on arguments that do not change afterwards."""
         entry = self.entry
         if entry is None:
-            entry = self.small if is_small(primals) else self.compiled if has_many(primals) else None
+            is_few = self.small is not None and all(map(has_few, primals))
+            entry = self.small if is_few else self.compiled if has_many(primals) else None
         made: tuple[Any, Any] | None = None if entry is None else entry.vjp(*primals)
         return self.general_vjp_of_kept(primals) if made is None else made
 
@@ -225,7 +236,7 @@ class Executable:
     def references(self) -> References | None:
         """The passes for arguments other than numbers and arrays of numbers; None if there are no such arguments."""
         of = self.definition
-        if all(form(p.of, self.classes) is not None for p in of.params) or (not self.backend and self.is_whole):
+        if all(Forms(self.classes).has(p.of) for p in of.params) or (not self.backend and self.is_whole):
             return None
         return References(
             lambda: self.with_kernels(lower_reverse(self.closed, self.reverse_terms, dense=False)),
@@ -311,8 +322,7 @@ class Executable:
             of = self.definition.result
             if self.for_duals[1] is self.converter and self.converter.fits(of, value):
                 return value, or_else(back, backpropagator)
-            inside = self.converter.inward(of, value, "the value")
-            return shaped_like(self.converter.outward(of, inside, value), value), backpropagator
+            return self.converter.returned(of, value)[1], backpropagator
 
     def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
@@ -363,10 +373,9 @@ class Executable:
         of, linear = self.definition.result, Sparse(self.closed.types)
         with deep(DEPTH):
             value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
-            inside = self.converter.inward(of, value, "the value")
+            inside, out = self.converter.returned(of, value)
             found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-            out = shaped_like(self.converter.outward(of, inside), value)
-            return out, shaped_like(self.converter.cotangent_out(of, found, inside, None, linear), value)
+            return out, self.converter.cotangent_out(of, found, inside, out, linear)
 
 
 class Checked:
@@ -408,9 +417,8 @@ class Checked:
         return self.whole.columns(self.primals, block, along, wanted)
 
 
-def is_small(primals: Sequence[Any]) -> bool:
-    """Tell whether arguments are numbers and arrays of few numbers."""
-    return all(map(has_few, primals))
+def no_backpropagator(primals: tuple[Any, ...]) -> Any:
+    """Say that a tangent function has none; a run that is referred to Python gives nothing."""
 
 
 def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -426,11 +434,16 @@ def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Cal
 
 
 def has_few(x: Any) -> bool:
-    """Tell whether an argument is a number, an array or a list of few, or holds only such."""
-    if type(x) in (dict, tuple):
-        return all(map(has_few, x.values() if type(x) is dict else x))
-    size = x.size if type(x) is np.ndarray else len(x) if type(x) is list else None
-    return isinstance(x, float | int | str) if size is None else size <= FEW_NUMBERS
+    """Tell whether a value has few numbers in each array and each list."""
+    if isinstance(x, float | int | str):
+        return True
+    if isinstance(x, np.ndarray):
+        return x.size <= FEW_NUMBERS
+    if isinstance(x, list | tuple | dict):
+        parts = list(x.values()) if isinstance(x, dict) else x
+    else:
+        parts = [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
+    return len(parts) <= FEW_NUMBERS and all(map(has_few, parts))
 
 
 def kept(x: Any) -> Any:
@@ -440,12 +453,3 @@ def kept(x: Any) -> Any:
     if type(x) is dict:
         return {key: kept(part) for key, part in x.items()}
     return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
-
-
-def shaped_like(made: Any, value: Any) -> Any:
-    """Return a value that was rebuilt from its elements, with the lengths of arrays that have none of these."""
-    if isinstance(made, np.ndarray) and isinstance(value, np.ndarray) and made.size == value.size == 0:
-        return made.reshape(value.shape)
-    if type(made) is tuple and isinstance(value, tuple) and len(made) == len(value):
-        return tuple(map(shaped_like, made, value))
-    return made

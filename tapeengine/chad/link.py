@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from tapeengine.chad.depth import deep
 from tapeengine.chad.parse.state import Parsed
 from tapeengine.chad.terms import Call, Definition, Module, Term
 from tapeengine.chad.traverse import map_children
@@ -24,6 +25,7 @@ class Linked(Protocol):
         ...
 
 
+@deep()
 def link(program: Linked) -> tuple[Module, dict[str, type], dict[str, Any]]:
     """Give the module of a program and its callees, the classes of its named products, and its primitives."""
     definitions: dict[str, Definition] = {}

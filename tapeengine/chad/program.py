@@ -21,7 +21,6 @@ import numpy
 from tapeengine._core.programs.native import Enterable, enter, has_many
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
-from tapeengine.chad.depth import deep
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Checked, Executable, kept
@@ -177,8 +176,7 @@ class Program(Enterable):
                 )
             self._reader = get_ident()
             try:
-                with deep():
-                    self._parsed = parse_function(self.function, self.symbol, self.given, program_of)
+                self._parsed = parse_function(self.function, self.symbol, self.given, program_of)
             finally:
                 self._reader = 0
         return self._parsed
@@ -198,8 +196,7 @@ class Program(Enterable):
         if len(self.instances) == 1:
             return next(iter(self.instances.values())).linked
         try:
-            with deep():
-                return link(self)
+            return link(self)
         except Unresolved as error:
             raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
 
@@ -514,8 +511,7 @@ class Along(Program):
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
         """The module, its classes and its primitives."""
         module, classes, primitives = self.base.linked
-        with deep():
-            return directional(module), classes, primitives
+        return directional(module), classes, primitives
 
     @property
     def python(self) -> Callable[..., Any]:

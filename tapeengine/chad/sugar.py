@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tapeengine.chad.terms import Build, Fold, If, Index, Let, Map, Op, Size, Term, Total, Var, lit
+from tapeengine.chad.terms import (
+    Build,
+    Filter,
+    Fold,
+    Gather,
+    If,
+    Index,
+    Let,
+    Map,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Total,
+    Var,
+    lit,
+)
 from tapeengine.chad.types import BOOL, INT
 
-__all__ = ["equals", "is_extreme", "lower_map"]
+__all__ = ["component", "equals", "is_extreme", "lower_filter", "lower_map", "wrapped"]
 
 
 def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
@@ -25,6 +41,23 @@ def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
         if name is not bound:
             term = Let(name, bound, term)
     return term
+
+
+def lower_filter(t: Filter, fresh: Callable[..., Var]) -> Term:
+    """Write a filter as a gather at the selected indices."""
+    a, i, j = fresh("a", t.array.type), fresh("i", INT), fresh("j", INT)
+    chosen = Filter(i, Let(t.var, Index(a, i), t.condition), Build(Size(a), j, j))
+    return Let(a, t.array, Gather(a, chosen))
+
+
+def component(pairs: Term, n: Term, j: Var, which: int) -> Build:
+    """Give the array of one component of each of `n` tuples; `j` is bound."""
+    return Build(n, j, Proj(Index(pairs, j), which))
+
+
+def wrapped(index: Term, array: Term) -> Op:
+    """Count a negative index from the end."""
+    return Op("imod", (index, Size(array)), INT)
 
 
 def is_extreme(t: Fold) -> bool:

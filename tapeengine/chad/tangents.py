@@ -17,9 +17,10 @@ from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
+from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import tangent
 from tapeengine.chad.primitives import partial
-from tapeengine.chad.sugar import equals, is_extreme, lower_map
+from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
 from tapeengine.chad.target import added, scaled
 from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names, all_names, substitute
@@ -193,7 +194,7 @@ def tangent_name(name: str) -> str:
 def halves(D: Tangents, n: Term, pairs: Var) -> Term:
     """Give an array of pairs as a pair of an array and its tangent."""
     j, k = D.fresh("j", INT), D.fresh("k", INT)
-    return pair(S.Build(n, j, S.Proj(S.Index(pairs, j), 0)), T.LDense(S.Build(n, k, S.Proj(S.Index(pairs, k), 1))))
+    return pair(component(pairs, n, j, 0), T.LDense(component(pairs, n, k, 1)))
 
 
 # D[build n (i. t)]  :=  let a = build n (i. D[t]) in <map fst a, map snd a>
@@ -213,11 +214,6 @@ def index(D: Tangents, t: S.Index) -> Term:
         return D.let("i", t.index, lambda i: pair(S.Index(x, i, t.measured), T.LIndex(d, wrapped(i, x))))
 
     return D.bind(t.array, body)
-
-
-def wrapped(i: Term, array: Term) -> Term:
-    """Count a negative index from the end."""
-    return S.Op("imod", (i, S.Size(array)), INT)
 
 
 def map_(D: Tangents, t: S.Map) -> Term:
@@ -254,10 +250,7 @@ def scatter(D: Tangents, t: S.Scatter) -> Term:
 
 # D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))]
 def filter_(D: Tangents, t: S.Filter) -> Term:
-    a = D.fresh("a", t.array.type)
-    i, j = D.fresh("i", INT), D.fresh("j", INT)
-    chosen = S.Filter(i, S.Let(t.var, S.Index(a, i), t.condition), S.Build(S.Size(a), j, j))
-    return D(S.Let(a, t.array, S.Gather(a, chosen)))
+    return D(lower_filter(t, D.fresh))
 
 
 def concatenate(D: Tangents, t: S.Concatenate) -> Term:
@@ -363,6 +356,7 @@ def definition(given: S.Definition, used: set[str]) -> S.Definition:
     return S.Definition(tangent_name(given.name), (*given.params, *ds), body.type, body)
 
 
+@deep()
 def tangents(module: S.Module) -> S.Module:
     """Differentiate every definition of a module in forward mode.
 

@@ -11,7 +11,7 @@ from tapeengine.chad.terms import Term, Var
 from tapeengine.chad.types import Type
 
 __all__ = [
-    "Names", "all_names", "canonical", "children", "count", "free_variables", "freshen", "map_children",
+    "Names", "all_names", "children", "count", "free_variables", "freshen", "map_children",
     "map_scopes", "rebuild", "retype", "same", "size", "substitute",
 ]  # fmt: skip
 
@@ -277,26 +277,3 @@ def count(term: Term, name: str) -> int:
     if isinstance(term, Var):
         return int(term.name == name)
     return sum(count(child, name) for child, _ in children(term))
-
-
-def canonical(term: Term, params: Iterable[Var] = ()) -> Term:
-    """Name the variables that a term binds by the order of their binders, so that terms do not differ by names only.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Let, lit
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x, y = Var("x", FLOAT), Var("y", FLOAT)
-    >>> canonical(Let(x, lit(1.0), x)) == canonical(Let(y, lit(1.0), y))
-    True
-    """
-    names = _Numbered()
-    return _freshen(term, names, {p.name: names.var(p) for p in params})
-
-
-class _Numbered(Names):
-    """Names that are numbers; the hint is ignored."""
-
-    def __call__(self, hint: str) -> str:
-        self._count[""] = self._count.get("", 0) + 1
-        return f"v{self._count['']}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 __all__ = [
     "BOOL", "EV", "EVM", "FLOAT", "INT", "NEVER", "UNIT", "Array", "Bool", "Copower", "Float", "Function", "Int",
     "LArray", "LFunction", "LNamed", "LProduct", "LReal", "LSum", "LUnit", "Linear", "Named", "Never", "Product",
-    "Sum", "Text", "Type", "has_text", "is_addable", "is_discrete", "show",
+    "Sum", "Text", "Type", "has_text", "is_addable", "is_discrete", "numbers_of", "rank_of", "show",
 ]  # fmt: skip
 
 
@@ -245,6 +245,26 @@ def is_discrete(type_: Type) -> bool:
             return is_discrete(element)
         case _:
             return False
+
+
+def numbers_of(of: Type) -> Type:
+    """Give the type of the elements of an array of any rank; another type itself."""
+    while isinstance(of, Array):
+        of = of.element
+    return of
+
+
+def rank_of(of: Type) -> int:
+    """Give the number of dimensions of an array of numbers; 0 for other types.
+
+    Examples
+    --------
+    >>> rank_of(Array(Array(FLOAT))), rank_of(Array(UNIT))
+    (2, 0)
+    """
+    if not isinstance(numbers_of(of), Float | Int | Bool):
+        return 0
+    return 1 + rank_of(of.element) if isinstance(of, Array) else 0
 
 
 def show(type_: Type) -> str:

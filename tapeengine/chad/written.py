@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tapeengine.chad import target as T
+from tapeengine.chad.sugar import wrapped
 from tapeengine.chad.terms import Build, If, Index, Literal, Op, Proj, Size, Term, Var, lit
 from tapeengine.chad.types import BOOL, INT, Bool, Float, Int, LProduct, LReal, LUnit, Product, Type
 
-__all__ = ["Written", "has", "is_flat", "replaced", "shortened", "without_last", "wrapped", "written"]
+__all__ = ["Written", "has", "is_flat", "replaced", "shortened", "without_last", "written"]
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,6 @@ def written(t: Build) -> Written | None:
             if is_fixed(value, k) and (is_fixed(place, k) or is_wrapped(place, array, k)):
                 return Written(array, place, value)
     return None
-
-
-def wrapped(index: Term, array: Term) -> Op:
-    """Count a negative index from the end."""
-    return Op("imod", (index, Size(array)), INT)
 
 
 def is_wrapped(place: Term, array: Term, index: Var) -> bool:

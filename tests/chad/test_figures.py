@@ -6,6 +6,7 @@ places (letLamPairSplit, then letInline), and the rules. Two terms are compared 
 """
 
 import pytest
+from chad.canonical import canonical
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 
 from tapeengine.chad.linear import Sparse
@@ -42,7 +43,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )  # fmt: skip
-from tapeengine.chad.traverse import Names, all_names, canonical, freshen, map_children, same
+from tapeengine.chad.traverse import Names, all_names, freshen, map_children, same
 from tapeengine.chad.types import (
     FLOAT,
     INT,

@@ -3,6 +3,7 @@
 import operator
 
 import pytest
+from chad.canonical import canonical
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 from chad.terms_of_ec import programs
 from hypothesis import HealthCheck, given, settings
@@ -64,7 +65,7 @@ from tapeengine.chad.terms import (
     lit,
     unit,
 )
-from tapeengine.chad.traverse import Names, all_names, canonical, same, size
+from tapeengine.chad.traverse import Names, all_names, same, size
 from tapeengine.chad.types import (
     BOOL,
     EVM,

@@ -66,6 +66,7 @@ cdef Py_ssize_t most_copied = COPIED
 FEW_NUMBERS = 128
 cdef Py_ssize_t most_few = FEW_NUMBERS
 
+cdef tuple KINDS = ("float", "int", "bool", "tuple", "record", "rows", "box", "sum")
 cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
 
@@ -77,7 +78,7 @@ cdef class Form:
     ----------
     kind : {"float", "int", "bool", "tuple", "record", "rows", "box", "sum"}
         Rows are an array of any type, with a column for each leaf of its element; a box is a member of a recursive sum.
-        Only compiled code takes rows, boxes and sums.
+        Only compiled code takes boxes, sums, and rows of other elements than numbers and records and tuples of numbers.
     rank : int
         The number of dimensions of an array; 0 is a scalar.
     items : tuple of Form
@@ -99,11 +100,12 @@ cdef class Form:
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
+    cdef int[LEAVES] kinds    # of each leaf: the kind of its numbers, or REFERENCE
 
     def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
         if rank > TE_RANK:
             raise ValueError(f"an array of {rank} dimensions; the machine has at most {TE_RANK}")
-        self.kind = <Kind> <int> ["float", "int", "bool", "tuple", "record", "rows", "box", "sum"].index(kind)
+        self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
         self.discrete = self.kind != FLOAT
         self.is_plain = self.kind == RECORD and only_stores(cls)
@@ -121,6 +123,9 @@ cdef class Form:
         self.words[0] = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
         self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
+        self.kinds[0] = INT if self.kind == SUM else min(<int> self.kind, <int> REFERENCE)
+        if self.kind == BOX and any([x.width > LEAVES for x in items]):
+            raise ValueError("an option of too many leaves")
         if self.kind < TUPLE or self.kind == BOX:
             return
         if self.kind == SUM:
@@ -128,24 +133,26 @@ cdef class Form:
         self.real_width = 0
         for item in items:
             self.real_width += item.real_width
-            for k in range(item.width):
-                if n == LEAVES:
-                    raise ValueError("too many leaves")
-                self.words[n] = 2 if self.kind == ROWS else item.words[k]
-                self.strides[n] = 16 if self.kind == ROWS else item.strides[k]
-                self.sizes[n] = item.strides[k] if self.kind == ROWS else item.sizes[k]
-                n += 1
+            if self.kind >= ROWS and n + item.width > LEAVES:
+                raise ValueError("an element of too many leaves")
+            for k in range(min(item.width, LEAVES - n)): # of a longer tuple, which is no element or option, none is read
+                self.words[n + k] = 2 if self.kind == ROWS else item.words[k]
+                self.strides[n + k] = 16 if self.kind == ROWS else item.strides[k]
+                self.sizes[n + k] = item.strides[k] if self.kind == ROWS else item.sizes[k]
+                self.kinds[n + k] = REFERENCE if self.kind == ROWS and item.words[k] > 1 else item.kinds[k]
+            n += item.width
         self.width = n
         n = 0
-        for k, count in enumerate(real_words(self)):
+        for k, count in enumerate(real_words(self)[:LEAVES]):
             self.real_at[k] = n
             n += 8 * <int> count
 
     def leaves(self):
         """The scalars and arrays of the form, in order."""
-        if self.kind < TUPLE or self.kind >= ROWS:
+        if self.kind < TUPLE or self.kind > ROWS:
             return [self] * self.width
-        return [leaf for item in self.items for leaf in item.leaves()]
+        found = [leaf for item in self.items for leaf in item.leaves()]
+        return found if self.kind < ROWS else [self if x.rank or x.kind >= TUPLE else Form(KINDS[x.kind], 1) for x in found]
 
 
 ctypedef char *te_place
@@ -181,7 +188,28 @@ cdef int take_scalar(Form form, object x, te_word *to) except -1:
 
 
 cdef int take_list(Form form, list x, te_word *to, te_memory *memory) except -1:
-    """Copy the numbers of a list, or of lists of equal sizes inside it, into an array."""
+    """Copy the numbers of a list into an array."""
+    cdef te_word w
+    cdef Py_ssize_t i
+    cdef te_array *made = te_describe(memory, 1, <int> form.kind)
+    if made == NULL:
+        raise MemoryError
+    made.shape[0] = len(x)
+    if te_allocate(made):
+        raise MemoryError
+    for i in range(made.shape[0]):
+        if i >= len(x) or not take_scalar(form, x[i], &w):
+            return False
+        if form.kind == BOOL:
+            made.data[i] = <char> w.i
+        else:
+            memcpy(made.data + 8 * i, &w, 8)
+    to.p = made
+    return True
+
+
+cdef int take_lists(Form form, list x, te_word *to, te_memory *memory) except -1:
+    """Copy the numbers of lists of equal lengths in lists, whose innermost ones may be arrays, into one array."""
     cdef te_array *made = te_describe(memory, form.rank, <int> form.kind)
     cdef char *at
     cdef int k
@@ -189,29 +217,43 @@ cdef int take_list(Form form, list x, te_word *to, te_memory *memory) except -1:
         raise MemoryError
     row = x
     for k in range(form.rank):
-        if not PyList_CheckExact(row) or (k + 1 < form.rank and not row):
+        if not PyList_CheckExact(row) and not (k == form.rank - 1 and PyArray_CheckExact(row) and PyArray_NDIM(<ndarray> row) == 1):
             return False
         made.shape[k] = len(row)
-        row = row[0] if row else None
+        row = row[0] if made.shape[k] else []
     if te_allocate(made):
         raise MemoryError
     to.p, at = made, made.data
-    return copy_list(form, x, made, 0, &at)
+    return copy_rows(form, x, made, 0, &at)
 
 
-cdef int copy_list(Form form, list x, te_array *made, int axis, char **at) except -1:
+cdef int copy_rows(Form form, object x, te_array *made, int axis, char **at) except -1:
+    """Write the numbers of one axis on; return False if they are not as many as expected, or not of the kind."""
     cdef te_word w
-    if len(x) != made.shape[axis]:
+    cdef int size = 1 if form.kind == BOOL else 8
+    if axis == form.rank - 1 and PyArray_CheckExact(x):
+        if PyArray_NDIM(<ndarray> x) != 1 or PyArray_TYPE(<ndarray> x) != types[<int> form.kind] or len(x) != made.shape[axis]:
+            return False
+        x = numpy.require(x, requirements="CA") if PyArray_ISNOTSWAPPED(<ndarray> x) else None
+        if x is None:
+            return False
+        memcpy(at[0], PyArray_DATA(<ndarray> x), size * made.shape[axis])
+        at[0] += size * made.shape[axis]
+        return True
+    if not PyList_CheckExact(x) or PyList_GET_SIZE(x) != made.shape[axis]:
         return False
-    for y in x:
-        if axis + 1 < form.rank:
-            if not PyList_CheckExact(y) or not copy_list(form, y, made, axis + 1, at):
+    for y in tuple(x):
+        if axis < form.rank - 1:
+            if not copy_rows(form, y, made, axis + 1, at):
                 return False
             continue
         if not take_scalar(form, y, &w):
             return False
-        memcpy(at[0], &w, form.sizes[0])
-        at[0] += form.sizes[0]
+        if size == 1:
+            at[0][0] = <char> w.i
+        else:
+            memcpy(at[0], &w, 8)
+        at[0] += size
     return True
 
 
@@ -221,7 +263,7 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
     cdef int k
     cdef ndarray array
     if PyList_CheckExact(x):
-        return take_list(form, x, to, memory)
+        return take_list(form, x, to, memory) if form.rank == 1 else take_lists(form, x, to, memory)
     if not PyArray_CheckExact(x):
         return False
     array = x
@@ -310,7 +352,7 @@ cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) exce
         memory.blocks = c.arena.block
     for k in range(form.width):
         if form.words[k] > 1:
-            made = te_describe(memory, 1, BOOL if form.sizes[k] == 1 else REFERENCE)
+            made = te_describe(memory, 1, form.kinds[k])
             if made == NULL:
                 raise MemoryError
             made.strides[0] = form.sizes[k]
@@ -599,22 +641,49 @@ cdef object kept(Form form, object x):
         return x
     if form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items):
         return tuple([kept(item, part) for item, part in zip(form.items, x)])
-    if form.cls is dict:
-        return {name: kept(item, x.get(name)) for item, name in zip(form.items, form.fields)} if type(x) is dict else x
-    if PyList_CheckExact(x):
-        return list(x)
+    if form.kind == RECORD and type(x) is form.cls:
+        return record_of(form, tuple([kept(item, field_of(form, x, i)) for i, item in enumerate(form.items)]))
+    return kept_list(x) if PyList_CheckExact(x) else kept_array(x)
+
+
+cdef object kept_array(object x):
     return x.copy() if PyArray_CheckExact(x) and x.nbytes <= most_copied else x
+
+
+cdef list kept_list(list x):
+    """A copy of a list, and of the lists and small arrays in it."""
+    return [kept_list(y) if PyList_CheckExact(y) else kept_array(y) for y in x]
+
+
+cdef object given_list(te_array *x, int axis, object like, double **at):
+    """The numbers of one axis of an array of floats as a list, or as an array where `like` is one."""
+    cdef Py_ssize_t i
+    cdef npy_intp n = x.shape[axis]
+    if len(like) != n:
+        raise ValueError("a primal was changed since its program ran")
+    if axis < x.rank - 1:
+        return [given_list(x, axis + 1, like[i], at) for i in range(n)]
+    if PyArray_CheckExact(like):
+        made = PyArray_EMPTY(1, &n, NPY_DOUBLE, False)
+        memcpy(PyArray_DATA(made), at[0], 8 * n)
+    else:
+        made = [at[0][i] for i in range(n)]
+    at[0] += n
+    return made
 
 
 cdef object give_array(te_array *x, object like):
     """Copy an array of the machine, which is in C order, to a numpy array; to a list if `like` is one."""
     cdef npy_intp[TE_RANK] dims
     cdef int k
+    cdef double *at = <double *> x.data
+    if PyList_CheckExact(like):
+        return given_list(x, 0, like, &at)
     for k in range(x.rank):
         dims[k] = x.shape[k]
     made = PyArray_EMPTY(x.rank, dims, types[x.kind], False)
     memcpy(PyArray_DATA(made), x.data, made.nbytes)
-    return made.tolist() if PyList_CheckExact(like) else made
+    return made
 
 
 cdef inline object part_like(Form form, object like, Py_ssize_t i):
@@ -632,7 +701,7 @@ cdef object given_records(Form form, Cursor *c):
     cdef int k
     columns = []
     for k in range(form.width):
-        columns.append(give_array(c.registers[c.at[c.leaf + k]].p, columns))
+        columns.append(give_array(c.registers[c.at[c.leaf + k]].p, None).tolist())
     c.leaf += form.width
     return list(zip(*columns)) if element.kind == TUPLE else [record_of(element, x) for x in zip(*columns)]
 
@@ -938,7 +1007,9 @@ cdef class Native:
         if form.kind >= ROWS:
             for i in range(form.width):
                 w = c.registers[c.at[c.leaf + i]]
-                if not cotangent and (w.p.capacity == 0 or w.p.kind == FLOAT and not all_finite(<double *> w.p.data, w.p.shape[0])):
+                if form.words[i] > 1 and (form.kinds[i] == FLOAT or not cotangent) and w.p.capacity == 0:
+                    return False
+                if not cotangent and form.kinds[i] == FLOAT and not all_finite(<double *> w.p.data, w.p.shape[0]):
                     return False
             c.leaf += form.width
             return True

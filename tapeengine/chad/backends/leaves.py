@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.intermediate.analysis import linear
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf
-from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import array_types, leaf_types, stored
 from tapeengine.chad.types import Array, Named, Product, Sum, Type, is_discrete
@@ -145,7 +145,7 @@ class Values:
         A reverse pass reads the sizes of rows from cotangents; values of terms without rows do not contain them.
         """
         each = zip(leaves, leaf_types(of, self.dense), strict=True)
-        likes = [x for x, t in each if has_cotangent(t)]
+        likes = [x for x, t in each if linear(t) is not None]
         found = zip(self.cotangent(of, d, value), likes, strict=True)
         return [np.zeros(x.shape) if isinstance(y, np.ndarray) and not y.size else y for y, x in found]
 
@@ -198,10 +198,3 @@ class Values:
                 for _ in leaf_types(stored(cotangent(t)), self.dense):
                     next(leaves)
         return Tagged(value.option, found)
-
-
-def has_cotangent(of: FormType) -> bool:
-    """Tell whether a leaf has a cotangent."""
-    while isinstance(of, ArrayOf):
-        of = of.element
-    return of == REAL or isinstance(of, BoxOf)

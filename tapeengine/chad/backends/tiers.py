@@ -17,13 +17,15 @@ from tapeengine._core.programs.native import Native
 from tapeengine.chad.backends import native as machine
 from tapeengine.chad.backends.llvm import calling
 from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.backends.passes import Passes, of_references
 from tapeengine.chad.intermediate.analysis import walk
+from tapeengine.chad.intermediate.statements import Program
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["BACKENDS", "References", "is_installed", "native", "native_tangent", "native_text"]
+__all__ = ["BACKENDS", "References", "is_installed", "native", "native_text"]
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
@@ -42,82 +44,51 @@ def is_installed() -> bool:
 
 
 def native(
-    lowered: Lowered,
-    definition: Definition,
-    classes: Mapping[str, type],
-    again: Callable[..., Any],
+    passes: Passes | None,
+    name: str,
+    again: Callable[..., Any] | None = None,
     backend: str | None = None,
     is_few: bool = False,
 ) -> Native | None:
-    """Give both passes on the register machine, which native code will replace; None if there is neither.
+    """Give two passes on the register machine, which native code will replace; None if there is neither.
 
     Parameters
     ----------
-    lowered : Lowered
-        What `lower_reverse` gives.
-    definition : Definition
-        The program.
-    classes : mapping of str to type
-        The classes that named products stand for.
-    again : callable
+    passes : Passes, optional
+    name : str
+        The name of the program, for warnings.
+    again : callable, optional
         The fallback for runs that are referred to Python.
     backend : {"machine", "native", "fastmath"}, optional
         The only back end that may run.
     is_few : bool
         Whether arguments have few numbers; a program that the machine cannot run is then not compiled either.
     """
-
-    is_loose = backend == "fastmath"
-    slow = None if backend in COMPILED else machine.native(lowered, definition, classes, again, is_few)
-    if slow is None and is_few:
+    if passes is None:
         return None
-    return tiered(
-        slow,
-        lambda: compiled(definition, lambda: calling.native(lowered, definition, classes, again, is_loose)),
-        lowered,
-        backend,
-    )
-
-
-def native_tangent(
-    lowered: Lowered, definition: Definition, classes: Mapping[str, type], backend: str | None = None
-) -> Native | None:
-    """Give a tangent function on the register machine, which native code will replace; None if there is neither."""
-    is_loose = backend == "fastmath"
-    slow = None if backend in COMPILED else machine.native_tangent(lowered, definition, classes)
-    return tiered(
-        slow,
-        lambda: compiled(definition, lambda: calling.native_tangent(lowered, definition, classes, is_loose)),
-        lowered,
-        backend,
-    )
-
-
-def tiered(
-    slow: Native | None, by_llvm: Callable[[], Native | None], lowered: Lowered, backend: str | None
-) -> Native | None:
-    """Give the passes that run first, with the code that will replace them."""
-    if backend == "machine" or not is_installed():
+    slow = None if backend in COMPILED else machine.native(passes, again, is_few)
+    if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow
+    by_llvm = functools.partial(compiled, passes, name, again, backend == "fastmath")
     if slow is None:
         return by_llvm()
-    slow.promote_after(COMPILING + EACH * size(lowered), by_llvm)
+    slow.promote_after(COMPILING + EACH * size(passes.program), by_llvm)
     return slow
 
 
-def size(lowered: Lowered) -> int:
+def size(program: Program) -> int:
     """Give the number of statements of a program."""
-    return sum(1 for f in lowered.program.functions.values() for _ in walk(f.body))
+    return sum(1 for f in program.functions.values() for _ in walk(f.body))
 
 
-def compiled(definition: Definition, run: Callable[[], Native | None]) -> Native | None:
+def compiled(passes: Passes, name: str, again: Callable[..., Any] | None, is_loose: bool) -> Native | None:
     """Compile a program; None if native code cannot run it, with a warning if LLVM failed."""
     try:
-        return run()
+        return calling.native(passes, again, is_loose)
     except NotAssembled:
         return None
     except calling.FAULTS as error:
-        warn(definition.name, error)
+        warn(name, error)
         return None
 
 
@@ -196,8 +167,8 @@ class References:
             lowered = self.lower()
         except NotLowered:
             return None
-        given = (lowered, of, self.types, self.classes, self.again, self.is_loose)
-        return compiled(of, lambda: calling.native_references(*given))
+        passes = of_references(lowered, of, self.classes, self.types)
+        return None if passes is None else compiled(passes, of.name, self.again, self.is_loose)
 
 
 def warn(name: str, error: Exception) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
     Add,
     AddAll,
@@ -11,6 +12,7 @@ from tapeengine.chad.intermediate.statements import (
     Append,
     ArrayOf,
     Assign,
+    BoxOf,
     Call,
     Changed,
     Check,
@@ -32,13 +34,14 @@ from tapeengine.chad.intermediate.statements import (
     Size,
     Statement,
     Store,
+    Type,
     Unpack,
     Var,
     While,
     ZerosLike,
 )
 
-__all__ = ["blocks", "changes", "flatten", "needed", "outs", "reads"]
+__all__ = ["blocks", "changes", "flatten", "linear", "needed", "outs", "reads"]
 
 
 def blocks(s: Statement) -> tuple[list[Statement], ...]:
@@ -277,3 +280,14 @@ def sweep(statements: list[Statement], needs: Needs) -> None:
             s.outs, s.values = tuple(v for v, _ in pairs), tuple(x for _, x in pairs)
         found.append(s)
     statements[:] = found
+
+
+def linear(of: Type) -> Type | None:
+    """Give the type of the cotangent of a leaf; None for a discrete one."""
+    match of:
+        case BoxOf(name):
+            return BoxOf(name, linear=True)
+        case ArrayOf(element, rank):
+            inner = linear(element)
+            return None if inner is None else ArrayOf(inner, rank)
+    return of if of == REAL else None

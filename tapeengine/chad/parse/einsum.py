@@ -11,7 +11,7 @@ from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.terms import Build, Index, Op, Size, Term, Total, Var
-from tapeengine.chad.types import FLOAT, INT, Array, Type
+from tapeengine.chad.types import FLOAT, INT, Array, Type, numbers_of
 
 __all__ = ["einsum"]
 
@@ -29,7 +29,7 @@ def einsum(p: Parser, node: ast.Call, env: Env) -> Term:
     if [len(each) for each in inputs] != [rank(x.type) for x in operands] or not set(output) <= set("".join(inputs)):
         p.error(node, "the letters do not fit the axes of the arrays", "write one letter for each axis")
     p.by_numpy = True
-    kind = INT if all(scalar(x.type) == INT for x in operands) else FLOAT
+    kind = INT if all(numbers_of(x.type) == INT for x in operands) else FLOAT
     return named(p, node, [of_kind(p, node, x, kind) for x in operands], [], inputs, output)
 
 
@@ -44,13 +44,6 @@ def letters(text: str) -> tuple[list[str], str]:
     given, arrow, output = text.partition("->")
     every = given.replace(",", "")
     return given.split(","), output if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
-
-
-def scalar(of: Type) -> Type:
-    """Give the type of the numbers of an array."""
-    while isinstance(of, Array):
-        of = of.element
-    return of
 
 
 def of_kind(p: Parser, node: ast.AST, term: Term, kind: Type) -> Term:

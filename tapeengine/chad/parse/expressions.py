@@ -30,7 +30,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, numbers_of, show
 
 __all__ = ["condition", "dict_of", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
 
@@ -183,7 +183,7 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
                 return lit(-term.value)
             numeric.no_conditions(p, node, (term,))
             return numeric.elementwise(p, node, numeric.negative, (term,))
-    if isinstance(term.type, Array) and numeric.numbers_of(term.type) == BOOL:
+    if isinstance(term.type, Array) and numbers_of(term.type) == BOOL:
         return numeric.elementwise(p, node, numeric.opposite, (term,))
     p.error(node, "~ of other values than arrays of conditions is not in the language", "use not")
 

@@ -21,6 +21,7 @@ from tapeengine.chad.parse.partial import with_mask, with_slice
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Env, Parser
+from tapeengine.chad.sugar import wrapped
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -144,8 +145,8 @@ def replaced(p: Parser, array: Term, at: Term, new: Term) -> Term:
     if isinstance(at, Literal) and at.value >= 0:
         return written.replaced(array, j, at, new, old)
     if written.is_flat(new.type):
-        return written.replaced(array, j, written.wrapped(at, array), new, old)
-    return p.let("place", written.wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
+        return written.replaced(array, j, wrapped(at, array), new, old)
+    return p.let("place", wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
 
 
 def method(
@@ -232,7 +233,7 @@ def popped(
         if not args:
             fewer: Term = written.without_last(array, j)
         else:
-            fewer = p.let("place", written.wrapped(at, array), without)
+            fewer = p.let("place", wrapped(at, array), without)
         return Let(old, Index(array, at), p.grammar.bind(p, name, fewer, env, lambda env: then(old, env)))
 
     return p.let("at", p.coerce(args[0], expression(p, args[0], env), INT), taken) if args else taken(lit(-1))

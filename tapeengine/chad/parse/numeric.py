@@ -26,7 +26,7 @@ from tapeengine.chad.terms import (
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Type, numbers_of, show
 
 __all__ = [
     "applied", "binary", "comparison", "elementwise", "larger", "maximum", "negative", "of_lists", "real", "scalar_op",
@@ -156,13 +156,6 @@ def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
     """Refuse arithmetic of arrays of bools alone, for which numpy's operators are logical, or raise an error."""
     if all(numbers_of(t.type) == BOOL for t in operands) and any(isinstance(t.type, Array) for t in operands):
         p.error(node, "arithmetic of arrays of conditions alone", "multiply one of them by 1 to count with it")
-
-
-def numbers_of(of: Type) -> Type:
-    """Give the type of the elements of an array of any rank."""
-    while isinstance(of, Array):
-        of = of.element
-    return of
 
 
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:

@@ -28,7 +28,7 @@ from tapeengine.chad.terms import (
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, numbers_of, show
 
 __all__ = [
     "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
@@ -68,9 +68,7 @@ def element(term: Term) -> Any:
 
 def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array of numbers; bools become integers."""
-    inner: Any = term.type
-    while isinstance(inner, Array):
-        inner = inner.element
+    inner = numbers_of(term.type)
     if inner == BOOL and isinstance(term.type, Array):
         x = p.fresh("x", term.type.element)
         return Map((x,), counted(x), (term,))

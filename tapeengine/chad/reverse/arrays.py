@@ -16,7 +16,7 @@ from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.loops import sized
 from tapeengine.chad.reverse.transform import Reverse
-from tapeengine.chad.sugar import equals, is_extreme, lower_map
+from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
 from tapeengine.chad.terms import (
     Apply,
     Build,
@@ -63,7 +63,7 @@ def build(D: Reverse, t: Build, context: Context) -> Term:
                 lambda ds: D.form.for_each(n, k, D.back(Index(a, k), Index(ds, k)), context),
             )
 
-        return D.result(firsts(D, n, a), back, cotangent(t.type))
+        return D.result(component(a, n, D.fresh("j", INT), 0), back, cotangent(t.type))
 
     def sized(n: Var) -> Term:
         return D.let("a", Build(n, t.index, D(t.body, context)), lambda a: kept(n, a))
@@ -81,7 +81,7 @@ def replaced(D: Reverse, t: Build, change: written.Written, context: Context) ->
         xs = Proj(p, 0)
 
         def at(array: Term) -> Term:
-            return written.wrapped(place, array) if change.is_there else place
+            return wrapped(place, array) if change.is_there else place
 
         def parts(ds: Var) -> Term:
             zero = T.Zero(element_type(ds))  # type: ignore[arg-type]
@@ -99,12 +99,6 @@ def replaced(D: Reverse, t: Build, change: written.Written, context: Context) ->
         return D.bind_all((change.array, change.value), context, lambda ps: body(ps, place))
 
     return D.let("k", D.primal(change.place, context), bound)
-
-
-def firsts(D: Reverse, n: Term, pairs: Term) -> Term:
-    """Give the array of first components."""
-    j = D.fresh("j", INT)
-    return Build(n, j, Proj(Index(pairs, j), 0))
 
 
 # D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in
@@ -194,10 +188,7 @@ def scatter(D: Reverse, t: Scatter, context: Context) -> Term:
 
 # D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))]
 def filter_(D: Reverse, t: Filter, context: Context) -> Term:
-    a = D.fresh("a", t.array.type)
-    i, j = D.fresh("i", INT), D.fresh("j", INT)
-    chosen = Filter(i, Let(t.var, Index(a, i), t.condition), Build(Size(a), j, j))
-    return D(Let(a, t.array, Gather(a, chosen)), context)
+    return D(lower_filter(t, D.fresh), context)
 
 
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, \d. do let ds = collect d (size x + size y);
@@ -346,7 +337,7 @@ def scan(D: Reverse, t: Scan, context: Context) -> Term:
         def back(d: Var) -> Term:
             return D.let("n", Size(r), lambda n: D.let("ds", T.Collect(d, n), lambda ds: down(n, d, ds)))
 
-        return D.result(firsts(D, Size(r), r), back, cotangent(t.type))
+        return D.result(component(r, Size(r), D.fresh("j", INT), 0), back, cotangent(t.type))
 
     return D.bind_all((t.init, t.array), context, body)
 

@@ -13,7 +13,7 @@ scopes           fst, snd                     split                      scope
 ===============  ===========================  =========================  ==================================
 
 A *computation* with a result is a term of type ``EVM result`` when accumulating, and a pair of a vector and the
-result otherwise. A backpropagator's codomain is `Form.effect`: a computation without a result.
+result otherwise. An *effect*, which a backpropagator gives, is a computation without a result.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from tapeengine.chad import target as T
 from tapeengine.chad.terms import Let, Proj, Term, Var, unit
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import EVM, UNIT, Linear, Type
+from tapeengine.chad.types import EVM, Linear
 
 __all__ = ["Accumulating", "Context", "Form", "let"]
 
@@ -49,10 +49,6 @@ class Form(ABC):
 
     def __init__(self, names: Names) -> None:
         self.names = names
-
-    @abstractmethod
-    def effect(self, context: Context) -> Type:
-        """Give the type of the codomain of a backpropagator."""
 
     @abstractmethod
     def nothing(self, context: Context) -> Term:
@@ -113,9 +109,6 @@ class Form(ABC):
 
 class Accumulating(Form):
     """The environment vector monad with mutable accumulation (EC 4.2 and 5): the form that users see."""
-
-    def effect(self, context: Context) -> Type:
-        return EVM(UNIT)
 
     def nothing(self, context: Context) -> Term:
         return T.Return(unit())

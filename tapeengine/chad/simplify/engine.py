@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from tapeengine.chad.depth import deep
 from tapeengine.chad.simplify import linear, monad, table1
 from tapeengine.chad.simplify.effects import Bindings, Frame, is_opaque, sequence, slots_of
 from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
@@ -418,6 +419,7 @@ def simplify(term: Term, names: Names | None = None) -> Term:
     return term
 
 
+@deep()
 def simplify_module(module: Module) -> Module:
     """Simplify every definition of a module."""
     definitions = {}

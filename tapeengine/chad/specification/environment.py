@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tapeengine.chad import target as T
 from tapeengine.chad.reverse.environment import Context, Form, let
 from tapeengine.chad.terms import Build, For, Index, Let, Op, Proj, Term, Tuple, Var, lit
-from tapeengine.chad.types import EV, INT, Linear, LProduct, LUnit, Type
+from tapeengine.chad.types import EV, INT, Linear, LProduct, LUnit
 
 __all__ = ["Snoc", "Vectors"]
 
@@ -23,9 +23,6 @@ class _Writer(Form):
     @abstractmethod
     def zero(self, context: Context) -> Linear:
         """Give the type of environment vectors."""
-
-    def effect(self, context: Context) -> Type:
-        return self.zero(context)
 
     def nothing(self, context: Context) -> Term:
         return T.Zero(self.zero(context))

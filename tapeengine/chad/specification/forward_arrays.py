@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad import target as T
-from tapeengine.chad.derivative_types import tangent
+from tapeengine.chad.derivative_types import forward_primal, tangent
 from tapeengine.chad.specification.forward_transform import Context, Forward
-from tapeengine.chad.sugar import equals, is_extreme, lower_map
+from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
 from tapeengine.chad.terms import (
     Apply,
     Build,
@@ -41,17 +41,13 @@ from tapeengine.chad.types import BOOL, INT, LReal, is_discrete
 __all__ = ["RULES"]
 
 
-def firsts(D: Forward, n: Term, pairs: Var) -> Term:
-    """Give the array of first components."""
-    j = D.fresh("j", INT)
-    return Build(n, j, Proj(Index(pairs, j), 0))
-
-
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in <map fst a, \v. build n (i. snd (a ! i) v)>
 def build(D: Forward, t: Build, context: Context) -> Term:
     def paired(n: Var, a: Var) -> Term:
         k = D.fresh("k", INT)
-        return D.result(firsts(D, n, a), lambda v: T.LDense(Build(n, k, D.ahead(Index(a, k), v))), context)
+        return D.result(
+            component(a, n, D.fresh("j", INT), 0), lambda v: T.LDense(Build(n, k, D.ahead(Index(a, k), v))), context
+        )
 
     def sized(n: Var) -> Term:
         return D.let("a", Build(n, t.index, D(t.body, context)), lambda a: paired(n, a))
@@ -61,8 +57,6 @@ def build(D: Forward, t: Build, context: Context) -> Term:
 
 # D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in <[x1, ..., xn], \v. [x1' v, ..., xn' v]>
 def elements(D: Forward, t: Elements, context: Context) -> Term:
-    from tapeengine.chad.derivative_types import forward_primal
-
     def body(ps: list[Var]) -> Term:
         primal = Elements(tuple(Proj(p, 0) for p in ps), forward_primal(t.of))
         of = tangent(t.of)
@@ -93,11 +87,6 @@ def element(D: Forward, array: Term, i: Term, context: Context) -> Term:
         context,
         lambda p: D.result(Index(Proj(p, 0), i), lambda v: T.LIndex(D.ahead(p, v), wrapped(i, Proj(p, 0))), context),
     )
-
-
-def wrapped(i: Term, array: Term) -> Term:
-    """Count a negative index from the end."""
-    return Op("imod", (i, Size(array)), INT)
 
 
 # D[size t]  :=  <size D[t]1, \v. 0>
@@ -150,14 +139,11 @@ def scatter(D: Forward, t: Scatter, context: Context) -> Term:
 
 # D[filter (x. c) t]: a gather at the selected indices, unless the elements are discrete
 def filter_(D: Forward, t: Filter, context: Context) -> Term:
-    a = D.fresh("a", t.array.type)
-    i, j = D.fresh("i", INT), D.fresh("j", INT)
     if is_discrete(t.array.type):
         p = D.primal(t.array, context)
         kept = Filter(D.binder(t.var), D.primal(t.condition, context), p)
         return D.result(kept, lambda v: T.Zero(tangent(t.array.type)), context)
-    chosen = Filter(i, Let(t.var, Index(a, i), t.condition), Build(Size(a), j, j))
-    return D(Let(a, t.array, Gather(a, chosen)), context)
+    return D(lower_filter(t, D.fresh), context)
 
 
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, \v. x' v ++ y' v>
@@ -284,7 +270,7 @@ def scan(D: Forward, t: Scan, context: Context) -> Term:
 
             return D.let("ds", T.Collect(D.ahead(q, v), Size(Proj(q, 0))), over)
 
-        return D.result(firsts(D, Size(r), r), ahead, context)
+        return D.result(component(r, Size(r), D.fresh("j", INT), 0), ahead, context)
 
     return D.bind_all((t.init, t.array), context, body)
 

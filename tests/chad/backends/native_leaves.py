@@ -3,11 +3,13 @@
 import numpy as np
 
 from tapeengine._core.programs.native import Form, Native
-from tapeengine.chad.backends.llvm.calling import code, passes
+from tapeengine.chad.backends.forms import leaf
+from tapeengine.chad.backends.llvm.calling import code
 from tapeengine.chad.backends.llvm.compile import compiled
-from tapeengine.chad.backends.llvm.module import Pass, module
-from tapeengine.chad.backends.machine import NotAssembled, assemble
-from tapeengine.chad.backends.native import for_all_leaves, leaf
+from tapeengine.chad.backends.llvm.module import module
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.backends.native import native
+from tapeengine.chad.backends.passes import Pass, Passes, reverse_pair
 from tapeengine.chad.intermediate.statements import WHOLE, ArrayOf, Const, Function
 
 KINDS = {"real": float, "whole": int, "truth": bool}
@@ -21,31 +23,28 @@ def given(leaves, params):
     ]
 
 
-def forms(lowered):
-    """The forms of parameters, results and cotangents; refuses references."""
-    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
-    params = tuple(leaf(p.type) for p in forward.params)
-    results = Form("tuple", items=tuple(leaf(x.type) for x in forward.results))
-    cotangents = Form("tuple", items=tuple(leaf(p.type) for p in reverse.params))
-    return params, results, cotangents
+def of_leaves(lowered):
+    """The passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
+    pair = reverse_pair(lowered)
+    params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
+    results = tuple(leaf(x.type) for x in pair[0].results)
+    return Passes(lowered.program, pair, params, Form("tuple", items=results), Form("tuple", items=cotangents))
 
 
 def by_llvm(lowered):
     """Both passes as native code."""
-    text, entries = module(lowered.program, passes(lowered))
+    passes = of_leaves(lowered)
+    text, entries = module(lowered.program, passes.pair)
     made = compiled(text)
-    return Native(*(code(e, made) for e in entries), *forms(lowered))
+    return passes.native(*(code(e, made) for e in entries))
 
 
 def by_machine(lowered):
     """Both passes on the register machine."""
-    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
-    if len(lowered.program.functions) > 2:
+    made = native(of_leaves(lowered))
+    if made is None:
         raise NotAssembled("calls")
-    fields = forward.kept.fields
-    ahead = assemble(forward, forward.results, fields, may_raise=True)
-    back = assemble(reverse, for_all_leaves(forward, reverse), fields, may_raise=False)
-    return Native(ahead, back, *forms(lowered))
+    return made
 
 
 def value_by_llvm(lowered):

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from chad.backends.runs import improved, run
 
 import tapeengine as te
 from tapeengine.chad.backends import tiers
@@ -52,18 +53,6 @@ def by_whole(x: te.Vec, n: int) -> float:
 
 
 FUNCTIONS = [pairs, triples, products, carried, branching]
-
-
-def improved(function, *args):
-    program = te.program(function, backend="native")
-    te.vjp(program, *args)
-    program.native.promote()
-    return program
-
-
-def run(program, *args):
-    value, back = te.vjp(program, *args)
-    return value, back(1.0)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from chad.backends.runs import run
 
 import tapeengine as te
 from tapeengine.chad.backends import tiers
@@ -29,11 +30,6 @@ def oscillator(x: float, n: int) -> float:
         v = v - 0.01 * math.sin(y)
         y = y + 0.01 * v if y > 0.0 else y + 0.02 * v
     return y * v
-
-
-def run(program, *args):
-    value, back = te.vjp(program, *args)
-    return value, back(1.0)
 
 
 @needs_llvm

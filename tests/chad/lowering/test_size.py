@@ -94,3 +94,60 @@ def test_straight_lines():
     expected, on_duals = te.vjp(long.python, 0.5)
     assert value == expected
     assert back(1.0)[0] == pytest.approx(on_duals(1.0)[0], rel=1e-12)
+
+
+def arguments(count):
+    names = [f"x{i}" for i in range(count)]
+    return program(
+        f"def f({': float, '.join(names)}: float) -> float:\n    return {' + '.join(f'{n} * {n}' for n in names)}\n"
+    )
+
+
+def results(count):
+    of, items = ", ".join(["float"] * count), ", ".join(f"math.sin(x) * {i}.5" for i in range(count))
+    return program(f"def f(x: float) -> tuple[{of}]:\n    return ({items})\n")
+
+
+def branches(count):
+    lines = ["def f(x: float) -> float:", "    a = x"]
+    for i in range(count):
+        lines += [f"    if a < {i}.5:", "        a = a * x"]
+    return program("\n".join([*lines, "    return a\n"]))
+
+
+def arrays(count):
+    lines = ["def f(x: te.Vec) -> float:", "    a = x", *["    a = [0.5 * v + 0.1 for v in a]"] * count]
+    return program("\n".join([*lines, "    return sum(a)\n"]))
+
+
+LONG = {
+    "lines": (straight, (0.5,), 150),
+    "arguments": (arguments, tuple(0.5 + 0.01 * i for i in range(120)), 120),
+    "results": (results, (0.5,), 120),
+    "branches": (branches, (0.5,), 50),
+    "arrays": (arrays, ([0.5, 0.25],), 40),
+}
+#: What is done with a program, as functions of the program, its arguments and a cotangent of its value.
+USES = {
+    "vjp": lambda f, xs, ct: te.vjp(f, *xs)[1](ct),
+    "jvp": lambda f, xs, ct: te.jvp(f, xs, xs),
+    "second": lambda f, xs, ct: te.jvp(lambda *ys: te.vjp(f, *ys)[1](ct), xs, xs),
+    "reverse": lambda f, xs, ct: f.derivative("reverse"),
+    "forward": lambda f, xs, ct: f.derivative("forward"),
+    "loops": lambda f, xs, ct: f.derivative("loops"),
+    "accumulate": lambda f, xs, ct: f.derivative("accumulate"),
+    "inspect": lambda f, xs, ct: f.inspect(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("name", LONG)
+def test_long_programs_need_no_deep_stack(name, use):
+    write, xs, count = LONG[name]
+    before = sys.getrecursionlimit()
+    cotangent = (1.0,) * count if name == "results" else 1.0
+    sys.setrecursionlimit(300)
+    try:
+        assert USES[use](write(count), xs, cotangent)
+    finally:
+        sys.setrecursionlimit(before)

@@ -9,6 +9,7 @@ from chad.whole.programs import PROGRAMS
 
 from asv_bench.programs import typed
 from tapeengine.chad.backends.native import native
+from tapeengine.chad.backends.passes import of_values
 from tapeengine.chad.intermediate.text import compiled
 
 #: What `math` computes with code of its own, and the machine with the C library's.
@@ -54,7 +55,8 @@ def runs(name):
     executable = program.executable
     if executable.lowered is None or any(f"{f}(" in program.derivative("loops") for f in OWN_CODE):
         return False
-    made = native(executable.lowered, executable.definition, executable.classes, lambda primals: None)
+    passes = of_values(executable.lowered, executable.definition, executable.classes)
+    made = None if passes is None else native(passes, lambda primals: None)
     found = None if made is None else made.vjp(*args)
     if found is None:
         return False

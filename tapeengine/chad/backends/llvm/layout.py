@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.analysis import linear
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Scalar, Type
 
@@ -21,7 +22,6 @@ __all__ = [
     "SCALARS",
     "constant",
     "in_memory",
-    "linear",
     "linear_fields",
     "name_of",
     "size_of",
@@ -80,17 +80,6 @@ def constant(x: Const) -> list[str]:
     if not -(2**63) <= x.value < 2**63:
         raise NotAssembled(f"the literal {x.value} has more than 64 bits")
     return [str(int(x.value))]
-
-
-def linear(of: Type) -> Type | None:
-    """Give the type of the cotangent of a leaf; None for a discrete one."""
-    match of:
-        case BoxOf(name):
-            return BoxOf(name, linear=True)
-        case ArrayOf(element, rank):
-            inner = linear(element)
-            return None if inner is None else ArrayOf(inner, rank)
-    return of if of == REAL else None
 
 
 def linear_fields(fields: Sequence[Type]) -> list[Type]:

@@ -22,11 +22,12 @@ from tapeengine.chad.backends.llvm.recompute import holding, recomputed
 from tapeengine.chad.backends.llvm.statements import RULES
 from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.backends.passes import Pass
 from tapeengine.chad.backends.skipped import skipping
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type, Var
 
-__all__ = ["RANK", "Entry", "Pass", "module", "symbols"]
+__all__ = ["RANK", "Entry", "module", "symbols"]
 
 #: The largest rank of an array argument or result, and the offsets of the parts of a `te_array`; see `machine.h`.
 RANK = 8
@@ -39,26 +40,6 @@ REFERENCE = 3
 
 #: Attributes of the opcode table's functions: their values depend only on their arguments, so loops may hoist them.
 PURE = "memory(none) nounwind willreturn speculatable"
-
-
-@dataclass(frozen=True)
-class Pass:
-    """A function that the core calls.
-
-    Attributes
-    ----------
-    function : Function
-    results : sequence of Operand
-        Its results, one for each requested leaf.
-    shared : sequence of Var
-        The variables that the forward pass hands to the reverse pass.
-    may_raise : bool
-    """
-
-    function: Function
-    results: Sequence[Operand]
-    shared: Sequence[Var]
-    may_raise: bool
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,19 @@ import numpy as np
 
 from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.convert import Converter
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf
+from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types
-from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete
+from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
 from tapeengine.chad.values import field_of, is_record, record_of
 from tapeengine.errors import StructureError, UnsupportedError
 
 __all__ = ["Boundary", "NotDense"]
 
 DTYPES: Mapping[type, Any] = {Float: np.float64, Int: np.int64, Bool: np.bool_}
+OF_LEAVES: Mapping[FormType, Any] = {REAL: np.float64, WHOLE: np.int64, TRUTH: np.bool_}
 ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
 
 
@@ -45,11 +49,12 @@ class Boundary:
 
         Raises
         ------
-        NotDense
+        NotDense, StructureError
+            If it has no leaves that are numbers and arrays, or is not of the type.
         """
         match of:
             case Float() | Int() | Bool():
-                return [number(of, x)]
+                return [self.converter.inward(of, x, "an argument")]
             case Product(items, name, fields) if of != UNIT:
                 return [
                     leaf
@@ -58,7 +63,8 @@ class Boundary:
                 ]
             case Array() if rank_of(of):
                 return [array(of, x)]
-        return [as_array(leaf) for leaf in self.values.flat(of, self.converter.inward(of, x, "an argument"))]
+        leaves = self.values.flat(of, self.converter.inward(of, x, "an argument"))
+        return list(map(as_array, leaves, leaf_types(of, True)))
 
     def outward(self, of: Type, leaves: Iterator[Any]) -> Any:
         """Rebuild a value."""
@@ -95,7 +101,7 @@ class Boundary:
             case Product(items, name_, fields) if of != UNIT and fits(name_, fields, items, d):
                 each = zip(items, parts(name_, fields, items, d), strict=True)
                 return [leaf for t, x in each for leaf in self.cotangent_in(t, x, results, name)]
-            case Array() if rank_of(of) and element(of) == Float():
+            case Array() if rank_of(of) and numbers_of(of) == Float():
                 value = next(results)
                 given = fitting(d, value.shape)
                 if given is not None:
@@ -104,7 +110,8 @@ class Boundary:
         leaves = [next(results) for _ in leaf_types(of, True)]
         inside = self.inside(of, iter(leaves))
         found = self.converter.cotangent_in(of, d, inside, name)
-        return [as_array(leaf) for leaf in self.values.cotangent_like(of, found, inside, leaves)]
+        given = self.values.cotangent_like(of, found, inside, leaves)
+        return [np.array(leaf, dtype=float) if isinstance(leaf, list) else leaf for leaf in given]
 
     def cotangent_out(self, of: Type, leaves: Iterator[Any], like: Any) -> Any:
         """Rebuild the cotangent of an argument, or the tangent of a value; discrete parts are None."""
@@ -122,35 +129,6 @@ class Boundary:
         inside = self.converter.inward(of, like, "an argument")
         d = self.values.sparse(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves), inside)
         return self.converter.cotangent_out(of, d, inside, like, Sparse(self.types))
-
-
-def rank_of(of: Type) -> int:
-    """Give the number of dimensions of an array of numbers; 0 for other types."""
-    rank = 0
-    while isinstance(of, Array):
-        of, rank = of.element, rank + 1
-    return rank if isinstance(of, Float | Int | Bool) else 0
-
-
-def element(of: Type) -> Type:
-    """Give the type of the elements of an array of any rank."""
-    while isinstance(of, Array):
-        of = of.element
-    return of
-
-
-def number(of: Type, x: Any) -> Any:
-    """Read a number."""
-    if isinstance(x, np.ndarray) and x.shape == ():
-        x = x[()]
-    kind = type(x)
-    if isinstance(of, Float) and (kind is float or isinstance(x, np.floating | np.integer) or kind is int):
-        return float(x)
-    if isinstance(of, Int) and (kind is int or isinstance(x, np.integer)):
-        return int(x)
-    if isinstance(of, Bool) and (kind is bool or isinstance(x, np.bool_)):
-        return bool(x)
-    raise NotDense("a value that is not a number")
 
 
 def whole_number(x: Any) -> int:
@@ -188,7 +166,7 @@ def fits(name: str, fields: tuple[str, ...], items: tuple[Type, ...], d: Any) ->
 
 def array(of: Type, x: Any) -> Any:
     """Read an array of numbers."""
-    kind, rank = type(element(of)), rank_of(of)
+    kind, rank = type(numbers_of(of)), rank_of(of)
     if not isinstance(x, np.ndarray):
         if not isinstance(x, list | tuple):
             raise NotDense("a value that is not an array")
@@ -203,12 +181,9 @@ def array(of: Type, x: Any) -> Any:
     return np.asarray(x, dtype=DTYPES[kind])
 
 
-def as_array(x: Any) -> Any:
-    """Give the column of a leaf as an array."""
-    if not isinstance(x, list):
-        return x
-    kind = np.float64 if not x or isinstance(x[0], float) else np.bool_ if isinstance(x[0], bool) else np.int64
-    return np.array(x, dtype=kind)
+def as_array(x: Any, of: FormType) -> Any:
+    """Give the column of a leaf as an array of its kind, also without elements."""
+    return np.asarray(x, dtype=OF_LEAVES.get(of.element)) if isinstance(of, ArrayOf) else x
 
 
 def fitting(d: Any, shape: tuple[int, ...]) -> Any:

@@ -12,24 +12,36 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Form, owned
+from tapeengine._core.programs.native import COPIED, owned
 from tapeengine._core.programs.native import leaves as plain_leaves
 from tapeengine._core.programs.poles import is_finite
-from tapeengine.chad.backends.native import on_leaves
+from tapeengine.chad.backends.forms import Forms
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
-from tapeengine.chad.backends.whole.boundary import Boundary, NotDense, element, rank_of
+from tapeengine.chad.backends.whole.boundary import Boundary, NotDense
 from tapeengine.chad.backends.whole.control import WRITE, fields
 from tapeengine.chad.backends.whole.many import for_columns, for_many
 from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
-from tapeengine.chad.backends.whole.text import Block, Nest, finished, inlined, listed, pruned, rendered, walk
+from tapeengine.chad.backends.whole.text import (
+    Block,
+    Line,
+    Nest,
+    defined,
+    finished,
+    inlined,
+    listed,
+    pruned,
+    rendered,
+    walk,
+)
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
 from tapeengine.chad.backends.whole.writer import Refused, Writer
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
 from tapeengine.chad.intermediate.running import called_on_arrays, given_by
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Scalar, Var
 from tapeengine.chad.lowering.passes import Lowered
+from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.terms import Definition
-from tapeengine.chad.types import Float, is_discrete
+from tapeengine.chad.types import Bool, Float, Int, is_discrete, numbers_of, rank_of
 from tapeengine.errors import StructureError
 from tapeengine.primitive import Primitive
 
@@ -114,7 +126,7 @@ def written(w: Writer, functions: Sequence[Function]) -> str:
     pruned(second, set(gave))
     defined_later = set(given)
     shared = [n for n in shared_names(second, gave) if n not in defined_later]
-    shared = [n for n in shared if n in names_of(first) | set(params)]
+    shared = [n for n in shared if n in defined(first) | set(params)]
     wanted = {*results, *shared, *frame_names(first)}
     pruned(first, wanted)
     inlined(first, wanted)
@@ -144,23 +156,14 @@ def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -
 
 def unpacked(shared: Sequence[str]) -> list[Any]:
     """Write the unpacking of the values that the forward pass kept."""
-    from tapeengine.chad.backends.whole.text import Line
-
     return [Line(listed(shared), "kept")] if shared else []
 
 
 def shared_names(block: Block, gave: Sequence[str]) -> list[str]:
     """Give the names that a reverse pass uses of the forward pass."""
     found = finished(block)
-    own = names_of(block)
+    own = defined(block)
     return list(dict.fromkeys([*found, *(n for n in gave if n not in own)]))
-
-
-def names_of(block: Block) -> set[str]:
-    """Give all names assigned directly in a block."""
-    from tapeengine.chad.backends.whole.text import defined
-
-    return defined(block)
 
 
 def frame_names(block: Block) -> set[str]:
@@ -232,8 +235,9 @@ class WholePasses:
         self.made = attempted([functions["forward"], functions["reverse"]], primitives)
         self.text = self.made.text
         self.forward, self.reverse = self.made["forward"], self.made["reverse"]
-        self.few = on_leaves(lowered)
-        self.forms = forms(definition)
+        forms, types = Forms({}), [p.of for p in definition.params]
+        is_plain = all(isinstance(numbers_of(of), Float | Int | Bool) and forms.has(of) for of in types)
+        self.forms = tuple(map(forms, types)) if types and is_plain else None
         self.discrete = [is_discrete(p.of) for p in definition.params]
         self.functions, self.primitives = (functions["forward"], functions["reverse"]), primitives
         self.many: dict[tuple[int, ...], Functions | None] = {}
@@ -330,8 +334,7 @@ class WholePasses:
         leaves = leaves_in(self.boundary, self.definition, primals) if plain is None else plain
         if leaves is None:
             return None
-        made = None if may_be_infinite else self.of_few(leaves)
-        made = made or self.of_many(leaves, may_be_infinite)
+        made = self.of_many(leaves, may_be_infinite)
         if made is None:
             return None
         results, kept, reverse = made
@@ -356,24 +359,6 @@ class WholePasses:
             return tuple([self.boundary.cotangent_out(p.of, gave, x) for p, x in each])
 
         return value, back
-
-    def of_few(self, leaves: list[Any]) -> Ran | None:
-        """Run the program on the register machine if there are few numbers; otherwise, or if it cannot, None."""
-        if self.few is None or not is_few(leaves):
-            return None
-        try:
-            made = self.few.vjp(*leaves)
-        except ZeroDivisionError:
-            return None
-        if made is None or not all(map(is_finite, made[0])):
-            return None
-        results, back = made
-
-        def reverse(given: list[Any]) -> list[Any] | None:
-            found = back(tuple(given))
-            return None if found is None else [x for x in found if x is not None]
-
-        return results, (), reverse
 
     def of_many(self, leaves: list[Any], may_be_infinite: bool) -> Ran | None:
         """Run the forward pass as whole-array operations; None if Python may raise an error.
@@ -408,11 +393,6 @@ class WholePasses:
 
 #: The result of a forward pass: its results, its kept values, and the reverse pass.
 Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
-
-
-def is_few(leaves: Sequence[Any]) -> bool:
-    """Tell whether each leaf has few numbers."""
-    return all(x.size <= FEW_NUMBERS for x in leaves if type(x) is np.ndarray)
 
 
 class WholeTangent:
@@ -450,7 +430,7 @@ class WholeTangent:
             return None
         given, rest = [], iter(leaves)
         for k, (p, t) in enumerate(zip(self.definition.params, tangents, strict=True)):
-            own = [next(rest) for _ in leaf_count(self.boundary, p.of)]
+            own = [next(rest) for _ in leaf_types(p.of, True)]
             if not is_discrete(p.of):
                 given += self.boundary.cotangent_in(p.of, t, iter(own), f"tangent {k}")
         try:
@@ -465,27 +445,6 @@ class WholeTangent:
         of, own_ = self.definition.result, iter(owned(found, [*leaves, *given]))
         value = self.boundary.outward(of, own_)
         return value, self.boundary.cotangent_out(of, own_, value)
-
-
-def forms(definition: Definition) -> tuple[Form, ...] | None:
-    """Give the forms of parameters that are all numbers and arrays of numbers; None for others."""
-    kinds = [(type(element(p.of)).__name__.lower(), rank_of(p.of)) for p in definition.params]
-    fitting = all(
-        rank <= MOST and (rank or isinstance(p.of, Float))
-        for p, (_, rank) in zip(definition.params, kinds, strict=True)
-    )
-    return tuple(Form(kind, rank) for kind, rank in kinds) if fitting and kinds else None
-
-
-#: The largest number of dimensions of an array that has a form.
-MOST = 4
-
-
-def leaf_count(boundary: Boundary, of: Any) -> Any:
-    """Give a structure with as many items as a type has leaves."""
-    from tapeengine.chad.lowering.patterns import leaf_types
-
-    return leaf_types(of, True)
 
 
 def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:

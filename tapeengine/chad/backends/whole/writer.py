@@ -47,7 +47,6 @@ from tapeengine.primitive import Primitive
 __all__ = ["Lanes", "Refused", "Writer"]
 
 KINDS: Mapping[object, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
-NONE: Mapping[Axis, Axis] = MappingProxyType({})
 
 
 class Refused(NotWhole):

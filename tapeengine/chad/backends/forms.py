@@ -1,0 +1,140 @@
+"""The forms of Python values: how values of a program's types lie in the leaves that the core takes and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from tapeengine._core.programs.native import Form
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf
+from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.kinds import Kind, ListOf, TupleOf, list_axes
+from tapeengine.chad.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
+
+__all__ = ["Forms", "has_rows", "leaf", "same"]
+
+KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
+#: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
+MOST_AXES = 4
+
+
+class Forms:
+    """The forms of a program's types.
+
+    Parameters
+    ----------
+    classes : mapping of str to type
+        The classes of named products.
+    types : mapping of str to Sum, optional
+        The definitions of named types. With these, values may have references, which only native code takes: rows of
+        any sizes, members of sums. Without them arrays of arrays have rows of equal size.
+    """
+
+    def __init__(self, classes: Mapping[str, type], types: Mapping[str, Sum] | None = None) -> None:
+        self.classes = classes
+        self.types = types
+        self.boxes: dict[str, Form] = {}
+
+    def __call__(self, of: Type) -> Form:
+        """Give the form of a type.
+
+        Raises
+        ------
+        NotAssembled
+            For types that have none.
+        """
+        match of:
+            case Float() | Int() | Bool():
+                return Form(type(of).__name__.lower())
+            case Array(element):
+                if 0 < rank_of(of) <= (MOST_AXES if self.types is None else 1):
+                    return Form(type(numbers_of(of)).__name__.lower(), rank_of(of))
+                if self.types is not None or is_flat(element):
+                    return filled(Form("rows"), (self(element),))
+            case Product(items, name, fields) if items or name or self.types is not None:
+                parts = tuple(map(self, items))
+                return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
+            case Sum(options) if self.types is not None:
+                return filled(Form("sum"), tuple(map(self, options)))
+            case Named(name) if self.types is not None:
+                if name not in self.boxes:
+                    self.boxes[name] = box = Form("box")
+                    filled(box, tuple(map(self, self.types[name].options)))
+                return self.boxes[name]
+        raise NotAssembled(f"a value of type {type(of).__name__}")
+
+    def built(self, of: Type, kind: Kind) -> Form:
+        """Give the form of a value that the core builds alone, with the lists that it has in Python.
+
+        Raises
+        ------
+        NotAssembled
+            For rows, which it builds as their primals, other than lists of records of numbers.
+        """
+        match of:
+            case Array(Product(items) as element):
+                numbers = all(isinstance(item, Float | Int | Bool) for item in items)
+                if numbers and isinstance(kind, ListOf) and kind.made is list:
+                    return filled(Form("rows"), (self(element),))
+            case Array() if 0 < rank_of(of) <= MOST_AXES and (lists := list_axes(kind, rank_of(of))) is not None:
+                return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=lists)
+            case Product(items, name, fields):
+                kinds = (
+                    kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
+                )
+                parts = tuple(map(self.built, items, kinds))
+                return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
+            case Float() | Int() | Bool():
+                return self(of)
+        raise NotAssembled("rows in a value")
+
+    def has(self, of: Type) -> bool:
+        """Tell whether a type has a form."""
+        try:
+            self(of)
+        except NotAssembled:
+            return False
+        return True
+
+
+def is_flat(of: Type) -> bool:
+    """Tell whether values of a type are numbers, and tuples and records of these."""
+    return all(map(is_flat, of.items)) if isinstance(of, Product) else isinstance(of, Float | Int | Bool)
+
+
+def has_rows(of: Type) -> bool:
+    """Tell whether a type has arrays of other elements than numbers.
+
+    Examples
+    --------
+    >>> has_rows(Array(Array(Float()))), has_rows(Array(Product((Float(), Float()))))
+    (False, True)
+    """
+    if isinstance(of, Array):
+        return not rank_of(of)
+    return isinstance(of, Product) and any(map(has_rows, of.items))
+
+
+def filled(form: Form, items: tuple[Form, ...]) -> Form:
+    """Set the parts of a form with references, which have a limited number of leaves."""
+    try:
+        form.fill(items)
+    except ValueError as reason:
+        raise NotAssembled(str(reason)) from None
+    return form
+
+
+def leaf(of: FormType) -> Form:
+    """Give the form of a number or an array of numbers."""
+    rank = of.rank if isinstance(of, ArrayOf) else 0
+    kind = KINDS.get(of.element if isinstance(of, ArrayOf) else of)
+    if kind is None or rank > MOST_AXES:
+        raise NotAssembled("a value that is neither a number nor an array of few dimensions")
+    return Form(kind, rank)
+
+
+def same(a: Sequence[Form], b: Sequence[Form]) -> bool:
+    """Tell whether leaves have the same kinds and numbers of dimensions."""
+    return [(f.kind, f.rank) for f in a] == [(f.kind, f.rank) for f in b]

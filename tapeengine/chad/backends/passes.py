@@ -1,0 +1,179 @@
+"""What the core calls of a lowered program: two passes, with the forms of the values that they take and give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tapeengine._core.programs.machine import Code
+from tapeengine._core.programs.native import Form, Native
+from tapeengine.chad.backends.forms import Forms, leaf, same
+from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.analysis import linear
+from tapeengine.chad.intermediate.operations import WHOLE
+from tapeengine.chad.intermediate.statements import Const, Function, Operand, Program, Var
+from tapeengine.chad.lowering.passes import Lowered
+from tapeengine.chad.terms import Definition
+from tapeengine.chad.types import Sum, is_discrete
+
+__all__ = ["Pass", "Passes", "of_references", "of_tangent", "of_values", "reverse_pair"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A function that the core calls.
+
+    Attributes
+    ----------
+    function : Function
+    results : sequence of Operand
+        Its results, one for each requested leaf.
+    shared : sequence of Var
+        The variables that the forward pass hands to the reverse pass.
+    may_raise : bool
+    """
+
+    function: Function
+    results: Sequence[Operand]
+    shared: Sequence[Var]
+    may_raise: bool
+
+
+@dataclass(frozen=True)
+class Passes:
+    """A forward and a reverse pass on Python values.
+
+    Attributes
+    ----------
+    program : Program
+    pair : tuple of Pass
+    params : tuple of Form
+    result, cotangent : Form
+        The forms of the value and of its cotangent.
+    """
+
+    program: Program
+    pair: tuple[Pass, Pass]
+    params: tuple[Form, ...]
+    result: Form
+    cotangent: Form
+
+    def native(self, ahead: Code, back: Code, again: Callable[..., Any] | None = None) -> Native:
+        """Give the code of both passes to the core, with the fallback for runs that are referred to Python."""
+        return Native(ahead, back, self.params, self.result, self.cotangent, again)
+
+
+def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes | None:
+    """Give the passes on numbers, arrays, tuples and records of numbers; None for other types.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_reverse` gives for rows of equal size.
+    definition : Definition
+        The program.
+    classes : mapping of str to type
+        The classes that named products stand for.
+    """
+    forms = Forms(classes)
+    try:
+        params, result = tuple(forms(p.of) for p in definition.params), forms.built(definition.result, definition.kind)
+        leaves = [leaf(p.type) for p in lowered.program.functions["forward"].params]
+        fits = same([x for form in params for x in form.leaves()], leaves)
+        return reverse_passes(lowered, params, result) if fits else None
+    except NotAssembled:
+        return None
+
+
+def of_references(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type], types: Mapping[str, Sum]
+) -> Passes | None:
+    """Give the passes on arguments with references: rows of any sizes, records, members of recursive sums.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_reverse` gives for rows of any sizes.
+    definition : Definition
+    classes : mapping of str to type
+    types : mapping of str to Sum
+        What named types stand for.
+    """
+    forms = Forms(classes, types)
+    try:
+        params, result = (
+            tuple(forms(p.of) for p in definition.params),
+            Forms(classes).built(definition.result, definition.kind),
+        )
+        fits = sum(form.width for form in params) == len(lowered.program.functions["forward"].params)
+        return reverse_passes(lowered, params, result) if fits else None
+    except NotAssembled:
+        return None
+
+
+def reverse_passes(lowered: Lowered, params: tuple[Form, ...], result: Form) -> Passes | None:
+    """Give a lowered derivative with the forms of its values; None if its results or cotangents have other leaves."""
+    forward, reverse = pair = reverse_pair(lowered)
+    leaves = [leaf(x.type) for x in forward.results]
+    fits = same(result.leaves(), leaves) and same(leaves, [leaf(p.type) for p in reverse.function.params])
+    return Passes(lowered.program, pair, params, result, result) if fits else None
+
+
+def reverse_pair(lowered: Lowered) -> tuple[Pass, Pass]:
+    """Give the passes of a lowered derivative."""
+    forward, reverse = lowered.program.functions["forward"], lowered.program.functions["reverse"]
+    assert forward.kept is not None
+    kept = forward.kept.fields
+    ahead = Pass(forward, forward.results, kept, may_raise=True)
+    return ahead, Pass(reverse, for_all_leaves(forward, reverse), kept, may_raise=False)
+
+
+def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
+    """Give a result of the reverse pass for each parameter of the forward pass; discrete ones are never read."""
+    gave = iter(reverse.results)
+    found = [Const(0, WHOLE) if linear(p.type) is None else next(gave) for p in forward.params]
+    if any(linear(p.type) not in (None, x.type) for p, x in zip(forward.params, found, strict=True)):
+        raise NotAssembled("a cotangent with references to rows, of an array without")
+    return found
+
+
+def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes | None:
+    """Give a tangent function as a forward pass from primals and tangents to the pair of value and tangent.
+
+    Parameters
+    ----------
+    lowered : Lowered
+        What `lower_value` gives of `tapeengine.chad.tangents.tangents`.
+    definition : Definition
+        The program. Its parameters are all discrete or all continuous, and only the latter have tangents.
+    classes : mapping of str to type
+    """
+    forms, function = Forms(classes), lowered.program.functions[lowered.main]
+    try:
+        tangents = [forms(p.of) for p in definition.params if not is_discrete(p.of)]
+        params, result = (
+            (*(forms(p.of) for p in definition.params), *tangents),
+            forms.built(definition.result, definition.kind),
+        )
+        leaves, results = [leaf(p.type) for p in function.params], [leaf(x.type) for x in function.results]
+    except NotAssembled:
+        return None
+    fits = same([x for form in params for x in form.leaves()], leaves) and same(result.leaves() * 2, results)
+    if not fits or not all(map(is_continuous, (*tangents, result))):
+        return None
+    pair = Pass(function, function.results, [], may_raise=True), nothing(len(leaves))
+    return Passes(lowered.program, pair, params, Form("tuple", items=(result, result)), Form("tuple"))
+
+
+def nothing(count: int) -> Pass:
+    """Give a pass without parameters for a function of `count` leaves that has no reverse pass."""
+    return Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * count, [], may_raise=False)
+
+
+def is_continuous(of: Form) -> bool:
+    """Tell whether all leaves of a form are of real numbers."""
+    return all(f.kind == FLOAT for f in of.leaves())
+
+
+FLOAT = Form("float").kind
