@@ -311,7 +311,8 @@ class Executable:
                 inside = self.converter.inward(of, value, "the value")
                 given = self.converter.cotangent_in(of, cotangent, inside, "value")
                 linear = Sparse(self.closed.types)
-                found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
+                made = self.converter.cotangent_out(of, given, inside, value, linear)
+                found: tuple[Any, ...] = back(of_plain(value, made))
                 if self.for_duals[1] is self.converter:
                     return found
                 each = zip(self.definition.params, primals, found, strict=True)
@@ -419,6 +420,16 @@ class Checked:
 
 def no_backpropagator(primals: tuple[Any, ...]) -> Any:
     """Say that a tangent function has none; a run that is referred to Python gives nothing."""
+
+
+def of_plain(value: Any, cotangent: Any) -> Any:
+    """Give a cotangent with None where a plain value is an integer, such as an empty sum, and its type is float."""
+    if isinstance(value, int):
+        return None
+    if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple):
+        made = map(of_plain, value, cotangent)
+        return type(cotangent)(*made) if hasattr(cotangent, "_fields") else type(cotangent)(made)
+    return cotangent
 
 
 def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -73,6 +73,7 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
 
     Examples
     --------
+    >>> from tapeengine.chad.types import FLOAT
     >>> of_arrays(Given(frozenset({("x", ())})), FLOAT), of_arrays(TupleOf((ARRAY, NUMBER)), Product((FLOAT, FLOAT)))
     (None, None)
     """

@@ -266,7 +266,7 @@ class Writer:
         if not self.in_function:
             nested.append(self.nonlocal_)
         if s.own:
-            plain += [self.change] * 3
+            plain += [self.change] * 6
         self.random.choice(plain if self.depth > 3 or self.budget < 0 else plain + nested)(s)
 
     def tried(self, s: Scope) -> None:

@@ -48,7 +48,7 @@ class Kinds:
     >>> tree = ast.parse(text).body[0]
     >>> kinds = Kinds(tree, "np".__eq__)
     >>> [kinds.of(e) for e in tree.body[-1].value.elts]
-    [ListOf(element='number'), 'array']
+    [ListOf(element='number', made=<class 'list'>), 'array']
     """
 
     def __init__(
