@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,7 +11,15 @@ if TYPE_CHECKING:
 
     T_co = TypeVar("T_co", covariant=True)
 
-__all__ = ["Array", "Vec"]
+__all__ = ["Array", "Fields", "Vec"]
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The annotation of a dict with fixed texts as keys: the annotations of its values."""
+
+    by_key: tuple[tuple[str, Any], ...]
+
 
 if TYPE_CHECKING:
 

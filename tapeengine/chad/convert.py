@@ -30,7 +30,7 @@ from tapeengine.chad.types import (
     rank_of,
     show,
 )
-from tapeengine.chad.values import Tagged
+from tapeengine.chad.values import Tagged, field_of, is_record, record_of
 from tapeengine.errors import CotangentError, StructureError
 
 __all__ = ["Converter"]
@@ -132,6 +132,8 @@ class Converter:
                 return self._reader_of_array(element)
             case Product(items, name, fields) if name:
                 cls, each = self.classes[name], list(zip(map(self.reader, items), fields, strict=True))
+                if cls is dict:
+                    return lambda v: [(r, v[f]) for r, f in each] if is_record(v, name, fields) else None
                 return lambda v: [(r, getattr(v, field)) for r, field in each] if type(v) is cls else None
             case Product(items) if items:
                 readers = list(map(self.reader, items))
@@ -193,9 +195,9 @@ class Converter:
         if of == UNIT and value is None:
             return ()
         if of.name:
-            if type(value).__name__ == of.name:
+            if is_record(value, of.name, of.fields):
                 parts = zip(of.fields, of.items, strict=True)
-                return tuple([self.inward(t, getattr(value, f), (path, f".{f}")) for f, t in parts])
+                return tuple([self.inward(t, field_of(value, f), (path, f".{f}")) for f, t in parts])
         elif isinstance(value, tuple) and len(value) == len(of.items):
             each = enumerate(zip(of.items, value, strict=True))
             return tuple([self.inward(t, v, (path, f"[{i}]")) for i, (t, v) in each])
@@ -224,12 +226,12 @@ class Converter:
     def outward(self, of: Type, value: Any, like: Any = None) -> Any:
         """Convert a value of the evaluator to Python; `like`, if given, determines the kind of sequence."""
         match of:
-            case Product(items, name):
+            case Product(items, name, fields):
                 if of == UNIT:
                     return None
                 likes = self._parts(of, like)
                 made = [self.outward(t, v, k) for t, v, k in zip(items, value, likes, strict=True)]
-                return self.classes[name](*made) if name else tuple(made)
+                return record_of(self.classes[name], fields, made) if name else tuple(made)
             case Sum() | Named():
                 options = of.options if isinstance(of, Sum) else self.types[of.name].options
                 return self.outward(options[value.option], value.payload, like)
@@ -246,7 +248,7 @@ class Converter:
     def _parts(self, of: Product, like: Any) -> list[Any]:
         if like is None:
             return [None] * len(of.items)
-        return [getattr(like, f) for f in of.fields] if of.name else list(like)
+        return [field_of(like, f) for f in of.fields] if of.name else list(like)
 
     def _sequence(self, element: Type, value: Any, like: Any) -> Any:
         if isinstance(like, list | tuple):
@@ -302,8 +304,8 @@ class Converter:
             return ()
         if value is None:
             return None
-        if of.name and type(value).__name__ == of.name:
-            parts = [(f".{f}", getattr(value, f)) for f in of.fields]
+        if of.name and is_record(value, of.name, of.fields):
+            parts = [(f".{f}", field_of(value, f)) for f in of.fields]
         elif not of.name and isinstance(value, tuple) and len(value) == len(of.items):
             parts = [(f"[{i}]", v) for i, v in enumerate(value)]
         else:
@@ -332,14 +334,14 @@ class Converter:
                 return value
             case Int() | Bool():
                 return None
-            case Product(items, name):
-                if of == UNIT:
+            case Product(items, name, fields):
+                if is_discrete(of):
                     return None
                 parts = (None,) * len(items) if value is None else value
                 each = zip(items, parts, primal, self._parts(of, like), strict=True)
                 zeroed = [(t, linear.zero(cotangent(t)) if v is None else v, x, k) for t, v, x, k in each]
                 made = [self.cotangent_out(t, v, x, k, linear) for t, v, x, k in zeroed]
-                return self.classes[name](*made) if name else tuple(made)
+                return record_of(self.classes[name], fields, made) if name else tuple(made)
             case Sum() | Named():
                 options = of.options if isinstance(of, Sum) else self.types[of.name].options
                 option = options[primal.option]

@@ -19,6 +19,7 @@ from tapeengine.chad.sugar import equals, is_extreme
 from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lit
 from tapeengine.chad.traverse import Names, all_names, rebuild
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
+from tapeengine.chad.values import field_of, record_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
@@ -54,10 +55,11 @@ def filled(of: Type, primal: Any, tangent: Any) -> Any:
         case Float():
             return 0.0 if tangent is None else tangent
         case Product(_, _, fields):
-            of_primal = [getattr(primal, f) for f in fields] if fields else primal
-            of_tangent = [getattr(tangent, f, None) for f in fields] if fields else tangent or [None] * len(primal)
+            of_primal = [field_of(primal, f) for f in fields] if fields else primal
+            given = [None] * len(of.items) if tangent is None else tangent
+            of_tangent = [field_of(given, f) for f in fields] if fields and tangent is not None else given
             parts = [filled(*each) for each in zip(of.items, of_primal, of_tangent, strict=True)]
-            return type(primal)(*parts) if fields else tuple(parts)
+            return record_of(type(primal), fields, parts) if fields else tuple(parts)
         case Array(element):
             if tangent is None and isinstance(primal, numpy.ndarray):
                 return numpy.zeros(primal.shape)
@@ -78,6 +80,8 @@ def without_discrete(tangent: Any) -> Any:
         return type(tangent)(*map(without_discrete, tangent))
     if isinstance(tangent, tuple | list):
         return type(tangent)(map(without_discrete, tangent))
+    if isinstance(tangent, dict):
+        return {key: without_discrete(part) for key, part in tangent.items()}
     if dataclasses.is_dataclass(tangent) and not isinstance(tangent, type):
         each = {f.name: without_discrete(getattr(tangent, f.name)) for f in dataclasses.fields(tangent)}
         return dataclasses.replace(tangent, **each)

@@ -12,6 +12,8 @@ class ProgramError(UnsupportedError):
 
     Attributes
     ----------
+    message : str
+        What is refused.
     filename : str
     lineno, column : int
         The place of the construct; lines count from 1, columns from 0.
@@ -32,6 +34,7 @@ class ProgramError(UnsupportedError):
         shown = line.strip()
         caret = " " * max(0, column - (len(line) - len(line.lstrip()))) + "^"
         super().__init__(f'{message}\n  File "{filename}", line {lineno}\n    {shown}\n    {caret}\n{advice}')
+        self.message = message
         self.filename = filename
         self.lineno = lineno
         self.column = column

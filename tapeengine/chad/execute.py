@@ -31,7 +31,7 @@ from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Array, Float, is_discrete
 from tapeengine.default import default_engine
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.primitive import Primitive
 
 __all__ = ["Checked", "Executable", "kept"]
@@ -314,22 +314,25 @@ class Executable:
     def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program as Python on dual numbers."""
         run, given = self.on_duals(primals)
-        with deep(DEPTH):
-            value, back = self.engine.vjp(run, *given)
-            of = self.definition.result
-            inside, out = self.converter.returned(of, value)
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with deep(DEPTH):
+                inside = self.converter.inward(of, value, "the value")
                 given = self.converter.cotangent_in(of, cotangent, inside, "value")
                 linear = Sparse(self.closed.types)
-                found: tuple[Any, ...] = back(self.converter.cotangent_out(of, given, inside, value, linear))
+                made = self.converter.cotangent_out(of, given, inside, value, linear)
+                found: tuple[Any, ...] = back(of_plain(value, made))
                 if self.for_duals[1] is self.converter:
                     return found
                 each = zip(self.definition.params, primals, found, strict=True)
                 return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
-        return out, backpropagator
+        with deep(DEPTH):
+            value, back = self.engine.vjp(run, *given)
+            of = self.definition.result
+            if self.for_duals[1] is self.converter and self.converter.fits(of, value):
+                return value, or_else(back, backpropagator)
+            return self.converter.returned(of, value)[1], backpropagator
 
     def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
@@ -428,11 +431,38 @@ def no_backpropagator(primals: tuple[Any, ...]) -> Any:
     """Say that a tangent function has none; a run that is referred to Python gives nothing."""
 
 
+def of_plain(value: Any, cotangent: Any) -> Any:
+    """Give a cotangent with None where a plain value is an integer, such as an empty sum, and its type is float."""
+    if isinstance(value, int):
+        return None
+    if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple):
+        made = map(of_plain, value, cotangent)
+        return type(cotangent)(*made) if hasattr(cotangent, "_fields") else type(cotangent)(made)
+    return cotangent
+
+
+def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Give a backpropagator that converts only cotangents that are not of the kinds of the value."""
+
+    def backpropagator(cotangent: Any) -> Any:
+        try:
+            return back(cotangent)
+        except CotangentError:
+            return converting(cotangent)
+
+    return backpropagator
+
+
 def has_few(x: Any) -> bool:
     """Tell whether a value has few numbers in each array and each list."""
-    if type(x) is np.ndarray:
+    if isinstance(x, float | int | str):
+        return True
+    if isinstance(x, np.ndarray):
         return x.size <= FEW_NUMBERS
-    parts = x if isinstance(x, list | tuple) else [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
+    if isinstance(x, list | tuple | dict):
+        parts = list(x.values()) if isinstance(x, dict) else x
+    else:
+        parts = [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
     return len(parts) <= FEW_NUMBERS and all(isinstance(part, float) or has_few(part) for part in parts)
 
 
@@ -440,4 +470,6 @@ def kept(x: Any) -> Any:
     """Give the value of an argument for a backpropagator to keep; small arrays are copied, since they may change."""
     if type(x) is np.ndarray:
         return x.copy() if x.nbytes <= COPIED else x
+    if type(x) is dict:
+        return {key: kept(part) for key, part in x.items()}
     return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.annotations import Array
+from tapeengine.chad.annotations import Array, Fields
+from tapeengine.chad.types import Text, show
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["annotation_of", "key_of"]
+__all__ = ["annotation_of", "key_of", "kind_of"]
 
 KINDS = {"f": float, "i": int, "b": bool}
 #: Arrays whose arithmetic is not that of the language's numbers, with what to give instead.
@@ -47,6 +48,10 @@ def annotation_of(value: Any, name: str) -> Any:
         return _of_list(value, name)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return tuple[tuple(annotation_of(part, name) for part in value)]  # type: ignore[misc]
+    if isinstance(value, str):
+        return Text(value=value)
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return Fields(tuple((key, annotation_of(part, name)) for key, part in value.items()))
     if hasattr(type(value), "__annotations__"):
         return type(value)
     raise UnsupportedError(
@@ -71,12 +76,43 @@ def _of_list(value: list[Any], name: str) -> Any:
     raise UnsupportedError(f"the parameter {name} has no annotation, and its elements are of several types")
 
 
+def kind_of(value: Any) -> Any:
+    """Give what decides the annotation of a value, in little time; equal kinds give equal annotations.
+
+    Examples
+    --------
+    >>> kind_of([1.0, 2.0]) == kind_of([3.0]), kind_of((1.0, "a")), kind_of(numpy.zeros(2)) == kind_of(numpy.zeros(3))
+    (True, (<class 'tuple'>, <class 'float'>, 'a'), True)
+    """
+    of = type(value)
+    if of is float or of is int:
+        return of
+    if of is list:
+        kinds = set(map(type, value))
+        return of, frozenset(kinds if kinds.issubset(SIMPLE) else map(kind_of, value))
+    if of is str:
+        return value
+    if of is tuple:
+        return of, *map(kind_of, value)
+    if of is dict:
+        return of, tuple(value), *map(kind_of, value.values())
+    return (of, str(value.dtype), value.ndim) if hasattr(value, "dtype") else of
+
+
+#: Types of values that decide annotations.
+SIMPLE = frozenset((float, int, bool))
+
+
 def key_of(annotation: Any) -> str:
     """Write an annotation as text; equal types give equal texts."""
     if annotation in (float, int, bool):
         return str(annotation.__name__)
     if isinstance(annotation, Array):
         return f"Array[{key_of(annotation.element)}]"
+    if isinstance(annotation, Text):
+        return show(annotation)
+    if isinstance(annotation, Fields):
+        return f"{{{', '.join(f'{key!r}: {key_of(part)}' for key, part in annotation.by_key)}}}"
     args = getattr(annotation, "__args__", None)
     if args is not None:
         return f"tuple[{', '.join(map(key_of, args))}]"

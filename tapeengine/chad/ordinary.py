@@ -127,6 +127,8 @@ def holds_traced(value: Any) -> bool:
         return True
     if dataclasses.is_dataclass(value):
         return any(holds_traced(getattr(value, field.name)) for field in dataclasses.fields(value))
+    if isinstance(value, dict):
+        return any(map(holds_traced, value.values()))
     return isinstance(value, (tuple, list)) and any(map(holds_traced, value))
 
 

@@ -24,18 +24,20 @@ from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Checked, Executable, kept
-from tapeengine.chad.infer import annotation_of, key_of
+from tapeengine.chad.infer import annotation_of, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
+from tapeengine.chad.kinds import ARRAY, NUMBER, depends, with_kinds
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.monoids import Monoid, OverMonoid
 from tapeengine.chad.ordinary import holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
-from tapeengine.chad.parse.state import Parsed
+from tapeengine.chad.parse.state import Parsed, unannotated
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
 from tapeengine.chad.registered import find
+from tapeengine.chad.signatures import by_position, defaults_of, names_of
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Type
 from tapeengine.default import default_engine
@@ -111,6 +113,7 @@ class Program(Enterable):
         self.given = given
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
+        self.by_kinds: dict[tuple[Any, ...], Program] = {}
         self.function = getattr(function, "__tapeengine_function__", function)
         self._python: Callable[..., Any] | None = None
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
@@ -205,7 +208,7 @@ class Program(Enterable):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
-        return Executable(*self.linked, python=self.python, backend=self.backend)
+        return Executable(*self.linked, python=self.by_position, backend=self.backend)
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -297,11 +300,14 @@ class Program(Enterable):
         self, engine: Any, *primals: Any, **named: Any
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
+        others = self.others(len(primals), named)
+        instance = self.for_values((*primals, *others))
+        entered: tuple[Any, Any] | None = enter(instance, (*primals, *others), {}) if others or self.inferred else None
+        if entered:
+            value, back = entered
+            return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
         if self.inferred:
-            instance = self.for_values(self.positional(primals, named)[1])
-            entered: tuple[Any, Any] | None = enter(instance, primals, named)
-            return entered or instance.__tapeengine_vjp__(engine, *primals, **named)
-        others = self.others(len(primals), named) if named or len(primals) < self.arity else ()
+            return instance.__tapeengine_vjp__(engine, *primals, **named)
         if not ARRAYS.issuperset(map(type, primals)):
             self.check_lists((*primals, *others))
         executable = self.executable
@@ -311,8 +317,8 @@ class Program(Enterable):
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
         assert self.wanted is not None  # before the short way: it says which lists are left to this one
-        self.native = executable.entry
-        if are_many and not self.native:
+        self.native = None if self.is_of_given_kind else executable.entry
+        if are_many and not self.native and not self.is_of_given_kind:
             self.many = executable.compiled
 
         own = tuple(map(kept, primals))
@@ -321,9 +327,10 @@ class Program(Enterable):
             if holds_traced((own, others)) and self.is_twice_differentiable:
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
-            return engine.vjp(self.python, *own, **named)
+            return engine.vjp(self.by_position, *own, **dict(zip(self.names[len(own) :], others, strict=True)))
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
+        value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in (Backpropagator, Checked) and not others:  # these look at cotangents themselves
             return value, backpropagator
 
@@ -350,9 +357,20 @@ class Program(Enterable):
         def on_duals() -> tuple[Any, Any]:
             if holds_traced((primals, tangents)) and self.is_twice_differentiable:
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
-            return engine.jvp(self.python, primals, tangents)  # type: ignore[no-any-return]
+            return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
 
-        return self._run(run, on_duals, (*primals, *others, tangents))
+        found = self._run(run, on_duals, (*primals, *others, tangents))
+        return self.with_kinds(found[0], (*primals, *others)), self.with_kinds(found[1], (*primals, *others))
+
+    @functools.cached_property
+    def is_of_given_kind(self) -> bool:
+        """Whether arguments decide which parts of the result are lists."""
+        return depends(self.executable.definition.kind)
+
+    def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
+        """Give a value, or its tangent, with the lists that it has in Python."""
+        kind = self.executable.definition.kind
+        return value if kind in (None, ARRAY, NUMBER) else with_kinds(kind, value, dict(zip(self.names, primals)))
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays."""
@@ -373,11 +391,14 @@ class Program(Enterable):
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
         if not self.inferred:
             return self
-        names = self.positional(values, {})[0]
-        if len(names) != len(values):
-            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
-        found = {n: annotation_of(v, n) for n, v in zip(names, values, strict=True) if n in self.inferred}
-        return self.for_types(found, tuple(map(key_of, found.values())))
+        kinds = tuple(map(kind_of, values))
+        if kinds not in self.by_kinds:
+            names, whole = self.positional(values, {})
+            if len(names) != len(whole):
+                raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
+            found = {n: annotation_of(v, n) for n, v in zip(names, whole, strict=True) if n in self.inferred}
+            self.by_kinds[kinds] = self.for_types(found, tuple(map(key_of, found.values())))
+        return self.by_kinds[kinds]
 
     def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
         """Give the program for parameters of these types where they have none."""
@@ -391,12 +412,17 @@ class Program(Enterable):
     @property
     def arity(self) -> int:
         """How many arguments there are."""
-        return self.function.__code__.co_argcount
+        return len(names_of(self.function))
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of the parameters."""
-        return self.function.__code__.co_varnames[: self.arity]
+        """The names of the parameters, those by name only last."""
+        return names_of(self.function)
+
+    @functools.cached_property
+    def by_position(self) -> Callable[..., Any]:
+        """The same as `python`, with arguments by position for parameters by name only."""
+        return by_position(self.python)  # type: ignore[no-any-return]
 
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""
@@ -447,7 +473,7 @@ class Program(Enterable):
         """Run the plain program, which raises what it raises; or say that it does not take these arguments."""
         try:
             with numpy.errstate(all="ignore"):
-                return self.python(*given[: self.arity])
+                return self.by_position(*given[: self.arity])
         except ERRORS:
             raise
         except Exception:  # an argument that only the typed program takes
@@ -455,13 +481,14 @@ class Program(Enterable):
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
+        if given == self.arity and not named:
+            return ()
+        names, values = self.names[given:], defaults_of(self.function)
         if named:
-            bound = inspect.signature(self.function).bind(*[None] * given, **named)
-            bound.apply_defaults()
-            return bound.args[given:]
-        values = self.function.__defaults__ or ()
-        missing = self.function.__code__.co_argcount - given
-        return values[-missing:] if 0 < missing <= len(values) else ()
+            if not set(named).issubset(names):
+                inspect.signature(self.function).bind(*[None] * given, **named)  # which says what is wrong
+            values = {**values, **named}
+        return tuple(values[n] for n in names) if set(names).issubset(values) else ()
 
 
 class Along(Program):
@@ -490,7 +517,7 @@ class Along(Program):
     def python(self) -> Callable[..., Any]:
         """The same on dual numbers."""
         n = self.base.arity
-        return lambda *xs: default_engine().jvp(self.base.python, xs[:n], tuple(map(without_discrete, xs[n:])))
+        return lambda *xs: default_engine().jvp(self.base.by_position, xs[:n], tuple(map(without_discrete, xs[n:])))
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""
@@ -554,20 +581,6 @@ def listed(value: Any, cotangent: Any) -> Any:
     if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
         return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
     return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
-
-
-def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Give the parameters of a function that have no annotation.
-
-    Examples
-    --------
-    >>> def f(x: float, y, z) -> float:
-    ...     return x + y + z
-    >>> unannotated(f)
-    ('y', 'z')
-    """
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return tuple(name for name in names if name not in function.__annotations__)
 
 
 def has_infinity(value: Any, nan_only: bool = False) -> bool:

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
 
@@ -420,12 +420,15 @@ class Definition:
     result : Type
     body : Term
         Its free variables are the parameters.
+    kind : object
+        Which parts of the result are lists in Python (`tapeengine.chad.kinds`).
     """
 
     name: str
     params: tuple[Var, ...]
     result: Type
     body: Term
+    kind: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

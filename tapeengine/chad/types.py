@@ -13,7 +13,7 @@ from dataclasses import dataclass
 __all__ = [
     "BOOL", "EV", "EVM", "FLOAT", "INT", "NEVER", "UNIT", "Array", "Bool", "Copower", "Float", "Function", "Int",
     "LArray", "LFunction", "LNamed", "LProduct", "LReal", "LSum", "LUnit", "Linear", "Named", "Never", "Product",
-    "Sum", "Type", "is_addable", "is_discrete", "numbers_of", "rank_of", "show",
+    "Sum", "Text", "Type", "has_text", "is_addable", "is_discrete", "numbers_of", "rank_of", "show",
 ]  # fmt: skip
 
 
@@ -53,6 +53,19 @@ class Product(Type):
     items: tuple[Type, ...] = ()
     name: str = ""
     fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Text(Product):
+    """A text, which is known when a program is read: a record without fields.
+
+    Attributes
+    ----------
+    value : str
+    """
+
+    name: str = "str"
+    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,6 +190,24 @@ UNIT = Product()
 NEVER = Never()
 
 
+def has_text(type_: Type) -> bool:
+    """Tell whether values of a type have texts as parts.
+
+    Examples
+    --------
+    >>> has_text(Product((FLOAT, Text(value="a")))), has_text(Array(FLOAT))
+    (True, False)
+    """
+    match type_:
+        case Text():
+            return True
+        case Product(items):
+            return any(map(has_text, items))
+        case Array(element):
+            return has_text(element)
+    return False
+
+
 def is_addable(type_: Type) -> bool:
     """Tell whether two values of a type can be added, part by part.
 
@@ -249,6 +280,10 @@ def show(type_: Type) -> str:
             return type(type_).__name__.lower()
         case Product((), ""):
             return "None"
+        case Text(value=value):
+            return repr(value)
+        case Product(items, "dict", keys):
+            return f"{{{', '.join(f'{k!r}: {show(t)}' for k, t in zip(keys, items, strict=True))}}}"
         case Product(items, name):
             return name or f"tuple[{', '.join(map(show, items))}]"
         case Sum(options, name):

@@ -1,10 +1,11 @@
-"""Run-time values for which Python has no type: the members of sum types."""
+"""Run-time values: members of sum types, for which Python has no type, and the fields of records and dicts."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-__all__ = ["Tagged", "same_size"]
+__all__ = ["Tagged", "field_of", "is_record", "record_of", "same_size"]
 
 
 class Tagged(NamedTuple):
@@ -27,3 +28,36 @@ def same_size(n: int, m: int) -> int:
     if n != m:
         raise ValueError(f"arrays of {n} and {m} elements side by side")
     return n
+
+
+def is_record(x: Any, name: str, fields: Sequence[str]) -> bool:
+    """Tell whether a value is a record of a class, or a dict with certain keys.
+
+    Examples
+    --------
+    >>> is_record({"a": 1.0}, "dict", ("a",)), is_record({"b": 1.0}, "dict", ("a",)), is_record(1.0, "dict", ("a",))
+    (True, False, False)
+    """
+    return type(x).__name__ == name and (type(x) is not dict or x.keys() == set(fields))
+
+
+def field_of(x: Any, name: str) -> Any:
+    """Give a field of a record, or a value of a dict.
+
+    Examples
+    --------
+    >>> field_of({"a": 1.0}, "a"), field_of(2.0, "real")
+    (1.0, 2.0)
+    """
+    return x[name] if type(x) is dict else getattr(x, name)
+
+
+def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
+    """Make a record, or a dict.
+
+    Examples
+    --------
+    >>> record_of(dict, ("a",), (1.0,)), record_of(complex, ("real", "imag"), (1.0, 2.0))
+    ({'a': 1.0}, (1+2j))
+    """
+    return dict(zip(fields, parts, strict=True)) if cls is dict else cls(*parts)

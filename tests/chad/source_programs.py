@@ -1,5 +1,6 @@
 """Random programs as Python text: statements over numbers, arrays, records and local functions, some of which raise."""
 
+import itertools
 import linecache
 import random
 from collections.abc import Callable
@@ -59,7 +60,13 @@ def function_of(source: Source) -> Callable[..., Any]:
     """Give the Python function of a program."""
     filename = f"<random program {source.seed}>"
     linecache.cache[filename] = (len(source.text), None, source.text.splitlines(keepends=True), filename)
-    scope: dict[str, Any] = {"te": te, "math": traced_math, "Point": Point, "accumulate": accumulate}
+    scope: dict[str, Any] = {
+        "te": te,
+        "math": traced_math,
+        "Point": Point,
+        "accumulate": accumulate,
+        "itertools": itertools,
+    }
     exec(compile(source.text, filename, "exec"), scope)  # the text is what `draw` wrote
     function: Callable[..., Any] = scope["program"]
     return function
@@ -140,6 +147,8 @@ class Writer:
                 f"max({self.vec(s)})",
                 f"min({self.vec(s)}, key=abs)",
                 f"first_above({self.vec(s)}, {self.float_(s, 0)})",
+                f"round({a}, {self.int_(s)})",
+                f"tuple({self.vec(s)})[{self.int_(s)}]",
             )
         )
 
@@ -156,6 +165,11 @@ class Writer:
                 f"[{v} for {v} in {xs} if {v} > {self.float_(s, 0)}][0]",
                 f"[{self.float_(s, 1)} for {v} in {xs}][{self.int_(s)}]",
                 f"float(len([{self.float_(with_v, 1)} for {v} in {xs}]))",
+                f"math.fsum({xs})",
+                f"sum({v} * {v}b for {v}, {v}b in itertools.pairwise({xs}))",
+                f"sum({v} * {v}b for {v}, {v}b in itertools.combinations({xs}, 2))",
+                f"sum({v} * {v}b for {v}, {v}b in itertools.product({xs}, {self.vec(s)}))",
+                f"sum({v} * {v}b for {v}, {v}b in zip({xs}, {self.vec(s)}, strict=True))",
             )
         )
 
@@ -210,6 +224,8 @@ class Writer:
                 f"list(reversed({self.vec(s)}))",
                 f"sorted({self.vec(s)}{self.pick('', ', key=abs', ', reverse=True')})",
                 f"[{self.float_(s)}] * {self.int_(s)}",
+                f"[{self.float_(s)}, *{self.vec(s)}]",
+                f"list(itertools.chain({self.vec(s)}, {self.vec(s)}))",
             )
         )
 
@@ -244,14 +260,18 @@ class Writer:
             self.function,
             self.lambda_,
             self.array,
+            self.dict_,
+            self.none_before,
         ]
+        if not self.in_function:
+            nested.append(self.nonlocal_)
         if s.own:
-            plain += [self.change] * 3
+            plain += [self.change] * 6
         self.random.choice(plain if self.depth > 3 or self.budget < 0 else plain + nested)(s)
 
     def tried(self, s: Scope) -> None:
         """A variable that has another value where its own cannot be computed."""
-        names = [n for n in s.by_type["float"] if "." not in n and n not in s.fixed]
+        names = [n for n in s.by_type["float"] if n.isidentifier() and n not in s.fixed]
         if not names:
             return self.assign(s)
         name, otherwise = self.pick(*names), self.float_(s, 1)
@@ -259,6 +279,47 @@ class Writer:
         self.write(f"    {name} {self.pick('', '+')}= {self.partial_float(s, self.float_(s, 1), 2)}")
         self.write(f"except ({self.pick('ArithmeticError, LookupError', 'ValueError, LookupError')}):")
         self.write(f"    {name} = {otherwise}")
+        if self.chance(0.4):
+            self.write("finally:")
+            self.write(f"    {name} {self.pick('', '+')}= {self.float_(s, 1)}")
+        return None
+
+    def dict_(self, s: Scope) -> None:
+        """A dict whose values are numbers, one of which may be changed at once."""
+        name = self.fresh("d")
+        self.write(f'{name} = {{"a": {self.float_(s)}, "b": {self.float_(s)}}}')
+        if self.chance(0.5):
+            self.write(f'{name}["{self.pick("a", "b", "c")}"] = {self.float_(s)}')
+        s.by_type["float"] += [f'{name}["a"]', f'{name}["b"]', f"sum({name}.values())"]
+
+    def none_before(self, s: Scope) -> None:
+        """A variable that is None before a loop."""
+        before, v, total = self.fresh("b"), self.fresh("e"), self.fresh("v")
+        self.write(f"{total} = 0.0")
+        self.write(f"{before} = None")
+        self.write(f"for {v} in {self.vec(s)}:")
+        self.write(f"    if {before} is not None:")
+        self.write(f"        {total} += {before} * {self.float_(self.with_(s, 'float', v), 1)}")
+        self.write(f"    {before} = {v}")
+        s.by_type["float"].append(total)
+
+    def nonlocal_(self, s: Scope) -> None:
+        """A local function that changes a variable around it, called once or in a loop."""
+        names = [n for n in s.by_type["float"] if n.isidentifier() and n not in s.fixed]
+        if not names:
+            return self.assign(s)
+        own, name, a, result = self.pick(*names), self.fresh("f"), self.fresh("a"), self.fresh("v")
+        inner = self.with_(s, "float", a)
+        inner.functions = []
+        self.write(f"def {name}({a}):")
+        self.write(f"    nonlocal {own}")
+        self.write(f"    {own} {self.pick('', '+', '*')}= {self.float_(inner, 1)}")
+        self.write(f"    return {self.float_(inner, 1)}")
+        if self.chance(0.5):
+            self.write(f"for {a}e in {self.vec(s)}:")
+            self.write(f"    {name}({a}e)")
+        self.write(f"{result} = {name}({self.float_(s, 0)}) + {self.float_(s, 0)}")
+        s.by_type["float"].append(result)
         return None
 
     def assign(self, s: Scope) -> None:
@@ -273,7 +334,7 @@ class Writer:
 
     def rebind(self, s: Scope) -> None:
         of = self.pick("float", "float", "float", "int")
-        names = [n for n in s.by_type[of] if "." not in n and n not in s.fixed]
+        names = [n for n in s.by_type[of] if n.isidentifier() and n not in s.fixed]
         if not names:
             return self.assign(s)
         name = self.pick(*names)
@@ -382,7 +443,7 @@ class Writer:
         before, self.loops, self.in_function = (self.loops, self.in_function), 0, True
         self.depth += 1
         if self.chance(0.3):
-            own = self.pick(*(n for n in s.by_type["float"] if "." not in n))
+            own = self.pick(*(n for n in s.by_type["float"] if n.isidentifier()))
             self.write(f"{own} = {self.pick(a, '0.5')} * 2.0")
             inner.fixed = [n for n in inner.fixed if n != own]
         self.depth -= 1

@@ -99,7 +99,9 @@ def test_what_is_drawn_is_varied() -> None:
     """Every kind of statement is drawn, and about as many programs raise as give a value."""
     texts = [draw(seed) for seed in range(300)]
     whole = "\n".join(source.text for source in texts)
-    for part in ("break", "continue", "return", "lambda", "def f", ".append(", "] +=", "while", "enumerate", "Point("):
+    parts = ["break", "continue", "return", "lambda", "def f", ".append(", "] +=", "while", "enumerate", "Point("]
+    added = ["nonlocal", "= None", '{"a":', "finally", "strict=True", "pairwise", "combinations", "fsum", "round("]
+    for part in (*parts, *added):
         assert whole.count(part) >= 10, part
     raised = sum(isinstance(outcome(lambda s=s: (function_of(s)(*s.primals),)), type) for s in texts)
     assert 60 < raised < 240

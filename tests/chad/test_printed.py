@@ -71,6 +71,10 @@ def is_ordinary(cotangents: list[dict[Any, float]]) -> bool:
     return all(math.isfinite(x) and abs(x) < 1e8 for d in cotangents for x in d.values())
 
 
+#: Where a run may fail that the plain program goes on from: a handler, or a sum or digits that are not exact.
+GOING_ON = ("try:", "fsum(", "round(")
+
+
 def compare(source: Source) -> bool:
     """Compare all printed forms of a program with dual numbers; tell whether there was something to compare."""
     function = function_of(source)
@@ -107,6 +111,9 @@ def compare(source: Source) -> bool:
         try:
             got, expected = run()
         except (ArithmeticError, ValueError):  # the text has C's partials, which are infinite at poles
+            continue
+        except IndexError:  # a run that fails where the plain program goes on, and runs on dual numbers
+            assert any(part in source.text for part in GOING_ON), source
             continue
         agrees = not is_ordinary(got) or all(map(close_to, got, expected))
         assert agrees, f"{form}: {got} and not {expected} for\n{source}\n{program.derivative(form)}"

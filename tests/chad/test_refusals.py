@@ -71,8 +71,8 @@ def axis_out_of_range(m: te.Array[te.Vec]) -> te.Vec:
     return np.sum(m, axis=2)
 
 
-def strict_zip(xs: te.Vec) -> float:
-    return sum(a * b for a, b in zip(xs, xs, strict=True))
+def strict_zip(xs: te.Vec, strict: bool) -> float:
+    return sum(a * b for a, b in zip(xs, xs, strict=strict))
 
 
 def unknown_argument(x: float) -> float:
@@ -96,8 +96,8 @@ def argument_missing(x: float) -> float:
     return f(z=x)
 
 
-def only_by_name(x: float, *, y: float) -> float:
-    return x * y
+def any_number(x: float, *others: float) -> float:
+    return x * sum(others)
 
 
 def default_of_another_type(x: float, y: te.Vec = 1.0) -> float:
@@ -219,7 +219,59 @@ def prints(x: float) -> float:
 
 def string(x: float) -> float:
     y = "text"
+    return y * x
+
+
+def gives_a_text(x: float):
+    return ("positive" if True else "negative"), x
+
+
+def formats(x: float) -> float:
+    y = f"{x}"
     return x
+
+
+def narrow_numbers(xs: te.Vec) -> te.Vec:
+    return xs + np.zeros(len(xs), dtype=np.float32)
+
+
+def computed_key(x: float, n: int) -> float:
+    return {n: x}[n]
+
+
+def missing_key(x: float) -> float:
+    d = {"a": x}
+    return d["b"]
+
+
+def changes_a_dict(x: float) -> float:
+    d = {"a": x}
+    e = d
+    e["a"] = 2.0
+    return d["a"]
+
+
+def counts_sometimes(x: float) -> float:
+    count = 0
+
+    def add() -> int:
+        nonlocal count
+        count += 1
+        return count
+
+    return x if x > 0 and add() > 1 else 2.0 * x
+
+
+def another_mode(xs: te.Vec) -> te.Vec:
+    return np.pad(xs, 1, mode="linear_ramp")
+
+
+def another_norm(xs: te.Vec) -> float:
+    return np.linalg.norm(xs, 1)
+
+
+def spreads_an_array(xs: te.Vec) -> float:
+    return max(*xs)
 
 
 def untyped_lambda(x: float) -> float:
@@ -244,11 +296,11 @@ REFUSED = {
     maximum_by_pairs: ("an order of tuple[float, float]", "numbers"),
     keeps_dimensions: ("keepdims is True or False", "keepdims=True"),
     axis_out_of_range: ("axis 2 of an array of rank 2", "axis"),
-    strict_zip: ("strict", "shortest"),
+    strict_zip: ("strict=True or strict=False", "strict=True"),
     unknown_argument: ("w is not one", "y, z"),
     argument_twice: ("y is given twice", "y, z"),
     argument_missing: ("y is missing", "match"),
-    only_by_name: ("by name only", "def f(x: float, y: float = 1.0)"),
+    any_number: ("a parameter with *", "one parameter an array"),
     default_of_another_type: ("of type float where Array[float] is wanted", "give"),
     too_few: ("too few arguments", "parameters"),
     too_few_for_a_loop: ("too few arguments", "parameters"),
@@ -268,7 +320,17 @@ REFUSED = {
     has_keywords: ("by name", "position"),
     no_return: ("not every path", "return"),
     prints: ("expr is not in the language", "assigns or returns"),
-    string: ("type str", "argument"),
+    string: ("arithmetic on 'text'", "numbers"),
+    gives_a_text: ("a text as a result", "outside"),
+    formats: ("JoinedStr", "operations"),
+    narrow_numbers: ("a dtype other than", "dtype=float"),
+    computed_key: ("keys are not texts", "written out"),
+    missing_key: ("the key 'b' of {'a': float}", "that the dict has"),
+    changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
+    counts_sometimes: ("add changes a variable", "a statement of its own"),
+    another_mode: ("pad with these arguments", "other functions"),
+    another_norm: ("another order than 2", "np.sum"),
+    spreads_an_array: ("* of Array[float]", "a tuple"),
     untyped_lambda: ("not known", "annotated parameters"),
     needs_a_result_type: ("type of its result", "->"),
 }

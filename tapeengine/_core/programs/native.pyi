@@ -17,6 +17,7 @@ class Form:
         items: tuple[Form, ...] = (),
         cls: type | None = None,
         fields: tuple[str, ...] = (),
+        lists: int = 0,
     ) -> None: ...
     @property
     def kind(self) -> int: ...

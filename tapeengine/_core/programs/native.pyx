@@ -87,10 +87,12 @@ cdef class Form:
         The class of a record.
     fields : tuple of str
         The names of its parts.
+    lists : int
+        The number of outer axes of a result that are lists: none, one or all.
     """
 
     cdef readonly Kind kind
-    cdef readonly int rank
+    cdef readonly int rank, lists
     cdef tuple items, fields
     cdef object cls
     cdef readonly bint discrete
@@ -100,11 +102,11 @@ cdef class Form:
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
     cdef int[LEAVES] kinds    # of each leaf: the kind of its numbers, or REFERENCE
 
-    def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=()):
+    def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
         if rank > TE_RANK:
             raise ValueError(f"an array of {rank} dimensions; the machine has at most {TE_RANK}")
         self.kind = <Kind> <int> KINDS.index(kind)
-        self.rank, self.cls, self.fields = rank, cls, fields
+        self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
         self.discrete = self.kind != FLOAT
         self.is_plain = self.kind == RECORD and only_stores(cls)
         self.fill(items)
@@ -286,6 +288,12 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
     return True
 
 
+cdef object field_of(Form form, x, Py_ssize_t i):
+    """A field of a record, or a value of a dict; None where a dict has none, which no form takes."""
+    name = <object> PyTuple_GET_ITEM(form.fields, i)
+    return x.get(name) if form.cls is dict else getattr(x, name)
+
+
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
     """Write the leaves of a value into their registers; return False if it does not have this form."""
     cdef te_word *to
@@ -307,7 +315,7 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
         return False
     c.records += 1
     for i in range(PyTuple_GET_SIZE(form.items)):
-        part = getattr(x, <str> PyTuple_GET_ITEM(form.fields, i))
+        part = field_of(form, x, i)
         if not take(<Form> PyTuple_GET_ITEM(form.items, i), part, c, memory):
             return False
     c.records -= 1
@@ -393,7 +401,7 @@ cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
                 return False
         for i in range(PyTuple_GET_SIZE(form.items)):
             part = <Form> PyTuple_GET_ITEM(form.items, i)
-            y = getattr(x, <str> PyTuple_GET_ITEM(form.fields, i)) if form.kind == RECORD else x[i]
+            y = field_of(form, x, i) if form.kind == RECORD else x[i]
             if not fill(part, y, to, c, depth):
                 return False
             to += part.width
@@ -634,7 +642,7 @@ cdef object kept(Form form, object x):
     if form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items):
         return tuple([kept(item, part) for item, part in zip(form.items, x)])
     if form.kind == RECORD and type(x) is form.cls:
-        return record_of(form, tuple([kept(item, getattr(x, field)) for item, field in zip(form.items, form.fields)]))
+        return record_of(form, tuple([kept(item, field_of(form, x, i)) for i, item in enumerate(form.items)]))
     return kept_list(x) if PyList_CheckExact(x) else kept_array(x)
 
 
@@ -683,8 +691,19 @@ cdef inline object part_like(Form form, object like, Py_ssize_t i):
     if form.kind == TUPLE and like is not None:
         return <object> PyTuple_GET_ITEM(like, i)
     if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).has_array:
-        return getattr(like, <str> PyTuple_GET_ITEM(form.fields, i))
+        return field_of(form, like, i)
     return None
+
+
+cdef object given_records(Form form, Cursor *c):
+    """A list of tuples or records of numbers, from their columns."""
+    cdef Form element = form.items[0]
+    cdef int k
+    columns = []
+    for k in range(form.width):
+        columns.append(give_array(c.registers[c.at[c.leaf + k]].p, None).tolist())
+    c.leaf += form.width
+    return list(zip(*columns)) if element.kind == TUPLE else [record_of(element, x) for x in zip(*columns)]
 
 
 cdef object give(Form form, Cursor *c, bint cotangent, object like):
@@ -694,13 +713,16 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
     if cotangent and form.discrete:
         c.leaf += form.width
         return None
+    if form.kind == ROWS and not cotangent:
+        return given_records(form, c)
     if form.kind >= ROWS:
         return given_references(form, c, like)
     if form.kind < TUPLE:
         w = c.registers[c.at[c.leaf]]
         c.leaf += 1
         if form.rank:
-            return give_array(w.p, like)
+            made = give_array(w.p, like)
+            return made if form.lists == 0 or cotangent else made.tolist() if form.lists == form.rank else list(made)
         return w.f if form.kind == FLOAT else w.i if form.kind == INT else w.i != 0
     made = PyTuple_New(PyTuple_GET_SIZE(form.items))
     for i in range(PyTuple_GET_SIZE(form.items)):
@@ -713,6 +735,8 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
 cdef object record_of(Form form, tuple parts):
     """Make a record; if its constructor only stores the fields, it is not called."""
     cdef Py_ssize_t i
+    if form.cls is dict:
+        return dict(zip(form.fields, parts))
     if not form.is_plain:
         return form.cls(*parts)
     made = te_instance(form.cls, ())
@@ -735,6 +759,7 @@ cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
     cdef te_word w
     cdef Py_ssize_t i
     if form.kind >= ROWS:
+        found[0] = found[0] * <uint64_t> 0x9E3779B97F4A7C15 + <uint64_t> c.registers[c.at[c.leaf]].p.shape[0] + 1
         c.leaf += form.width
         return 0
     if form.kind >= TUPLE:
@@ -981,7 +1006,10 @@ cdef class Native:
         cdef Py_ssize_t i
         if form.kind >= ROWS:
             for i in range(form.width):
-                if form.words[i] > 1 and form.kinds[i] == FLOAT and c.registers[c.at[c.leaf + i]].p.capacity == 0:
+                w = c.registers[c.at[c.leaf + i]]
+                if form.words[i] > 1 and (form.kinds[i] == FLOAT or not cotangent) and w.p.capacity == 0:
+                    return False
+                if not cotangent and form.kinds[i] == FLOAT and not all_finite(<double *> w.p.data, w.p.shape[0]):
                     return False
             c.leaf += form.width
             return True

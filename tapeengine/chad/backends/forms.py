@@ -10,6 +10,7 @@ from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf
 from tapeengine.chad.intermediate.statements import Type as FormType
+from tapeengine.chad.kinds import Kind, ListOf, TupleOf, list_axes
 from tapeengine.chad.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
 
 __all__ = ["Forms", "has_rows", "leaf", "same"]
@@ -52,7 +53,7 @@ class Forms:
                     return Form(type(numbers_of(of)).__name__.lower(), rank_of(of))
                 if self.types is not None or is_flat(element):
                     return filled(Form("rows"), (self(element),))
-            case Product(items, name, fields) if items or self.types is not None:
+            case Product(items, name, fields) if items or name or self.types is not None:
                 parts = tuple(map(self, items))
                 return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
             case Sum(options) if self.types is not None:
@@ -64,16 +65,30 @@ class Forms:
                 return self.boxes[name]
         raise NotAssembled(f"a value of type {type(of).__name__}")
 
-    def built(self, of: Type) -> Form:
-        """Give the form of a type whose values the core builds alone: without rows, which it builds as their primals.
+    def built(self, of: Type, kind: Kind) -> Form:
+        """Give the form of a value that the core builds alone, with the lists that it has in Python.
 
         Raises
         ------
         NotAssembled
+            For rows, which it builds as their primals, other than lists of records of numbers.
         """
-        if has_rows(of):
-            raise NotAssembled("rows in a value")
-        return self(of)
+        match of:
+            case Array(Product(items) as element):
+                numbers = all(isinstance(item, Float | Int | Bool) for item in items)
+                if numbers and isinstance(kind, ListOf) and kind.made is list:
+                    return filled(Form("rows"), (self(element),))
+            case Array() if 0 < rank_of(of) <= MOST_AXES and (lists := list_axes(kind, rank_of(of))) is not None:
+                return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=lists)
+            case Product(items, name, fields):
+                kinds = (
+                    kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
+                )
+                parts = tuple(map(self.built, items, kinds))
+                return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
+            case Float() | Int() | Bool():
+                return self(of)
+        raise NotAssembled("rows in a value")
 
     def has(self, of: Type) -> bool:
         """Tell whether a type has a form."""

@@ -78,7 +78,7 @@ def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, ty
     """
     forms = Forms(classes)
     try:
-        params, result = tuple(forms(p.of) for p in definition.params), forms.built(definition.result)
+        params, result = tuple(forms(p.of) for p in definition.params), forms.built(definition.result, definition.kind)
         leaves = [leaf(p.type) for p in lowered.program.functions["forward"].params]
         fits = same([x for form in params for x in form.leaves()], leaves)
         return reverse_passes(lowered, params, result) if fits else None
@@ -102,7 +102,10 @@ def of_references(
     """
     forms = Forms(classes, types)
     try:
-        params, result = tuple(forms(p.of) for p in definition.params), Forms(classes).built(definition.result)
+        params, result = (
+            tuple(forms(p.of) for p in definition.params),
+            Forms(classes).built(definition.result, definition.kind),
+        )
         fits = sum(form.width for form in params) == len(lowered.program.functions["forward"].params)
         return reverse_passes(lowered, params, result) if fits else None
     except NotAssembled:
@@ -149,7 +152,10 @@ def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, t
     forms, function = Forms(classes), lowered.program.functions[lowered.main]
     try:
         tangents = [forms(p.of) for p in definition.params if not is_discrete(p.of)]
-        params, result = (*(forms(p.of) for p in definition.params), *tangents), forms.built(definition.result)
+        params, result = (
+            (*(forms(p.of) for p in definition.params), *tangents),
+            forms.built(definition.result, definition.kind),
+        )
         leaves, results = [leaf(p.type) for p in function.params], [leaf(x.type) for x in function.results]
     except NotAssembled:
         return None

@@ -10,6 +10,7 @@ from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 from tapeengine._core.arrays.functions import Function, Ufunc
+from tapeengine.chad import in_language
 
 __all__ = ["is_plain", "library_name"]
 
@@ -76,6 +77,8 @@ def is_plain(function: Any) -> bool:
     """
     if not isinstance(function, FunctionType) or hasattr(function, "__tapeengine_signature__"):
         return False
+    if function.__module__ == in_language.__name__:
+        return True
     package = function.__module__.partition(".")[0] if function.__module__ else ""
     if package in ("numpy", "scipy", "tapeengine", "tapeengine_primitives", "tapeengine_scipy"):
         return False

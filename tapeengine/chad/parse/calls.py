@@ -8,19 +8,21 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.parse import library
+from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.in_language import WRITTEN
+from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
-from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.expressions import expression, item_of, parts_written_out
 from tapeengine.chad.parse.functions import Lifted, Local
-from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of
+from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var
-from tapeengine.chad.types import Array, Function, Product, Type, show
+from tapeengine.chad.types import UNIT, Array, Function, Product, Type, show
 
 __all__ = ["apply_to", "as_function", "call_expression", "property_of"]
 
@@ -54,21 +56,19 @@ OPERATORS = ("builtins.abs", "builtins.pow", "builtins.divmod")
 #: The functions of math that take arrays.
 OF_ARRAYS = ("math.prod", "math.sumprod", "math.dist")
 #: Functions that are refused although the language has a similar one, each with advice.
-REFUSED: Mapping[str, str] = MappingProxyType(
-    {
-        "math.fsum": "write sum(xs), which rounds each step",
-        "builtins.type": "write isinstance(x, C)",
-        "numpy.choose": "write np.where, or an index into an array of arrays",
-    }
-)
+REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstance(x, C)"})
 
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
-    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-        p.error(node, "* and ** in a call", "write the arguments out")
     found = p.static(node.func, env)
+    if found is dict:
+        return dicts.called(p, node, env)
+    node = without_stars(p, node, env)
     if found is not MISSING:
+        node, dtype = library.with_dtype(p, node, library_name(found), env)
+        if dtype is not None:
+            return library.of_dtype(p, node, dtype, call_expression(p, node, env, wanted), env)
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
             no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
@@ -79,6 +79,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
             return replaced(p, node, expression(p, node.args[0], env), env)
     elif isinstance(node.func, ast.Attribute):
         receiver = expression(p, node.func.value, env)
+        if dicts.is_dict(receiver):
+            return dicts.method(p, node, receiver, node.func.attr, env)
         if node.func.attr == "_replace" and not node.args:
             return replaced(p, node, receiver, env)
         own = method_of(p, receiver, node.func.attr)
@@ -101,6 +103,20 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     else:
         args = [expression(p, a, env) for a in node.args]
     return apply_to(p, node, node.func, args, env)
+
+
+def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
+    """Give a call whose arguments are written out where it has the parts of a tuple or a dict."""
+    if not any(isinstance(a, ast.Starred) for a in node.args) and all(k.arg for k in node.keywords):
+        return node
+    args = [part for a in node.args for part in parts_written_out(p, a, env)]
+    named = [ast.keyword(k.arg or "**", k.value) for k in node.keywords if k.arg]
+    for value in (k.value for k in node.keywords if not k.arg):
+        given = expression(p, value, env)
+        if not dicts.is_dict(given):
+            p.error(value, f"** of {show(given.type)}", "give a dict, or write the arguments out")
+        named += [ast.keyword(key, item_of(value, key)) for key in given.type.fields]  # type: ignore[attr-defined]
+    return ast.copy_location(ast.Call(node.func, args, named), node)
 
 
 def method_of(p: Parser, receiver: Term, name: str) -> Any:
@@ -144,11 +160,6 @@ def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
         return Tuple(tuple(items), of)
 
     return p.let("r", record, with_others)
-
-
-def with_args(node: ast.Call, args: list[ast.expr]) -> ast.Call:
-    """Give a call with other arguments, at the same place in the text."""
-    return ast.copy_location(ast.Call(node.func, args, node.keywords), node)
 
 
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
@@ -241,14 +252,12 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         params = tuple(v.of for v in own.params)
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
+    if getattr(found, "__tapeengine_function__", None) in WRITTEN:
+        return apply_written(p, node, found, args)
     if getattr(found, "inferred", ()):
         found = instance_for(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__"):
-        symbol, params, result = found.__tapeengine_signature__()
-        _count(p, node, args, params)
-        p.programs[symbol] = found
-        p.passes(found, *arguments_of(p, node, found))
-        return Call(symbol, coerced(p, node, args, params), result)
+        return apply_program(p, node, found, args)
     name = library_name(found)
     if name in REFUSED:
         p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
@@ -268,6 +277,26 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
+
+
+def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
+    """Apply another program."""
+    symbol, params, result = program.__tapeengine_signature__()
+    _count(p, node, args, params)
+    p.programs[symbol] = program
+    p.passes(program, *arguments_of(p, node, program))
+    return Call(symbol, coerced(p, node, args, params), result)
+
+
+def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
+    """Apply a function that is written in the language; what it refuses is refused where it is called."""
+    try:
+        found = apply_program(p, node, instance_for(p, node, program, args), args)
+    except ProgramError as error:
+        p.error(node, f"{program.__name__}: {error.message}", error.advice)
+    if found.type in (UNIT, Array(UNIT)):
+        p.error(node, f"{program.__name__} with these arguments", "write it with other functions")
+    return found
 
 
 def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:

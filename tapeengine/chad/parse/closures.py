@@ -14,7 +14,7 @@ from typing import Any
 
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Held, Lifted, Local, Parameters
-from tapeengine.chad.parse.names import uses
+from tapeengine.chad.parse.names import defaults, parameters, uses
 from tapeengine.chad.parse.parameters import bound, parameter_names
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser
@@ -53,8 +53,8 @@ def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, t
     """Define a local function for the following statements, around which its instances are bound."""
     parameters, lets = own_parameters(p, node, env)
     result = None
-    if isinstance(node, ast.FunctionDef) and node.returns is not None:
-        result = p.annotated(node.returns, node, "the result")
+    if isinstance(node, ast.FunctionDef):
+        result = p.result_type(node)
     used = uses(node.body if isinstance(node, ast.FunctionDef) else [node.body])
     local_names = _own_names(node)
     captured = captures(used, env)
@@ -70,7 +70,7 @@ def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, t
 def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     """Give the names bound inside a function and its inner scopes; names are unique."""
     inside = node.body if isinstance(node, ast.FunctionDef) else [node.body]
-    found = {*(a.arg for a in node.args.args)}
+    found = {*(a.arg for a in parameters(node.args))}
     for statement in inside:
         for part in ast.walk(statement):
             match part:
@@ -85,15 +85,16 @@ def own_parameters(
     p: Parser, node: ast.FunctionDef | ast.Lambda, env: Env
 ) -> tuple[Parameters, list[tuple[Var, Term]]]:
     """Give the parameters of a local function, and the defaults, which are bound at its definition."""
-    args = [*node.args.posonlyargs, *node.args.args]
-    if node.args.vararg or node.args.kwarg or node.args.kwonlyargs:
-        p.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
+    args = parameters(node.args)
+    p.refuse_stars(node)
     types: list[Type | None] = [
-        None if a.annotation is None else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
+        None if p.is_vague(a.annotation) else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
     ]
-    defaults: list[Term | None] = [None] * len(args)
+    found: list[Term | None] = [None] * len(args)
     lets: list[tuple[Var, Term]] = []
-    for i, default in enumerate(node.args.defaults, start=len(args) - len(node.args.defaults)):
+    for i, default in enumerate(defaults(node.args)):
+        if default is None:
+            continue
         wanted = types[i]
         term = expression(p, default, env, wanted)
         term = term if wanted is None else p.coerce(default, term, wanted)
@@ -101,8 +102,8 @@ def own_parameters(
         if not isinstance(term, Literal | Var):
             lets.append((p.fresh(args[i].arg, term.type), term))
             term = lets[-1][0]
-        defaults[i] = term
-    return Parameters(parameter_names(node.args), tuple(types), tuple(defaults)), lets
+        found[i] = term
+    return Parameters(parameter_names(node.args), tuple(types), tuple(found), len(node.args.kwonlyargs)), lets
 
 
 def captures(used: Sequence[str], env: Env) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> L
     node = local.node
     if node in p.reading:
         p.error(node, f"{original(local.name)} calls itself by way of another local function", "make it a te.program")
-    args = [*node.args.posonlyargs, *node.args.args]
+    args = parameters(node.args)
     params = tuple(p.fresh(a.arg, t) for a, t in zip(args, types, strict=True))
     inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}
     p.reading.append(node)

@@ -6,14 +6,16 @@ A ``try`` is its body: where a run of that raises, the plain function runs on du
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import copy
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tapeengine.chad.parse.names import jumps
+from tapeengine.chad.parse.nonlocals import call_with, without_nonlocals
 from tapeengine.chad.parse.ownership import READING
 from tapeengine.chad.traverse import Names
 
-__all__ = ["Plain"]
+__all__ = ["OutOfOrder", "Plain"]
 
 Statements = list[ast.stmt]
 #: Stands for the lists that a called function may read.
@@ -48,6 +50,7 @@ class Plain(ast.NodeTransformer):
 
     def __init__(self, tree: ast.FunctionDef) -> None:
         self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+        self.changing = without_nonlocals(tree)
 
     def visit_For(self, node: ast.For) -> Any:
         """Move the ``else`` block of a loop after the loop."""
@@ -76,11 +79,11 @@ class Plain(ast.NodeTransformer):
         return [assignment(name, False, node), node, ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])]
 
     def visit_Try(self, node: ast.Try) -> Any:
-        """Leave the handlers to the plain function; what `finally` says follows, unless the body may be left."""
+        """Leave the handlers to the plain function; what `finally` says follows, and stands before each jump."""
         self.generic_visit(node)
-        found = jumps([*node.body, *node.orelse])
-        may_leave = found.returns or found.breaks or found.continues
-        return node if node.finalbody and may_leave else [*node.body, *node.orelse, *node.finalbody]
+        leaving = Finally(node.finalbody, self.names) if node.finalbody else None
+        body = [*node.body, *node.orelse]
+        return [*(leaving.block(body) if leaving else body), *node.finalbody]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Bind the names of the value before it, unless an element of an array is read before that."""
@@ -97,14 +100,14 @@ class Plain(ast.NodeTransformer):
         if node.value is None or (is_pop(node.value) and isinstance(node, ast.Assign | ast.Expr)):
             return node
         bound, node.value = self.hoisted(node.value)
-        return [*bound, node]
+        return bound if bound and isinstance(node, ast.Expr) and isinstance(node.value, ast.Name) else [*bound, node]
 
     def hoisted(self, node: ast.expr) -> tuple[Statements, ast.expr]:
         """Give what an expression always binds as assignments before it, and the expression that reads the names.
 
         A name that the expression also reads before it binds it stays where it is.
         """
-        taker = Taker(node, self.names)
+        taker = Taker(node, self.names, self.changing)
         return taker.bound, taker.visit(node)
 
     visit_Return = visit_Assign = visit_AnnAssign = visit_Expr = of_value
@@ -147,7 +150,53 @@ class Left(ast.NodeTransformer):
         """Leave loops and functions as they are."""
         return node
 
-    visit_For = visit_While = visit_FunctionDef = visit_Lambda = inner
+    def visit_For(self, node: Any) -> ast.AST:
+        """Leave loops inside, whose breaks are their own."""
+        return self.inner(node)
+
+    visit_FunctionDef = visit_Lambda = inner
+    visit_While = visit_For
+
+
+class Finally(Left):
+    """Writes statements before each jump out of a block; the value that is returned is computed before them."""
+
+    def __init__(self, last: Statements, names: Names, in_loop: bool = False) -> None:
+        self.last, self.names, self.in_loop = last, names, in_loop
+
+    def before(self, node: ast.stmt) -> Statements:
+        """Write the statements before a jump."""
+        return [*copy.deepcopy(self.last), node]
+
+    def visit_Return(self, node: ast.Return) -> Statements:
+        """Keep the value."""
+        if node.value is None:
+            return self.before(node)
+        name = self.names("result")
+        kept = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node)], node.value), node)
+        node.value = ast.copy_location(ast.Name(name, ast.Load()), node)
+        return [kept, *self.before(node)]
+
+    def visit_Break(self, node: Any) -> Statements:
+        """Write the statements before, unless it leaves only a loop inside the block."""
+        return [node] if self.in_loop else self.before(node)
+
+    visit_Continue = visit_Break
+
+    def visit_For(self, node: Any) -> ast.AST:
+        """Only returns leave a block from a loop inside it."""
+        node.body = Finally(self.last, self.names, in_loop=True).block(node.body)
+        return node  # type: ignore[no-any-return]
+
+    visit_While = visit_For
+
+
+class OutOfOrder(Exception):
+    """A call that changes a variable stands where it is not always evaluated, or after that variable was read."""
+
+    def __init__(self, node: ast.Call) -> None:
+        super().__init__(called_name(node))
+        self.node = node
 
 
 def is_pop(node: ast.AST) -> bool:
@@ -158,19 +207,25 @@ def is_pop(node: ast.AST) -> bool:
     return False
 
 
-def binds(node: ast.AST) -> bool:
-    """Tell whether an expression binds a name, or changes a list, in any part."""
-    return any(isinstance(n, ast.NamedExpr) or is_pop(n) for n in ast.walk(node))
+def called_name(node: ast.AST) -> str:
+    """Give the name of the function that an expression calls; an empty one for another expression."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+
+
+def binds(node: ast.AST, changing: Collection[str] = ()) -> bool:
+    """Tell whether an expression binds a name, changes a list, or calls what changes a variable, in any part."""
+    return any(isinstance(n, ast.NamedExpr) or is_pop(n) or called_name(n) in changing for n in ast.walk(node))
 
 
 class Taker(ast.NodeTransformer):
     """Takes names out of an expression in the order in which it binds them."""
 
-    def __init__(self, node: ast.expr, names: Names) -> None:
+    def __init__(self, node: ast.expr, names: Names, changing: Mapping[str, Sequence[str]]) -> None:
         self.bound: Statements = []
         self.names = names
+        self.changing = changing
         self.seen: set[str] = set()
-        self.is_stopped = not binds(node)
+        self.is_stopped = not binds(node, changing)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         """Take a name out, unless something before it stays and it was read there."""
@@ -183,7 +238,11 @@ class Taker(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Take a popped element out, unless something before it stays and the list was read there."""
+        before = set(self.seen)
         node.args = [self.visit(a) for a in node.args]
+        if (own := self.changing.get(called_name(node))) is not None:
+            node.keywords = [self.visit(k) for k in node.keywords]
+            return self.changed(node, own, before)
         if not is_pop(node) or self.is_stopped or self.seen.intersection((node.func.value.id, CALLED)):  # type: ignore[attr-defined]
             self.is_stopped = self.is_stopped or is_pop(node)
             node.func = self.visit(node.func)
@@ -195,6 +254,14 @@ class Taker(ast.NodeTransformer):
         target = ast.copy_location(ast.Name(name, ast.Store()), node)
         self.bound.append(ast.copy_location(ast.Assign([target], node), node))
         return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def changed(self, node: ast.Call, names: Sequence[str], before: set[str]) -> ast.AST:
+        """Take a call out that changes variables, unless something before it stays and they were read there."""
+        if self.is_stopped or before.intersection((*names, CALLED)):
+            raise OutOfOrder(node)
+        result = self.names("result")
+        self.bound.append(call_with(node, names, result))
+        return ast.copy_location(ast.Name(result, ast.Load()), node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Record the names that are read."""
@@ -208,7 +275,9 @@ class Taker(ast.NodeTransformer):
         elif isinstance(node, ast.IfExp) and not self.is_stopped:
             node.test = self.visit(node.test)
         if isinstance(node, SOMETIMES):
-            self.is_stopped = self.is_stopped or binds(node)
+            for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and called_name(n) in self.changing):
+                raise OutOfOrder(call)
+            self.is_stopped = self.is_stopped or binds(node, self.changing)
             self.seen.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
             return node
         return super().visit(node)

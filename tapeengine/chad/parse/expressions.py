@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 from tapeengine.chad.parse import numeric
 from tapeengine.chad.parse.grids import element, rows
 from tapeengine.chad.parse.membership import membership
+from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import MISSING, Env, Parser, Unresolved
+from tapeengine.chad.parse.whole import array, items_of
 from tapeengine.chad.terms import (
     Branch,
     Case,
+    Concatenate,
     Elements,
     If,
     Lambda,
@@ -26,9 +30,9 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Type, numbers_of, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, numbers_of, show
 
-__all__ = ["condition", "expression", "narrowing", "tested"]
+__all__ = ["condition", "dict_of", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
@@ -52,14 +56,21 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return either(p, op, values, env, wanted)
         case ast.IfExp():
             return if_expression(p, node, env, wanted)
+        case ast.Tuple(elts=elts) if any(isinstance(e, ast.Starred) for e in elts):
+            parts = [part for e in elts for part in parts_written_out(p, e, env, or_array=True)]
+            if any(isinstance(e, ast.Starred) for e in parts):
+                return list_display(p, node, parts, env, None)
+            return expression(p, ast.copy_location(ast.Tuple(parts, ast.Load()), node), env, wanted)
         case ast.Tuple(elts=elts):
             items = (
                 wanted.items if isinstance(wanted, Product) and len(wanted.items) == len(elts) else [None] * len(elts)
             )
             return Tuple(tuple(expression(p, e, env, w) for e, w in zip(elts, items, strict=True)))
+        case ast.Dict():
+            return dict_display(p, node, env)
         case ast.List(elts=elts):
             return list_display(p, node, elts, env, wanted)
-        case ast.Subscript(slice=ast.Constant()) if (value := p.known(node, env)) is not MISSING:
+        case ast.Subscript() if (value := p.known(node, env)) is not MISSING:
             return constant(p, node, value)
         case ast.Subscript() if (cell := indices(node)) is not None and p.is_grid(cell[0]) and cell[0] in env:
             at = (p.coerce(i, expression(p, i, env), INT) for i in cell[1:])
@@ -72,6 +83,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return lambda_(p, node, env, wanted)
         case ast.ListComp() | ast.GeneratorExp():
             return p.grammar.comprehension(p, node, env)
+        case ast.DictComp():
+            return p.grammar.dict_comprehension(p, node, env)
         case ast.Call():
             return p.grammar.call(p, node, env, wanted)
         case ast.NamedExpr(target=ast.Name(id=bound)):
@@ -85,6 +98,10 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return Tuple(())
     if isinstance(value, bool | int | float):
         return lit(value)
+    if isinstance(value, str):
+        return text(p, value)
+    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
     if hasattr(value, "tolist"):
         value = value.tolist()
         return constant(p, node, value)
@@ -92,16 +109,46 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         items = [constant(p, node, v) for v in value]
         if isinstance(value, tuple):
             return Tuple(tuple(items))
-        return elements(p, node, items)
+        return items_of(p, node, items)
     p.error(node, f"a value of type {type(value).__name__} is not in the language", "pass it as an argument")
 
 
-def elements(p: Parser, node: ast.AST, items: list[Term]) -> Term:
-    """An array of items, brought to one type."""
-    of = items[0].type
-    for item in items[1:]:
-        of = p.unify(node, of, item.type)
-    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
+def text(p: Parser, value: str) -> Term:
+    """A text: its type is its value."""
+    of = p.translated(Text(value=value), p.tree, "a text")
+    assert isinstance(of, Product)
+    return Tuple((), of)
+
+
+def dict_of(p: Parser, items: Mapping[str, Term]) -> Term:
+    """Make a dict."""
+    return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
+
+
+def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
+    """``{"a": x, **d}``."""
+    items: dict[str, Term] = {}
+
+    def of(k: int) -> Term:
+        if k == len(node.values):
+            return dict_of(p, items)
+        key, value = node.keys[k], expression(p, node.values[k], env)
+        return p.let("d", value, lambda d: spread(k, d)) if key is None else added(k, key, value)
+
+    def added(k: int, key: ast.expr, value: Term) -> Term:
+        found = p.known(key, env)
+        if not isinstance(found, str):
+            p.error(key, "a dict whose keys are not texts known when it is read", "use a list, or keys written out")
+        items[found] = value
+        return of(k + 1)
+
+    def spread(k: int, d: Term) -> Term:
+        if not isinstance(d.type, Product) or d.type.name != "dict":
+            p.error(node.values[k], f"** of {show(d.type)}", "give a dict")
+        items.update({key: Proj(d, i) for i, key in enumerate(d.type.fields)})
+        return of(k + 1)
+
+    return of(0)
 
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
@@ -177,11 +224,21 @@ def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
         return None if left is MISSING else lit((left is None) == isinstance(op, ast.Is))
     if not isinstance(left, str):
         return None
+    container = env.get(right.id) if isinstance(right, ast.Name) else None
+    if isinstance(op, ast.In | ast.NotIn) and isinstance(container, Term):
+        return membership_of_key(left, container.type, op)
     others = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
     values = [p.known(other, env) for other in others]
     if not all(isinstance(value, str) for value in values) or type(op) not in TEXTS:
         return None
     return lit((left in values) == TEXTS[type(op)])
+
+
+def membership_of_key(key: str, of: Type, op: ast.cmpop) -> Term | None:
+    """Decide whether a dict has a key."""
+    if not isinstance(of, Product) or of.name != "dict":
+        return None
+    return lit((key in of.fields) == isinstance(op, ast.In))
 
 
 #: The comparisons of texts, each with its result for equal texts.
@@ -256,6 +313,8 @@ def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term
 
 def condition(p: Parser, node: ast.expr, env: Env) -> Term:
     """Parse a condition: a bool, or a test of which member of a union something is."""
+    if (has := presence(p, node, env)) is not None:
+        return has
     if (known := by_type(p, node, env)) is not None:
         return lit(known)
     narrowed = narrowing(p, node, env)
@@ -302,15 +361,27 @@ def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
         return None
     name, of, positive = test
     own: Type = env[name].type
-    if p.table.options(own) is not None or not (of == UNIT or isinstance(of, Product)):
+    if own == NEVER or p.table.options(own) is not None or not (of == UNIT or isinstance(of, Product)):
         return None
     return (own == of) == positive
+
+
+def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
+    """Recognise ``x is None`` on a variable that was None before a loop which gives it values."""
+    test = tested(p, node, env)
+    found = env.get(test[0]) if test is not None and test[1] == UNIT else None
+    if test is None or not isinstance(found, Term):
+        return None
+    if found.type == NEVER:
+        return failing(BOOL)
+    maybe = unguarded(found)
+    return maybe and (Op("not", (maybe[0],), BOOL) if test[2] else maybe[0])
 
 
 def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | None:
     """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable of a union: name, option, is it positive."""
     test = tested(p, node, env)
-    if test is None or by_type(p, node, env) is not None:
+    if test is None or by_type(p, node, env) is not None or presence(p, node, env) is not None:
         return None
     name, of, positive = test
     options = p.table.options(env[name].type) if isinstance(env.get(name), Term) else None
@@ -364,6 +435,8 @@ def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Ty
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:
     """``[a, b, c]``."""
     inner = wanted.element if isinstance(wanted, Array) else None
+    if any(isinstance(e, ast.Starred) for e in elts):
+        return joined_display(p, node, elts, env, wanted)
     if not elts:
         if inner is None:
             p.error(node, "the type of an empty list is not known", "annotate it: xs: te.Vec = []")
@@ -371,7 +444,41 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:
         return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
-    return elements(p, node, items)
+    return items_of(p, node, items)
+
+
+def joined_display(p: Parser, node: ast.AST, elts: Sequence[ast.expr], env: Env, wanted: Type | None) -> Term:
+    """``[a, *xs, b]``: what stands between arrays is an array, too."""
+    parts: list[Term] = []
+    for starred, group in itertools.groupby(elts, lambda e: isinstance(e, ast.Starred)):
+        if starred:
+            parts += [array(p, node, expression(p, e.value, env)) for e in group if isinstance(e, ast.Starred)]
+        else:
+            parts.append(list_display(p, node, list(group), env, wanted))
+    of = parts[0].type
+    for part in parts[1:]:
+        of = p.unify(node, of, part.type)
+    whole = p.coerce(node, parts[0], of)
+    for part in parts[1:]:
+        whole = Concatenate(whole, p.coerce(node, part, of))
+    return whole
+
+
+def parts_written_out(p: Parser, node: ast.expr, env: Env, or_array: bool = False) -> list[ast.expr]:
+    """Give the parts of ``*t`` as expressions, where t is a tuple; anything else itself."""
+    if not isinstance(node, ast.Starred):
+        return [node]
+    of = expression(p, node.value, env).type
+    if isinstance(of, Product) and p.is_sequence(of):
+        return [item_of(node.value, k) for k in range(len(of.items))]
+    if not or_array:
+        p.error(node, f"* of {show(of)} in a call", "give a tuple, or the array as one argument")
+    return [node]
+
+
+def item_of(node: ast.expr, key: int | str) -> ast.expr:
+    """Write ``t[key]``."""
+    return ast.copy_location(ast.Subscript(node, ast.copy_location(ast.Constant(key), node), ast.Load()), node)
 
 
 def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:
@@ -380,6 +487,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if found is not MISSING:
         return p.grammar.as_function(p, node, env) if callable(found) else constant(p, node, found)
     term = expression(p, value, env)
+    if term.type == NEVER:
+        return term
     if isinstance(term.type, Product) and attr in term.type.fields:
         return Proj(term, term.type.fields.index(attr))
     if isinstance(term.type, Array):

@@ -22,12 +22,14 @@ Held = Mapping[str, Any]
 class Parameters:
     """The parameters of a function: names, types, and defaults.
 
-    An unannotated parameter of a local function has no type; the types of its arguments are used.
+    An unannotated parameter of a local function has no type; the types of its arguments are used. The last `by_name`
+    parameters are given by name only.
     """
 
     names: tuple[str, ...]
     types: tuple[Type | None, ...]
     defaults: tuple[Term | None, ...]
+    by_name: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,13 @@ from types import MappingProxyType
 
 from tapeengine.chad import written
 from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.parse import dicts
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.grids import place_of
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ownership import changed_in
 from tapeengine.chad.parse.partial import with_mask, with_slice
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Env, Parser
 from tapeengine.chad.sugar import wrapped
@@ -74,6 +76,12 @@ def element(
 
     `value` maps the replaced element to the element.
     """
+    if dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Name):
+        own_or_refuse(p, node, name, node)
+        key, whole = p.known(index, env), env[name]
+        of = whole.type.fields
+        old = Proj(whole, of.index(key)) if key in of else failing()
+        return p.grammar.bind(p, name, dicts.replaced(p, node, whole, key, value(old)), env, then)
     if (cell := indices(node)) is not None:
         return cell_of_grid(p, node, *cell, value, env, then)
     array = env.get(name)
@@ -272,6 +280,8 @@ def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | 
         return f"make a new {ast.unparse(target.value)} with the field changed"
     assert isinstance(target, ast.Subscript)
     xs, at = ast.unparse(target.value), ast.unparse(target.slice)
+    if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str):
+        return f"make another dict: {xs} = {{**{xs}, {at}: ...}}"
     if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
         sign = "" if isinstance(op, ast.Add) else "-"
         return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"

@@ -7,13 +7,18 @@ methods of arrays.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
+import numpy
+
+from tapeengine.chad.in_language import rounded
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
-from tapeengine.chad.parse.expressions import condition, elements, expression, tested
-from tapeengine.chad.parse.parameters import of_all
+from tapeengine.chad.parse.expressions import condition, expression, tested
+from tapeengine.chad.parse.parameters import of_all, with_args
 from tapeengine.chad.parse.reshaping import RESHAPING, reshaped
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.whole import array, element, numbers
@@ -28,17 +33,19 @@ from tapeengine.chad.terms import (
     Index,
     Lambda,
     Let,
+    Literal,
     Map,
     Op,
     Scan,
     Size,
     Term,
     Total,
+    Tuple,
     Var,
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type, show
 
 __all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
@@ -179,13 +186,26 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
             return p.let("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
         terms = args_of(p, node, env)
         if key is not None:
-            return by_key(p, node, elements(p, node, terms), None)
+            return by_key(p, node, whole.items_of(p, node, terms), None)
         result = terms[0]
         for term in terms[1:]:
             result = numeric.maximum(p, node, which, result, term)
         return result
 
     return handle
+
+
+def norm(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.linalg.norm(xs, axis=k)``: the root of the sum of squares."""
+    order = keyword(node, "ord", 1)
+    if order is not None and ast.unparse(order) not in ("None", "2"):
+        p.error(order, "a norm of another order than 2", "write it with np.sum, np.max and abs")
+    return reduced(p, node, norm_of, array(p, node, expression(p, node.args[0], env)), 2)
+
+
+def norm_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
+    """The root of the sum of squares of all elements, or along an axis."""
+    return arrays.reduced(p, node, lambda p, node, xs: whole.norm(p, node, [xs]), xs, axis)
 
 
 def unless_empty(xs: Term, start: Term, some: Term) -> Term:
@@ -304,13 +324,36 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     """``list(xs)``, ``np.array(xs)``, ``np.asarray(xs)``: the array itself."""
     first = node.args[0]
-    lazy = (range, zip, enumerate, reversed)
-    if isinstance(first, ast.Call) and p.static(first.func, env) in lazy:
+    if isinstance(first, ast.Call) and p.static(first.func, env) in LAZY:
         over = p.grammar.iteration(p, first, env)
         i = p.fresh("i", INT)
         made: Term = over.around(Build(over.size, i, over.item(i)))
         return made
     return array(p, node, expression(p, first, env))
+
+
+#: What gives its elements one by one.
+LAZY = (range, zip, enumerate, reversed, itertools.pairwise, itertools.product, itertools.combinations)
+
+
+def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``tuple(xs)``: a tuple itself; an array stands for a tuple of any length."""
+    if isinstance(node.args[0], ast.List | ast.Tuple):
+        return Tuple(tuple(expression(p, item, env) for item in node.args[0].elts))
+    if isinstance(node.args[0], ast.Call):
+        return listed(p, node, env)
+    found = expression(p, node.args[0], env)
+    return found if isinstance(found.type, Product) else array(p, node, found)
+
+
+def chained(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.chain(xs, ys, ...)``."""
+    parts = [listed(p, with_args(node, [a]), env) for a in node.args]
+    result = parts[0]
+    for part in parts[1:]:
+        of = p.unify(node, result.type, part.type)
+        result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
+    return result
 
 
 def next_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -335,6 +378,18 @@ def float_(p: Parser, node: ast.Call, env: Env) -> Term:
         except ValueError:
             p.error(node.args[0], "this text is no number", 'write float("inf") or float("nan")')
     return whole.to_float(p, node, [expression(p, node.args[0], env)])
+
+
+def round_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``round(x)``, ``round(x, digits)``."""
+    x, digits = expression(p, node.args[0], env), [expression(p, a, env) for a in node.args[1:2]]
+    if not digits or digits[0].type == UNIT:
+        return whole.to_int("round")(p, node, [x])
+    if digits[0].type != INT:
+        p.error(node.args[1], f"{show(digits[0].type)} as a number of digits", "give an int")
+    if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:
+        return x
+    return p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])
 
 
 def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -386,6 +441,57 @@ def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     return condition(p, node, env)
 
 
+#: The place of ``dtype=`` among the arguments of the functions that take it.
+DTYPE_AT = MappingProxyType(
+    {
+        **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
+        **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
+        **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye", "numpy.cumsum"), 9),
+    }
+)
+#: What stands for the three types of numbers.
+DTYPES: Mapping[Any, Type] = MappingProxyType(
+    {
+        **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
+        **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
+        **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
+    }
+)
+
+
+def with_dtype(p: Parser, node: ast.Call, name: str, env: Env) -> tuple[ast.Call, ast.expr | None]:
+    """Take ``dtype=`` from the arguments of a function that makes an array."""
+    at = DTYPE_AT.get(name)
+    dtype = None if at is None else keyword(node, "dtype", at)
+    if dtype is None:
+        return node, None
+    args = [a for a in node.args if a is not dtype]
+    named = [k for k in node.keywords if k.value is not dtype]
+    return ast.copy_location(ast.Call(node.func, args, named), node), dtype
+
+
+def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) -> Term:
+    """Convert the numbers of an array to a type that is written out."""
+    of = DTYPES.get(p.known(dtype, env))
+    if of is None:
+        p.error(dtype, "a dtype other than float, int and bool", "write dtype=float")
+    known, convert = {
+        FLOAT: (float, whole.to_float),
+        INT: (int, whole.to_int("trunc")),
+        BOOL: (bool, whole.to_bool),
+    }[of]
+
+    def each(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+        return lit(known(xs[0].value)) if isinstance(xs[0], Literal) else convert(p, node, list(xs))
+
+    return numeric.elementwise(p, node, each, (made,))
+
+
+def as_type(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+    """``xs.astype(float)``."""
+    return of_dtype(p, node, node.args[0], receiver, env)
+
+
 def method(function: Callable[..., Term]) -> Callable[..., Term]:
     """Make a method of a function of terms."""
 
@@ -427,12 +533,16 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.any": truth("any"),
         "builtins.all": truth("all"),
         **{f"numpy.{name}": reduction(combine) for name, combine in REDUCTIONS.items()},
+        "numpy.norm": norm,
         "numpy.amax": reduction(REDUCTIONS["max"]),
         "numpy.amin": reduction(REDUCTIONS["min"]),
         "builtins.map": map_,
         "builtins.filter": filter_,
         "builtins.list": listed,
+        "builtins.tuple": tuple_,
+        "itertools.chain": chained,
         "builtins.float": float_,
+        "builtins.round": round_,
         "builtins.next": next_,
         "itertools.accumulate": accumulated,
         "tapeengine.iterate": iterate,
@@ -453,6 +563,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "builtins.sum": ("start",),
         "numpy.sum": ("axis", "keepdims"),
+        "numpy.norm": ("ord", "axis", "keepdims"),
         "tapeengine.sum": ("start",),
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
@@ -471,7 +582,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
     {
         "builtins.len": whole.length,
         "builtins.int": whole.to_int("trunc"),
-        "builtins.round": whole.to_int("round"),
         "builtins.bool": whole.to_bool,
         "builtins.abs": numeric.applied(numeric.absolute, 1),
         "numpy.absolute": numeric.applied(numeric.absolute, 1),
@@ -487,6 +597,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.isfinite": whole.test("isfinite"),
         "math.prod": whole.product,
         "math.isinf": whole.is_infinite,
+        "numpy.ndim": whole.dimensions,
         "numpy.square": numeric.applied(numeric.square, 1),
         "numpy.clip": numeric.applied(whole.clipped, 3),
         "builtins.divmod": whole.quotient_and_rest,
@@ -499,6 +610,9 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.minimum": numeric.applied(larger("minimum"), 2),
         "numpy.zeros": whole.filled(0.0),
         "numpy.ones": whole.filled(1.0),
+        "numpy.empty": whole.filled(0.0),
+        "numpy.empty_like": whole.like(0.0),
+        "numpy.full_like": numeric.applied(lambda p, node, xs: p.coerce(node, xs[1], xs[0].type), 2),
         "numpy.full": whole.full,
         "numpy.zeros_like": whole.like(0.0),
         "numpy.ones_like": whole.like(1.0),
@@ -506,7 +620,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.take": whole.gather,
         "numpy.transpose": whole.transpose,
         "numpy.outer": whole.outer,
-        "numpy.norm": whole.norm,
         "numpy.reshape": reshaped,
         "numpy.ravel": RESHAPING["ravel"],
         **composed.COMPOSED,
@@ -532,6 +645,7 @@ METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
         "cumsum": method(whole.cumsum),
         "transpose": method(whole.transpose),
         "take": method(whole.gather),
+        "astype": as_type,
         **{name: method(function) for name, function in OF_LISTS.items()},
         **{name: method(function) for name, function in RESHAPING.items()},
     }

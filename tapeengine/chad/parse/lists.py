@@ -10,65 +10,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-__all__ = [
-    "ARRAY",
-    "Given",
-    "Kind",
-    "Kinds",
-    "ListOf",
-    "Place",
-    "Results",
-    "TupleOf",
-    "extended",
-    "parameters_of",
-    "substituted",
-]
+from tapeengine.chad.kinds import ANY, ARRAY, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from tapeengine.chad.parse.names import parameters
 
-#: A parameter, and the steps to a part of it: positions and names of fields.
-Place = tuple[str, tuple[int | str, ...]]
+__all__ = ["Kinds", "Results", "extended", "parameters_of", "substituted"]
+
 #: Longer ways, and sets of more places, say nothing: parts of recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
 #: Rounds after which the text says nothing.
 MOST_ROUNDS = 100
 
 
-@dataclass(frozen=True)
-class ListOf:
-    """A list; `element` is what its elements are."""
-
-    element: Kind = None
-
-
-@dataclass(frozen=True)
-class TupleOf:
-    """A tuple, with the kinds of its items."""
-
-    items: tuple[Kind, ...]
-
-
-@dataclass(frozen=True)
-class Given:
-    """An argument or a part of one, or a slice of these; with branches, one of several."""
-
-    places: frozenset[Place]
-
-
-#: A numpy array, or a number of one.
-ARRAY = "array"
-#: A number of Python's.
-NUMBER = "number"
-#: One of too many parts of arguments.
-SOME = "some"
-#: Whatever the other assignments of a name say.
-ANY = "any"
-#: None where the text does not say.
-Kind = ListOf | TupleOf | Given | str | None
 #: The kind of what a function returns, and the names of its parameters.
 Results = tuple[Kind, tuple[str, ...]]
 #: Functions that make a list of an iterable.
-MAKING = ("list", "sorted")
+MAKING = ("list", "sorted", "tuple")
 #: Methods that give a list or an array of the same kind.
 COPYING = ("copy", "tolist")
 
@@ -91,7 +48,7 @@ class Kinds:
     >>> tree = ast.parse(text).body[0]
     >>> kinds = Kinds(tree, "np".__eq__)
     >>> [kinds.of(e) for e in tree.body[-1].value.elts]
-    [ListOf(element='number'), 'array']
+    [ListOf(element='number', made=<class 'list'>), 'array']
     """
 
     def __init__(
@@ -126,7 +83,8 @@ class Kinds:
             return SOME
         lists = [k for k in kinds if isinstance(k, ListOf)]
         if lists and len(lists) == len(kinds):
-            return ListOf(self.common([k.element for k in lists]))
+            makers = {k.made for k in lists}
+            return ListOf(self.common([k.element for k in lists]), *makers) if len(makers) == 1 else SOME
         tuples = [k.items for k in kinds if isinstance(k, TupleOf)]
         if tuples and len(tuples) == len(kinds) and len({len(items) for items in tuples}) == 1:
             return TupleOf(tuple(map(self.common, zip(*tuples, strict=True))))
@@ -161,7 +119,7 @@ class Kinds:
                 return None
             case ast.List(elts=elts):
                 return ListOf(self.common(list(map(self.of, elts))))
-            case ast.ListComp(elt=elt):
+            case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt):
                 return ListOf(self.of(elt))
             case ast.IfExp(body=body, orelse=orelse):
                 return self.common([self.of(body), self.of(orelse)])
@@ -178,6 +136,9 @@ class Kinds:
                 return self.element(self.of(value), position)
             case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back)))):
                 return self.element(self.of(value), -back)
+            case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
+                kind = self.of(value)
+                return extended(kind, (key,)) if isinstance(kind, Given) else None
             case ast.Subscript(value=value):
                 return self.element(self.of(value))
             case ast.Call():
@@ -201,7 +162,8 @@ class Kinds:
         """Give the kind of the value of a call."""
         match node.func:
             case ast.Name(id=name) if name in MAKING:
-                return ListOf(self.element(self.of(node.args[0])) if node.args else None)
+                element = self.element(self.of(node.args[0])) if node.args else None
+                return ListOf(element, tuple if name == "tuple" else list)
             case ast.Name(id="reversed") if node.args:
                 return self.of(node.args[0])
             case ast.Name(id=name):
@@ -270,7 +232,7 @@ class Element(ast.expr):
 
 def parameters_of(function: ast.FunctionDef | ast.Lambda) -> tuple[str, ...]:
     """Give the names of a function's parameters, by position."""
-    return tuple(a.arg for a in (*function.args.posonlyargs, *function.args.args))
+    return tuple(a.arg for a in parameters(function.args))
 
 
 def functions_in(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -333,3 +295,5 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for i, inner in enumerate(elts):
                 yield from taken(inner, Element(value, i))
+        case ast.Starred(value=inner), _:
+            yield from taken(inner, ast.List([value], ast.Load()))

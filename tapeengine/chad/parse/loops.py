@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import is_functional
-from tapeengine.chad.parse.expressions import condition, expression
+from tapeengine.chad.parse.dicts import written_out
+from tapeengine.chad.parse.expressions import condition, dict_of, expression
 from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.state import Env, Parser
-from tapeengine.chad.parse.statements import Flow, assign_one, block, joined, packed, same_type, value_at
+from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
+from tapeengine.chad.parse.whole import array as as_array
+from tapeengine.chad.parse.whole import items_of
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -36,9 +40,24 @@ from tapeengine.chad.terms import (
     While,
     lit,
 )
-from tapeengine.chad.types import BOOL, INT, NEVER, UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, show
+from tapeengine.chad.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    UNIT,
+    Array,
+    Bool,
+    Float,
+    Int,
+    Named,
+    Product,
+    Sum,
+    Type,
+    show,
+)
 
-__all__ = ["comprehension", "for_statement", "iteration", "while_statement"]
+__all__ = ["comprehension", "dict_comprehension", "for_statement", "iteration", "while_statement"]
 
 
 @dataclass(frozen=True)
@@ -67,14 +86,19 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
             case "enumerate" if len(args) in (1, 2):
                 return _enumerate(p, node, env)
             case "zip":
-                for keyword in node.keywords:
-                    if keyword.arg != "strict" or not isinstance(keyword.value, ast.Constant) or keyword.value.value:
-                        p.error(keyword.value, "zip with strict", "leave it out: a loop ends with the shortest array")
-                return _zip([iteration(p, a, env) for a in args])
+                return _zip([iteration(p, a, env) for a in args], is_strict(p, node))
+            case "itertools.pairwise" if len(args) == 1:
+                return _pairwise(iteration(p, args[0], env))
+            case "itertools.product" if args:
+                return _product([iteration(p, a, env) for a in args])
+            case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
+                return _combinations(p, iteration(p, args[0], env))
             case "reversed" if len(args) == 1:
                 inner = iteration(p, args[0], env)
                 return Iteration(inner.size, lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i)), inner.lets)
     array = expression(p, node, env)
+    if isinstance(array.type, Product) and array.type.items and p.is_sequence(array.type):
+        array = as_array(p, node, array)
     if not isinstance(array.type, Array):
         p.error(node, f"a loop runs over a range or an array, not over {show(array.type)}", "use range(...)")
     if isinstance(array, Var):
@@ -147,13 +171,70 @@ def _sized(p: Parser, size: Term, item: Callable[[Term], Term], counts: bool = F
     return Iteration(var, item, ((var, size),), counts)
 
 
-def _zip(parts: Sequence[Iteration]) -> Iteration:
+def is_strict(p: Parser, node: ast.Call) -> bool:
+    """Tell whether a zip refuses arrays of different sizes."""
+    given = {k.arg: k.value for k in node.keywords}
+    strict = given.pop("strict", ast.Constant(False))
+    if given or not isinstance(strict, ast.Constant):
+        p.error(node, "zip takes strict=True or strict=False written out", "write zip(a, b, strict=True)")
+    return bool(strict.value)
+
+
+def _zip(parts: Sequence[Iteration], is_strict: bool) -> Iteration:
     size = parts[0].size
     for part in parts[1:]:
         if part.size != size:
-            size = Op("imin", (size, part.size), INT)
+            size = Op("iequal" if is_strict else "imin", (size, part.size), INT)
     lets = tuple(pair for part in parts for pair in part.lets)
     return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), lets)
+
+
+def _pairwise(of: Iteration) -> Iteration:
+    """``itertools.pairwise(xs)``."""
+    size = Op("imax", (_minus(of.size, lit(1)), lit(0)), INT)
+    return Iteration(size, lambda i: Tuple((of.item(i), of.item(_plus(i, 1)))), of.lets)
+
+
+def _product(parts: Sequence[Iteration]) -> Iteration:
+    """``itertools.product(xs, ys, ...)``: the last one runs fastest."""
+    size = parts[0].size
+    for part in parts[1:]:
+        size = Op("imul", (size, part.size), INT)
+
+    def item(k: Term) -> Term:
+        return Tuple(tuple(part.item(i) for part, i in zip(parts, digits([p.size for p in parts], k), strict=True)))
+
+    return Iteration(size, item, tuple(pair for part in parts for pair in part.lets))
+
+
+def digits(sizes: Sequence[Term], k: Term) -> list[Term]:
+    """Give an index along each axis for a place in C order."""
+    places: list[Term] = []
+    for size in reversed(sizes[1:]):
+        places.append(Op("imod", (k, size), INT))
+        k = Op("ifloordiv", (k, size), INT)
+    return [k, *reversed(places)]
+
+
+def _combinations(p: Parser, of: Iteration) -> Iteration:
+    """``itertools.combinations(xs, 2)``: pairs i < j; the root that gives j for a place is exact below 2 ** 50."""
+    n = of.size
+    size = Op("ifloordiv", (Op("imul", (n, _minus(n, lit(1))), INT), lit(2)), INT)
+
+    def item(k: Term) -> Term:
+        """Count from the last pair backwards: row r from the end has r + 1 pairs."""
+        back = Op("real", (_minus(_minus(size, lit(1)), k),), FLOAT)
+        root = Op("sqrt", (Op("add", (Op("mul", (lit(8.0), back)), lit(1.0))),))
+        row = Op("trunc", (Op("div", (Op("sub", (root, lit(1.0))), lit(2.0))),), INT)
+        return p.let("row", row, lambda r: pair(k, r))
+
+    def pair(k: Term, r: Term) -> Term:
+        after = Op("ifloordiv", (Op("imul", (r, _plus(r, 1)), INT), lit(2)), INT)
+        i = _minus(_minus(n, lit(2)), r)
+        j = Op("iadd", (_minus(k, _minus(_minus(size, _plus(r, 1)), after)), _plus(i, 1)), INT)
+        return Tuple((of.item(i), of.item(j)))
+
+    return Iteration(size, item, of.lets)
 
 
 def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Callable[[Env], Term]) -> Term:
@@ -181,6 +262,8 @@ def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) ->
     if len(node.generators) > 1:
         return pairs(p, node, env)
     generator = node.generators[0]
+    if (items := written_out(p, generator.iter, env)) is not None:
+        return items_of(p, node, [x for _, x in each_item(p, node, items, env, node.elt)])
     over = iteration(p, generator.iter, env)
     index = p.fresh(index_name(generator.target, over), INT)
 
@@ -188,6 +271,43 @@ def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) ->
         return bind_target(p, generator.target, over.item(k), env, body)
 
     return over.around(_filtered(p, over.size, index, generator.ifs, within, node.elt))
+
+
+def each_item(
+    p: Parser,
+    node: ast.ListComp | ast.GeneratorExp | ast.DictComp,
+    items: Sequence[Term],
+    env: Env,
+    element: ast.expr,
+    key: ast.expr | None = None,
+) -> list[tuple[Any, Term]]:
+    """Write a comprehension out: a key that is known and an element for each item that passes its tests."""
+    if len(node.generators) > 1:
+        p.error(node, "several for over a dict, or a tuple of several types", "nest the comprehensions")
+    generator, found = node.generators[0], []
+    for item in items:
+        keys: list[Any] = []
+
+        def made(env: Env, keys: list[Any] = keys) -> Term:
+            tests = [condition(p, test, env) for test in generator.ifs]
+            if not all(isinstance(test, Literal) for test in tests):
+                p.error(node, "a test of this comprehension is not known when it is read", "write the items out")
+            passes = all(test.value for test in tests if isinstance(test, Literal))
+            keys.extend([None if key is None else p.known(key, env)] if passes else [])
+            return expression(p, element, env) if passes else Tuple(())
+
+        term = bind_target(p, generator.target, item, env, made)
+        found += [(k, term) for k in keys]
+    return found
+
+
+def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
+    """``{k: e for k, x in d.items()}``: a dict whose keys are known."""
+    items = written_out(p, node.generators[0].iter, env)
+    found = [] if items is None else each_item(p, node, items, env, node.value, node.key)
+    if items is None or not all(isinstance(key, str) for key, _ in found):
+        p.error(node, "a dict whose keys are not texts known when it is read", "use a list, or keys written out")
+    return dict_of(p, dict(found))
 
 
 def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
@@ -204,11 +324,7 @@ def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     index = p.fresh("k", INT)
 
     def within(k: Term, body: Callable[[Env], Term]) -> Term:
-        places: list[Term] = []
-        for size in reversed(sizes[1:]):
-            places.append(Op("imod", (k, size), INT))
-            k = Op("ifloordiv", (k, size), INT)
-        return _bind_all(p, list(zip(node.generators, overs, [k, *reversed(places)], strict=True)), env, body)
+        return _bind_all(p, list(zip(node.generators, overs, digits(sizes, k), strict=True)), env, body)
 
     tests = [test for g in node.generators for test in g.ifs]
     made = _filtered(p, total, index, tests, within, node.elt)
@@ -264,7 +380,7 @@ def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> T
 def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Callable[[Term], Term]) -> Term:
     """A comprehension with several for, combined level by level: the sum of sums."""
     generators = node.generators
-    if len(generators) == 1:
+    if len(generators) == 1 or written_out(p, generators[0].iter, env) is not None:
         return combine(comprehension(p, node, env))
     inner = ast.copy_location(ast.GeneratorExp(node.elt, generators[1:]), node)
     generator = generators[0]
@@ -284,8 +400,6 @@ def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Call
 
 #: Names of the values that a loop carries in addition to Python's variables; they are no Python names.
 STEP, GOES_ON, RETURNED, RESULT = " step", " goes_on", " returned", " result"
-#: The prefix of the name of a flag that tells whether a variable has a value.
-HAS = " has "
 
 
 @dataclass(frozen=True)
@@ -346,7 +460,9 @@ class Loop:
         self.given: list[Type] = []
         target = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
         every = dict.fromkeys((*changed(node.body), *target))
-        names = [n for n in every if n in env and not unguarded(env[n])]
+        self.none = {n: env[n] for n in every if getattr(env.get(n), "type", None) == UNIT}
+        env = {**env, **dict.fromkeys(self.none, failing())}
+        names = [n for n in every if n in env and n not in self.none and not unguarded(env[n])]
         self.late = [n for n in every if n not in names and (n in env or n in p.live_after[node])]
         self.bound: dict[str, Type] = {}
         extra: dict[str, Term] = {STEP: lit(0)} if (counts and self.leaves) or not names else {}
@@ -359,7 +475,7 @@ class Loop:
         self.names = [*extra, *names]
         self.env = {**env, **{n: value_at(p, node, n, env) for n in names}, **extra}
         for n in self.late:
-            if n in env:
+            if n in env and n not in self.none:
                 self.carry(n, env[n].type)
 
     def __call__(self, make: Callable[[Carried, Env], Term], after: Callable[[Env], Term]) -> Term:
@@ -434,7 +550,8 @@ class Loop:
 
         def end(env: Env) -> Term:
             for n in self.late:
-                if n in env and n not in carried.names and isinstance(env[n], Term) and not is_functional(env[n].type):
+                kept = n in env and n not in carried.names and isinstance(env[n], Term) and env[n].type != NEVER
+                if kept and not is_functional(env[n].type):
                     of = env[n].type
                     self.bound[n] = self.p.unify(self.node, self.bound.get(n, of), of)
             values = [self.value(n, env) for n in carried.names]
@@ -467,7 +584,7 @@ class Loop:
 
         def rest(env: Env) -> Term:
             outside = {n: v for n, v in self.seen(env, {n: env[n] for n in self.names}).items() if n not in own}
-            outside.update(self.around)
+            outside.update({**self.around, **{n: v for n, v in self.none.items() if n not in self.names}})
             if RESULT not in self.names:
                 return after(outside)
             if self.is_endless:
@@ -508,8 +625,24 @@ def _plus(a: Term, b: int) -> Term:
     return Op("iadd", (a, lit(b)), INT)
 
 
+def for_each(
+    p: Parser, node: ast.For, items: Sequence[Term], env: Env, after: Callable[[Env], Term], flow: Flow
+) -> Term:
+    """A loop that is written out: its body once for each item."""
+    if not items:
+        return after(env)
+
+    def following(env: Env) -> Term:
+        return for_each(p, node, items[1:], env, after, flow)
+
+    inside = Flow(flow.returned, after, following)
+    return bind_target(p, node.target, items[0], env, lambda env: block(p, node.body, env, following, inside))
+
+
 def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
+    if (items := written_out(p, node.iter, env)) is not None:
+        return for_each(p, node, items, env, after, flow)
     over = iteration(p, node.iter, env)
     loop = Loop(p, node, env, flow, counts=True)
 

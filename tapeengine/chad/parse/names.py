@@ -6,7 +6,19 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Jumps", "assigned", "bound_by", "ends", "jumps", "renaming", "surely_assigned", "uses"]
+__all__ = [
+    "Jumps",
+    "assigned",
+    "bound_by",
+    "defaults",
+    "ends",
+    "jumps",
+    "parameters",
+    "renaming",
+    "surely_assigned",
+    "uses",
+    "walked",
+]
 
 
 def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:
@@ -16,6 +28,11 @@ def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) 
         if is_block(statement):
             for inner in _blocks(statement):
                 yield from _walk(inner, is_block)
+
+
+def walked(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Go through statements and the blocks inside them, but not through local functions."""
+    return _walk(statements, _is_here)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -141,6 +158,23 @@ def jumps(statements: Sequence[ast.stmt]) -> Jumps:
     returned = any(isinstance(node, ast.Return) for node in _walk(statements, _is_here))
     kinds = {type(node) for node in _walk(statements, _is_outside_loops)}
     return Jumps(returned, ast.Break in kinds, ast.Continue in kinds)
+
+
+def parameters(args: ast.arguments) -> list[ast.arg]:
+    """Give the parameters of a function, those by name only last; those with * are refused where they are read."""
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs]
+
+
+def defaults(args: ast.arguments) -> list[ast.expr | None]:
+    """Give the defaults of `parameters`; None for one without.
+
+    Examples
+    --------
+    >>> [d and d.value for d in defaults(ast.parse("lambda x, y=1, *, k, m=2: x").body[0].value.args)]
+    [None, 1, None, 2]
+    """
+    missing = len(args.posonlyargs) + len(args.args) - len(args.defaults)
+    return [*[None] * missing, *args.defaults, *args.kw_defaults]
 
 
 def uses(statements: Sequence[ast.AST]) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
@@ -24,7 +26,7 @@ from tapeengine.chad.terms import (
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Type, numbers_of, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Type, numbers_of, show
 
 __all__ = [
     "applied", "binary", "comparison", "elementwise", "larger", "maximum", "negative", "of_lists", "real", "scalar_op",
@@ -158,7 +160,7 @@ def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
 
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
     """Python's operations on lists: ``xs * n`` repeats and ``xs + ys`` joins; None for another operation."""
-    lists = [p.is_list(side) for side in (node.left, node.right)]
+    lists = [p.is_list(n) and isinstance(t.type, Array) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Mult) and lists in ([True, False], [False, True]):
         items, size = (left, right) if lists[0] else (right, left)
         if size.type == INT:
@@ -185,6 +187,8 @@ def repeated(p: Parser, items: Term, size: Term) -> Term:
 
 
 def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
+    if NEVER in (left.type, right.type):
+        return failing()
     for term in (left, right):
         if term.type not in (INT, FLOAT, BOOL):
             p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
@@ -235,6 +239,10 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
     """``left < right`` and the like, on numbers or bools."""
     if isinstance(left.type, Array) or isinstance(right.type, Array):
         return elementwise(p, node, lambda p, node, xs: comparison(p, node, op, xs[0], xs[1]), (left, right))
+    if NEVER in (left.type, right.type):
+        return failing(BOOL)
+    if isinstance(left, Literal) and isinstance(right, Literal):
+        return lit(bool(getattr(operator, op)(left.value, right.value)))
     if left.type != right.type:
         left, right = real(p, node, left), real(p, node, right)
     if left.type not in (INT, FLOAT, BOOL):

@@ -11,19 +11,20 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.parse.aliases import changes
-from tapeengine.chad.parse.names import assigned, renaming
+from tapeengine.chad.parse.names import assigned, parameters, renaming
 
 __all__ = ["READING", "changed_in", "shared"]
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
-    "list array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
-    "concatenate copy eye roll".split()
+    "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
+    "concatenate copy eye roll empty empty_like full_like tile pad interp astype logspace".split()
 )
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(
     "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
-    "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range".split()
+    "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range "
+    "tuple fsum round pairwise product combinations chain".split()
 )
 METHODS = frozenset("append extend insert pop sum max min mean prod dot cumsum copy index count".split())
 #: Methods that put their argument, or its elements, into an array.
@@ -42,8 +43,8 @@ def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
     """
     reasons: dict[str, str | None] = {}
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
-        parameters = {a.arg for a in (*scope.args.posonlyargs, *scope.args.args)}
-        reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in parameters))
+        given = {a.arg for a in parameters(scope.args)}
+        reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
         for statement in scope.body:
             _statement(statement, reasons)
     _spread(function, reasons)
@@ -104,7 +105,9 @@ def _makes(value: ast.expr) -> bool:
             return _makes(body) and _makes(orelse)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             return name in MAKING
-    return isinstance(value, ast.List | ast.ListComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare)
+    return isinstance(
+        value, ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare
+    )
 
 
 def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
@@ -161,14 +164,16 @@ def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | No
             for keyword in node.keywords:
                 _expression(keyword.value, statement, reasons, keeps=keeps)
             return
-        case ast.Tuple() | ast.List() | ast.IfExp() | ast.Starred() | ast.Lambda() | ast.Subscript():
+        case ast.Tuple() | ast.List() | ast.Dict() | ast.IfExp() | ast.Starred() | ast.Lambda() | ast.Subscript():
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     _expression(child, statement, reasons, keeps=keeps)
             return
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
-            _expression(child, statement, reasons, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp))
+            _expression(
+                child, statement, reasons, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp)
+            )
         if isinstance(child, ast.comprehension):
             for part in (child.iter, *child.ifs):
                 _expression(part, statement, reasons, keeps=False)

@@ -8,20 +8,22 @@ from typing import Any
 
 from tapeengine.chad.parse.expressions import constant, expression
 from tapeengine.chad.parse.functions import Lifted, Local, Parameters
+from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.scopes import original
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Env, Parser, unannotated
+from tapeengine.chad.signatures import defaults_of, names_of
 from tapeengine.chad.terms import Let, Term, Var
 from tapeengine.chad.types import Type
 
 __all__ = [
     "Parameters", "arguments", "bound", "no_other_keywords", "of_all", "of_program", "own_parameters",
-    "parameter_names", "parameters_of",
+    "parameter_names", "parameters_of", "with_args",
 ]  # fmt: skip
 
 
 def parameter_names(args: ast.arguments) -> tuple[str, ...]:
-    """Give the names of positional parameters."""
-    return tuple(original(a.arg) for a in (*args.posonlyargs, *args.args))
+    """Give the names of parameters."""
+    return tuple(original(a.arg) for a in parameters(args))
 
 
 def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
@@ -31,16 +33,17 @@ def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
 
 def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None, ...]) -> Parameters:
     """Give the parameters of a Python function, whose defaults are values."""
-    code, values = function.__code__, function.__defaults__ or ()
-    names = code.co_varnames[: code.co_argcount]
-    defaults = [None] * (len(types) - len(values))
-    given = [(constant(p, node, v), t) for v, t in zip(values, types[len(defaults) :], strict=True)]
-    annotated = function.__annotations__
-    terms = (
-        term if t is None else p.coerce(node, term, t) if name in annotated else p.convert(term, t)
-        for name, (term, t) in zip(names[len(defaults) :], given, strict=True)
-    )
-    return Parameters(tuple(names), types, (*defaults, *terms))
+    names, values = names_of(function), defaults_of(function)
+    annotated = set(function.__annotations__).difference(unannotated(function))
+
+    def default(name: str, of: Type | None) -> Term | None:
+        if name not in values:
+            return None
+        term = constant(p, node, values[name])
+        return term if of is None else p.coerce(node, term, of) if name in annotated else p.convert(term, of)
+
+    terms = tuple(default(name, of) for name, of in zip(names, types, strict=True))
+    return Parameters(names, types, terms, function.__code__.co_kwonlyargcount)
 
 
 def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
@@ -61,8 +64,8 @@ def of_program(p: Parser, node: ast.AST, found: Any) -> Parameters:
 
 def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]:
     """Give one argument for each parameter: by position, by name, or its default."""
-    if len(node.args) > len(of.names):
-        wanted = f"{len(node.args)} arguments where {len(of.names)} are wanted"
+    if len(node.args) > len(of.names) - of.by_name:
+        wanted = f"{len(node.args)} arguments where {len(of.names) - of.by_name} are wanted"
         p.error(node, wanted, "match the function's parameters")
     given: dict[str, ast.expr] = dict(zip(of.names, node.args, strict=False))
     for keyword in node.keywords:
@@ -100,6 +103,11 @@ def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[A
     if len(given.read) < len(given):
         p.error(node, "there is no such argument in the language", "leave out what stands after the others")
     return term
+
+
+def with_args(node: ast.Call, args: list[ast.expr]) -> ast.Call:
+    """Give a call with other arguments, at the same place in the text."""
+    return ast.copy_location(ast.Call(node.func, args, node.keywords), node)
 
 
 class Given(list[Any]):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine.chad.depth import deep
+from tapeengine.chad.kinds import of_arrays
 from tapeengine.chad.parse import arrays, calls, closures, loops, statements, subscripts
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.parameters import own_parameters, parameter_names
@@ -13,6 +14,7 @@ from tapeengine.chad.parse.state import Grammar, Parsed, Parser
 from tapeengine.chad.parse.statements import body
 from tapeengine.chad.parse.whole_arrays import Wanted
 from tapeengine.chad.terms import Definition, Tuple
+from tapeengine.chad.types import has_text
 
 __all__ = ["ProgramParser", "parse_function"]
 
@@ -24,11 +26,13 @@ class ProgramParser(Parser):
         call=calls.call_expression,
         subscript=subscripts.subscript,
         comprehension=loops.comprehension,
+        dict_comprehension=loops.dict_comprehension,
         generators=loops.nested_generators,
         iteration=loops.iteration,
         for_=loops.for_statement,
         while_=loops.while_statement,
         apply=calls.apply_to,
+        apply_written=calls.apply_written,
         parameter_types=calls.parameter_types,
         as_function=calls.as_function,
         check_use=closures.check_use,
@@ -49,7 +53,10 @@ class ProgramParser(Parser):
         if result is not None:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
-        self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term)
+        if has_text(term.type):
+            self.error(self.tree, "a text as a result", "return numbers, and choose the text outside the program")
+        kind = of_arrays(self.kinds.names.get(f"{self.tree.name}()"), term.type)
+        self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         places = ((node, operands, self.first + getattr(node, "lineno", 1) - 1) for node, operands in self.operands)
         wanted = tuple({operands: Wanted(operands, f"line {line}") for _, operands, line in places}.values())
         of = (self.table.named, self.table.classes, self.programs, self.primitives)

@@ -14,7 +14,7 @@ __all__ = ["grids", "indices"]
 #: Functions that give numbers, or arrays of their own.
 READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split())
 #: Functions that make a rectangle.
-MAKING = frozenset("zeros ones full zeros_like ones_like full_like array outer".split())
+MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array outer".split())
 
 
 def grids(function: ast.FunctionDef) -> Mapping[str, str | None]:

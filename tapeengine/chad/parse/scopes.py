@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.names import assigned, parameters
 
 __all__ = ["original", "separated"]
 
@@ -62,7 +62,7 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
 
 
 def _parameters(args: ast.arguments) -> Iterator[str]:
-    return (a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+    return (a.arg for a in parameters(args))
 
 
 class _Renamer(ast.NodeTransformer):
@@ -121,7 +121,7 @@ class _Renamer(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.name = self.found(node.name)
-        node.args.defaults = [self.visit(default) for default in node.args.defaults]
+        self._defaults(node.args)
         self.scopes.append(self.opened(list(dict.fromkeys([*_parameters(node.args), *assigned(node.body)]))))
         self._arguments(node.args)
         node.body = [self.visit(statement) for statement in node.body]
@@ -129,15 +129,19 @@ class _Renamer(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        node.args.defaults = [self.visit(default) for default in node.args.defaults]
+        self._defaults(node.args)
         self.scopes.append(self.opened(_parameters(node.args)))
         self._arguments(node.args)
         node.body = self.visit(node.body)
         self.scopes.pop()
         return node
 
+    def _defaults(self, args: ast.arguments) -> None:
+        args.defaults = [self.visit(default) for default in args.defaults]
+        args.kw_defaults = [default and self.visit(default) for default in args.kw_defaults]
+
     def _arguments(self, args: ast.arguments) -> None:
-        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs):
+        for arg in parameters(args):
             self.visit_arg(arg)
 
     def _comprehension(self, node: Comprehension) -> Comprehension:

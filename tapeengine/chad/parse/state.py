@@ -6,28 +6,33 @@ import ast
 import builtins
 import inspect
 import textwrap
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
+from tapeengine.chad.kinds import Given, ListOf
 from tapeengine.chad.parse.aliases import aliases
-from tapeengine.chad.parse.callees import is_plain
-from tapeengine.chad.parse.desugar import Plain
+from tapeengine.chad.parse.callees import is_plain, library_name
+from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
-from tapeengine.chad.parse.lists import Given, Kinds, ListOf, Results, parameters_of
+from tapeengine.chad.parse.lists import Kinds, Results, parameters_of
 from tapeengine.chad.parse.liveness import live_after
+from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids
 from tapeengine.chad.parse.scopes import original, separated
-from tapeengine.chad.parse.types import TypeTable, UnknownType
+from tapeengine.chad.parse.types import TypeTable, UnknownType, is_vague
 from tapeengine.chad.parse.whole_arrays import Passed, Wanted
+from tapeengine.chad.signatures import names_of
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Text, Type, show
 
-__all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved"]
+__all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved", "unannotated"]
 
 MISSING: Any = object()
 #: The modules whose functions make arrays.
@@ -85,14 +90,15 @@ class Grammar:
 
     Attributes
     ----------
-    call, subscript, comprehension : callable
+    call, subscript, comprehension, dict_comprehension : callable
         Read an expression of that kind.
     generators, iteration : callable
         Read what comes before the loop of a comprehension, and what a loop goes over.
     for_, while_ : callable
         Read a statement of that kind, and those after it.
-    apply, parameter_types, as_function : callable
-        Apply what an expression stands for; give the types of its parameters; make a value of it.
+    apply, apply_written, parameter_types, as_function : callable
+        Apply what an expression stands for, or a function written in the language; give the types of its parameters;
+        make a value of it.
     check_use : callable
         Refuse the use of a function value whose variables have been bound again.
     value_at, bind, refuse, body : callable
@@ -104,11 +110,13 @@ class Grammar:
     call: Callable[..., Term]
     subscript: Callable[..., Term]
     comprehension: Callable[..., Term]
+    dict_comprehension: Callable[..., Term]
     generators: Callable[..., Term]
     iteration: Callable[..., Any]
     for_: Callable[..., Term]
     while_: Callable[..., Term]
     apply: Callable[..., Term]
+    apply_written: Callable[..., Term]
     parameter_types: Callable[..., Any]
     as_function: Callable[..., Term]
     check_use: Callable[..., None]
@@ -167,7 +175,7 @@ class Parser:
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
         tree = self._read()
-        self.tree, self.local_names = separated(Plain(tree).visit(tree))
+        self.tree, self.local_names = separated(self.plain(tree))
         self.live_after = live_after(self.tree)
         self.shared = shared(self.tree)
         self.aliases = aliases(self.tree)
@@ -176,6 +184,14 @@ class Parser:
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
+
+    def plain(self, tree: ast.FunctionDef) -> Any:
+        """Rewrite statements that are written with others."""
+        try:
+            return Plain(tree).visit(tree)
+        except OutOfOrder as error:
+            advice = "call it in a statement of its own"
+            self.error(error.node, f"{error} changes a variable, and is not always called here, or after a use", advice)
 
     def result_kind(self, name: str) -> Results:
         """Tell whether a function of the user's own, or a program, gives lists, or its arguments."""
@@ -212,30 +228,15 @@ class Parser:
 
     def named_object(self, name: str) -> Any:
         """Give the Python object that the text of an annotation denotes."""
-        return self.annotation_object(ast.parse(name, mode="eval").body)
+        return annotation_object(ast.parse(name, mode="eval").body, self.outer)
 
     def annotation_object(self, node: ast.expr) -> Any:
         """Give the Python object of an annotation without evaluating text."""
-        match node:
-            case ast.Constant(value=None):
-                return None
-            case ast.Constant(value=str(text)):
-                return self.named_object(text)
-            case ast.Name(id=name):
-                if name not in self.outer:
-                    raise Unresolved(name)
-                return self.outer[name]
-            case ast.Attribute(value=value, attr=attr):
-                return getattr(self.annotation_object(value), attr)
-            case ast.Subscript(value=value, slice=index):
-                return self.annotation_object(value)[self.annotation_object(index)]
-            case ast.Tuple(elts=elts):
-                return tuple(map(self.annotation_object, elts))
-            case ast.List(elts=elts):
-                return list(map(self.annotation_object, elts))
-            case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-                return self.annotation_object(left) | self.annotation_object(right)
-        raise UnknownType(f"{ast.unparse(node)} is no type of the language")
+        return annotation_object(node, self.outer)
+
+    def is_vague(self, node: ast.expr | None) -> bool:
+        """Tell whether an annotation is missing, or leaves the type to the argument."""
+        return node is None or is_vague(self.annotation_object(node))
 
     def annotated(self, node: ast.expr | None, owner: ast.AST, what: str) -> Type:
         """Translate an annotation that must be there."""
@@ -272,7 +273,9 @@ class Parser:
         return MISSING
 
     def callee(self, found: Any) -> Any:
-        """Give the program that a function of the user's own is; anything else is itself."""
+        """Give the program of a function of the user's own, or of one written in the language, else itself."""
+        if (written := FUNCTIONS.get(library_name(found))) is not None:
+            return self.program_of(written)
         return self.program_of(found) if found is not self.function and is_plain(found) else found
 
     def known(self, node: ast.expr, env: Env) -> Any:
@@ -280,11 +283,13 @@ class Parser:
         match node:
             case ast.Constant(value=value):
                 return value
+            case ast.Name(id=name) if isinstance(of := getattr(env.get(name), "type", None), Text):
+                return of.value
             case ast.Name() | ast.Attribute():
                 return self.static(node, env)
-            case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=ast.Constant(key)):
+            case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
                 owner = self.known(value, env)
-                return owner.get(key, MISSING) if isinstance(owner, dict) else MISSING
+                return owner.get(self.known(index, env), MISSING) if isinstance(owner, dict) else MISSING
         return MISSING
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
@@ -300,9 +305,15 @@ class Parser:
         return isinstance(node, ast.Name) and inspect.ismodule(self.outer.get(node.id))
 
     def passes(self, program: Any, names: Sequence[str], given: Sequence[ast.expr]) -> None:
-        """Record the arguments of another program, which may use them as arrays."""
+        """Record the arguments of another program, which may use them as arrays; numpy's functions take lists."""
+        if program.__tapeengine_function__ in WRITTEN:
+            return
         kinds = zip(names, map(self.kinds.of, given), strict=False)
         self.passed.append(Passed(program, tuple(kinds)))
+
+    def is_sequence(self, of: Product) -> bool:
+        """Tell whether a product is a tuple in Python, which has items by position."""
+        return not of.name or issubclass(self.table.classes[of.name], tuple)
 
     def is_list(self, node: ast.expr) -> bool:
         """Tell whether an expression gives a Python list."""
@@ -371,12 +382,16 @@ class Parser:
         if isinstance(of, Array) and isinstance(term, Elements):
             items = [self.convert(item, of.element) for item in term.items]
             return None if None in items else Elements(tuple(filter(None, items)), of.element)
+        if isinstance(of, Array) and isinstance(term.type, Product) and term.type.items and self.is_sequence(term.type):
+            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(term.type.items))]
+            found = [self.convert(part, of.element) for part in parts]
+            return None if None in found else Elements(tuple(filter(None, found)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Array):
             var = self.fresh("x", term.type.element)
             body = self.convert(var, of.element)
             return None if body is None else Map((var,), body, (term,))
         if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
-            if of.name != term.type.name:
+            if of.name != term.type.name or (of.name and of.fields != term.type.fields) or isinstance(of, Text):
                 return None
             parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(of.items))]
             items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
@@ -405,15 +420,22 @@ class Parser:
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
         """Read the parameters and the result type of a def."""
         a = node.args
-        if a.vararg or a.kwarg or a.kwonlyargs:
-            self.error(node, "parameters with * or by name only", "write def f(x: float, y: float = 1.0)")
-        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in (*a.posonlyargs, *a.args))
-        result = None if node.returns is None else self.annotated(node.returns, node, "the result")
-        return params, result
+        self.refuse_stars(node)
+        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
+        return params, self.result_type(node)
+
+    def result_type(self, node: ast.FunctionDef) -> Type | None:
+        """Give the type of a result as annotated; None where nothing says it."""
+        return None if self.is_vague(node.returns) else self.annotated(node.returns, node, "the result")
+
+    def refuse_stars(self, node: ast.FunctionDef | ast.Lambda) -> None:
+        """Refuse any number of arguments."""
+        if node.args.vararg or node.args.kwarg:
+            self.error(node, "a parameter with *", "give the arguments names, or one parameter an array or a tuple")
 
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""
-        if arg.annotation is None and node is self.tree and arg.arg in self.given:
+        if node is self.tree and arg.arg in self.given:
             return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}")
         return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
@@ -421,6 +443,60 @@ class Parser:
         """Give the parameter types and the result type as they are annotated."""
         params, result = self.signature(self.tree)
         return tuple(v.of for v in params), result
+
+
+def annotation_object(node: ast.expr, outer: Mapping[str, Any]) -> Any:
+    """Give the Python object of an annotation, where names outside mean these objects, without evaluating text."""
+
+    def found(node: ast.expr) -> Any:
+        return annotation_object(node, outer)
+
+    match node:
+        case ast.Constant(value=None):
+            return None
+        case ast.Constant(value=str(text)):
+            return found(ast.parse(text, mode="eval").body)
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            if name not in outer:
+                raise Unresolved(name)
+            return outer[name]
+        case ast.Attribute(value=value, attr=attr):
+            return getattr(found(value), attr)
+        case ast.Subscript(value=value, slice=index):
+            owner = found(value)
+            return str if owner is typing.Literal else owner[found(index)]
+        case ast.Tuple(elts=elts):
+            return tuple(map(found, elts))
+        case ast.List(elts=elts):
+            return list(map(found, elts))
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return found(left) | found(right)
+    raise UnknownType(f"{ast.unparse(node)} is no type of the language")
+
+
+def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Give the parameters of a function that have no annotation, or one that leaves the type to the argument.
+
+    Examples
+    --------
+    >>> def f(x: float, y, z: str) -> float:
+    ...     return x + y
+    >>> unannotated(f)
+    ('y', 'z')
+    """
+    outer = {**vars(builtins), **function.__globals__}
+
+    def is_open(name: str) -> bool:
+        annotation = function.__annotations__.get(name, typing.Any)
+        try:
+            text = isinstance(annotation, str)
+            return is_vague(annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation)
+        except Exception:  # the parser says what is wrong with it, and where
+            return False
+
+    return tuple(filter(is_open, names_of(function)))
 
 
 def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:

@@ -22,9 +22,9 @@ from tapeengine.chad.parse.closures import (
 from tapeengine.chad.parse.expressions import condition, expression, narrowing
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
-from tapeengine.chad.parse.names import bound_by, ends, jumps, surely_assigned, uses
+from tapeengine.chad.parse.names import bound_by, ends, jumps, parameters, surely_assigned, uses
 from tapeengine.chad.parse.parameters import bound
-from tapeengine.chad.parse.raising import failing
+from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.unpacking import parts_of
@@ -33,6 +33,8 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product,
 
 __all__ = ["block", "body"]
 
+#: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
+HAS = " has "
 #: Gives the term for the code after a block that ends without a jump.
 Rest = Callable[["Env"], Term]
 
@@ -282,6 +284,12 @@ def branching(
     every = [arm for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for arm in every for n in arm.changed))
     names = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
+    late = [n for n in names if n in env and unguarded(env[n])]
+    names += [HAS + n for n in late]
+
+    def after(env: Env) -> Term:
+        return then({**env, **{n: guarded(env[HAS + n], env[n]) for n in late}})
+
     joining = Joining(p, node, names)
     terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
     if not joining.types:
@@ -291,7 +299,7 @@ def branching(
         joining = Joining(p, node, names, types)
         terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
     held = [joining.held(env, i) for i in range(len(names))]
-    return joined(p, names, combine(same_type(p, node, terms)), held, env, then)
+    return joined(p, names, combine(same_type(p, node, terms)), held, env, after)
 
 
 class Joining:
@@ -307,12 +315,20 @@ class Joining:
 
     def __call__(self, env: Env) -> Term:
         """Give the values at the end of an arm."""
-        values = [value_at(self.p, self.node, n, env) for n in self.names]
+        values = [self.value(n, env) for n in self.names]
         self.types.append([v.type for v in values])
         self.ends.append((env, values))
         if self.wanted is not None:
             values = [self.p.coerce(self.node, v, t) for v, t in zip(values, self.wanted, strict=True)]
         return packed(values or [lit(True)])
+
+    def value(self, n: str, env: Env) -> Term:
+        """Give the value of a variable, or whether it has one."""
+        name = n.removeprefix(HAS)
+        maybe = unguarded(env.get(name)) if HAS + name in self.names else None
+        if n != name:
+            return maybe[0] if maybe else lit(True)
+        return maybe[1] if maybe else value_at(self.p, self.node, n, env)
 
     def common(self) -> list[Type]:
         """Give types that suit all arms."""
@@ -455,7 +471,7 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
     of, lets = own_parameters(p, node, env)
     if result is None:
         p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
-    names = tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args))
+    names = tuple(a.arg for a in parameters(node.args))
     captured = tuple(n for n in captures(uses(node.body), env) if not isinstance(env[n], Lifted))
     name = p.names(original(f"{p.symbol}_{node.name}"))
     lifted = Lifted(name, captured, tuple(v.of for v in params), result, of)

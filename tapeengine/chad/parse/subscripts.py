@@ -7,29 +7,32 @@ from collections.abc import Callable, Sequence
 
 from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.state import Env, Parser
-from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, lit
-from tapeengine.chad.types import BOOL, INT, Array, Product, show
+from tapeengine.chad.parse.whole import array
+from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
+from tapeengine.chad.types import BOOL, INT, NEVER, Array, Product, show
 
 __all__ = ["bounds", "masked", "subscript"]
 
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
     """Indexing of arrays and tuples, and slices of arrays."""
-    for part in index.elts if isinstance(index, ast.Tuple) else (index,):
-        if isinstance(part, ast.Constant) and part.value is Ellipsis:
-            p.error(part, "Ellipsis as an index", "write a slice for each axis")
+    if term.type == NEVER:
+        return term
+    index = written_out(index, term)
     if isinstance(node, ast.Subscript) and node.slice is index and (isinstance(index, ast.Tuple) or is_new_axis(index)):
         p.operated(node, [(node.value, term)])
     if isinstance(index, ast.Tuple):
         return along_axes(p, node, term, index.elts, env)
     if is_new_axis(index):
         return expanded(p, term, 0)
+    if isinstance(term.type, Product) and isinstance(key := p.known(index, env), str):
+        if term.type.name != "dict" or key not in term.type.fields:
+            p.error(index, f"the key {key!r} of {show(term.type)}", "give a key that the dict has")
+        return Proj(term, term.type.fields.index(key))
     if isinstance(term.type, Product):
-        position = expression(p, index, env) if not isinstance(index, ast.Slice) else None
-        if not isinstance(position, Literal) or not -len(term.type.items) <= position.value < len(term.type.items):
-            p.error(index, "a tuple is indexed by a number written out", "use an array, or unpack the tuple")
-        return Proj(term, int(position.value) % len(term.type.items))
+        return of_tuple(p, node, term, index, env)
     if not isinstance(term.type, Array):
         p.error(node, f"{show(term.type)} cannot be indexed", "index an array or a tuple")
     if isinstance(index, ast.Slice):
@@ -42,6 +45,35 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if position.type == Array(BOOL):
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     return Index(term, p.coerce(index, position, INT))
+
+
+def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
+    """Indexing of a tuple: by numbers that are written out, otherwise as an array of its items."""
+    assert isinstance(term.type, Product)
+    count = len(term.type.items)
+    ends = [index.lower, index.upper, index.step] if isinstance(index, ast.Slice) else [index]
+    given = [None if end is None else expression(p, end, env) for end in ends]
+    if any(end is not None and not (isinstance(end, Literal) and end.type == INT) for end in given):
+        return subscript(p, node, array(p, node, term), index, env)
+    if isinstance(index, ast.Slice):
+        places = slice(*(int(end.value) if isinstance(end, Literal) else None for end in given))
+        return p.let("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[places])))
+    assert isinstance(given[0], Literal)
+    place = int(given[0].value)
+    if place not in range(-count, count):
+        p.error(index, f"the index {place} of {show(term.type)}", "give an index of an item that there is")
+    return Proj(term, range(count)[place])
+
+
+def written_out(index: ast.expr, term: Term) -> ast.expr:
+    """Give an index with a slice for each axis that ``...`` stands for."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    dots = [k for k, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is Ellipsis]
+    if not dots:
+        return index
+    count = rank(term.type) - sum(not is_new_axis(part) for part in parts) + 1
+    every = [ast.copy_location(ast.Slice(), index) for _ in range(count)]
+    return ast.copy_location(ast.Tuple([*parts[: dots[0]], *every, *parts[dots[0] + 1 :]], ast.Load()), index)
 
 
 def masked(p: Parser, xs: Term, mask: Term) -> Term:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.annotations import Array as ArrayOf
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Type
+import numpy
 
-__all__ = ["Known", "TypeTable", "UnknownType", "class_fields"]
+from tapeengine.chad.annotations import Array as ArrayOf
+from tapeengine.chad.annotations import Fields
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Text, Type
+
+__all__ = ["Known", "TypeTable", "UnknownType", "class_fields", "is_vague"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +53,26 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
     if isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return tuple(cls._fields)
     return None
+
+
+#: Annotations, and origins of them, that do not say the types of what is inside.
+VAGUE = (str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, typing.Any)
+
+
+def is_vague(annotation: Any) -> bool:
+    """Tell whether the type of a parameter with an annotation is that of its argument.
+
+    Examples
+    --------
+    >>> is_vague(numpy.ndarray), is_vague(dict[str, float]), is_vague(str | None), is_vague(list[float])
+    (True, True, True, False)
+    """  # a union says it if its members are dataclasses
+    origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return any(m not in (None, type(None)) and class_fields(m) is None for m in args)
+    if origin in (list, tuple, Sequence, Iterable, Collection):
+        return any(map(is_vague, args))
+    return origin in (typing.Literal, numpy.ndarray, dict, Mapping) or any(annotation is v for v in VAGUE)
 
 
 class TypeTable:
@@ -92,6 +115,11 @@ class TypeTable:
             self.classes.update(annotation.classes)
             self.named.update(annotation.named)
             return annotation.of
+        if isinstance(annotation, Text):
+            self.classes["str"] = str
+            return annotation
+        if isinstance(annotation, Fields):
+            return self.dict_of({key: self(part) for key, part in annotation.by_key})
         if isinstance(annotation, str):
             return self(self.resolve(annotation))
         if isinstance(annotation, typing.ForwardRef):
@@ -105,15 +133,20 @@ class TypeTable:
             pass
         return self._generic(annotation) if typing.get_origin(annotation) is not None else self._class(annotation)
 
+    def dict_of(self, items: Mapping[str, Type]) -> Product:
+        """Give the type of a dict with fixed keys."""
+        self.classes["dict"] = dict
+        return Product(tuple(items.values()), "dict", tuple(items))
+
     def _generic(self, annotation: Any) -> Type:
         origin, args = typing.get_origin(annotation), typing.get_args(annotation)
         if origin in (typing.Union, types.UnionType):
             return self._union(args)
         if origin is tuple:
             if Ellipsis in args:
-                raise UnknownType("a tuple of any length is an Array: write te.Array[...]")
+                return Array(self(args[0]))
             return Product(tuple(map(self, args)))
-        if origin is list or getattr(origin, "__name__", "") == "Array":
+        if origin in (list, Sequence, Iterable, Collection) or getattr(origin, "__name__", "") == "Array":
             return Array(self(args[0]))
         if origin is not None and getattr(origin, "__name__", "") == "Callable":
             return Function(tuple(map(self, args[0])), self(args[1]))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Elements, If, Index, Op, Proj, Size, Term, Tuple, lit
+from tapeengine.chad.parse.whole import items_of
+from tapeengine.chad.terms import Build, If, Index, Op, Proj, Size, Term, Tuple, lit
 from tapeengine.chad.types import BOOL, INT, Array, Product
 
 __all__ = ["parts_of"]
@@ -25,7 +26,9 @@ def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> 
         if not stars or count < before + after:
             return None
         items: list[Term] = [Proj(term, k) for k in range(count)]
-        rest = elements(p, node, items[before : count - after])
+        if count == before + after:
+            p.error(node, "* of no parts", "leave it out")
+        rest = items_of(p, node, items[before : count - after])
         return Tuple((*items[:before], rest, *items[count - after :]))
     if not isinstance(term.type, Array):
         return None
@@ -35,16 +38,6 @@ def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> 
     middle = (between(p, term, before, after),) if stars else ()
     whole = Tuple((*first, *middle, *last))
     return If(fits, whole, failing(whole.type))
-
-
-def elements(p: Parser, node: ast.AST, items: Sequence[Term]) -> Term:
-    """Give a list of parts of a tuple."""
-    if not items:
-        p.error(node, "* of no parts", "leave it out")
-    of = items[0].type
-    for item in items[1:]:
-        of = p.unify(node, of, item.type)
-    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
 
 
 def between(p: Parser, xs: Term, before: int, after: int) -> Term:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine.chad.parse import arrays, numeric
@@ -17,12 +17,14 @@ from tapeengine.chad.terms import (
     If,
     Map,
     Op,
+    Proj,
     Replicate,
     Scan,
     Scatter,
     Size,
     Term,
     Tuple,
+    Var,
     counted,
     lit,
 )
@@ -30,16 +32,32 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, 
 
 __all__ = [
     "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
-    "is_infinite", "length", "like", "norm", "numbers", "outer", "power", "product", "quotient_and_rest", "replicate",
-    "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
+    "have_one_type", "is_infinite", "items_of", "length", "like", "norm", "numbers", "outer", "power", "product",
+    "quotient_and_rest", "replicate", "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
 ]  # fmt: skip
 
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Require an array."""
+    """Require an array; a tuple of items of one type is one."""
+    if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
+        count = len(term.type.items)
+        return p.let("t", term, lambda t: items_of(p, node, [Proj(t, k) for k in range(count)]))
     if not isinstance(term.type, Array):
         p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
     return term
+
+
+def items_of(p: Parser, node: ast.AST, items: Sequence[Term]) -> Elements:
+    """Give an array of items, brought to one type."""
+    of = items[0].type
+    for item in items[1:]:
+        of = p.unify(node, of, item.type)
+    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
+
+
+def have_one_type(p: Parser, items: Sequence[Any]) -> bool:
+    """Tell whether values of several types can be converted to one of these."""
+    return any(all(p.convert(Var("_", narrow), of) is not None for narrow in items) for of in items)
 
 
 def element(term: Term) -> Any:
@@ -76,12 +94,21 @@ def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         if len(args) != 1:
-            p.error(node, "a number of digits or a base is not in the language", "scale: round(x * 10) / 10")
+            p.error(node, "a base is not in the language", "leave it out")
         if args[0].type == BOOL:
             return counted(args[0])
         return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
 
     return handle
+
+
+def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.ndim(x)``, also of tuples."""
+
+    def of(t: Any) -> int:
+        return 1 + of(t.items[0]) if isinstance(t, Product) and t.items else numeric.rank(t)
+
+    return lit(of(args[0].type))
 
 
 def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -189,9 +216,25 @@ def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
 
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.arange(n)``."""
+    """``np.arange(n)``, ``np.arange(start, stop, step)``; numbers of elements are rounded up."""
+    start, stop, step = (lit(0), args[0], lit(1)) if len(args) < 2 else (*args[:3], lit(1))[:3]
+    of = INT if {start.type, stop.type, step.type} == {INT} else FLOAT
+    first, last, by = (p.coerce(node, x, of) for x in (start, stop, step))
     i = p.fresh("i", INT)
-    return Build(p.coerce(node, args[0], INT), i, i)
+
+    def between(first: Term, by: Term) -> Term:
+        if of == INT:
+            count: Term = Op("ineg", (Op("ifloordiv", (Op("isub", (first, last), INT), by), INT),), INT)
+            at: Term = Op("iadd", (first, Op("imul", (i, by), INT)), INT)
+        else:
+            count = Op("ceil", (Op("div", (Op("sub", (last, first)), by)),), INT)
+            delta = Op("sub", (Op("add", (first, by)), first))
+            at = Op("add", (first, Op("mul", (Op("real", (i,), FLOAT), delta))))
+        return Build(Op("imax", (count, lit(0)), INT), i, at)
+
+    if len(args) == 1 and of == INT:
+        return Build(last, i, i)
+    return p.let("start", first, lambda first: p.let("step", by, lambda by: between(first, by)))
 
 
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:

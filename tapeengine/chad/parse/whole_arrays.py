@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.parse.lists import Given, Kind, ListOf, extended
+from tapeengine.chad.kinds import Given, Kind, ListOf, part_at
+from tapeengine.chad.parse.lists import extended
 from tapeengine.errors import StructureError
 
 __all__ = ["Passed", "Wanted", "check_lists", "through"]
@@ -80,29 +81,10 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        if all(any(is_list(values, *place) for place in operand.places) for operand in each.operands):
+        if all(any(type(part_at(values, *place)) is list for place in operand.places) for operand in each.operands):
             given = ", ".join(sorted({written(*place) for operand in each.operands for place in operand.places}))
             what = f"{given or 'an operand'} is a list, which {each.place} uses as a whole array"
             raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
-
-
-def is_list(values: dict[str, Any], name: str, steps: Sequence[int | str]) -> bool:
-    """Tell whether a part of an argument is a list.
-
-    Examples
-    --------
-    >>> is_list({"x": [1.0]}, "x", ()), is_list({"x": [[1.0]]}, "x", (0,)), is_list({"x": ((1.0,),)}, "x", (0,))
-    (True, True, False)
-    """
-    value = values.get(name)
-    for step in steps:
-        if isinstance(step, str):
-            value = getattr(value, step, None)
-        elif isinstance(value, list | tuple) and -len(value) <= step < len(value):
-            value = value[step]
-        else:
-            return False
-    return type(value) is list
 
 
 def written(name: str, steps: Sequence[int | str]) -> str:

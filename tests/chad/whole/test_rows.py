@@ -67,7 +67,7 @@ def test_reads_behind_the_end_that_count():
 
 def test_cotangents_have_the_sizes_of_the_rows():
     value, back = ENGINE.vjp(scaled, ROWS, 2.0)
-    assert [v.tolist() for v in value] == [[2, 4], [6], [8, 10, 12]]
+    assert value == [[2, 4], [6], [8, 10, 12]]
     rows, a = back([np.ones(2), np.zeros(1), np.array([0.0, 1.0, 0.0])])
     assert [d.tolist() for d in rows] == [[2, 2], [0], [0, 2, 0]] and a == 8
     with pytest.raises(CotangentError, match="value"):
@@ -102,7 +102,7 @@ def test_a_scan_whose_states_differ_in_size_keeps_the_size_of_each():
 
     for program, args in ((last_two, (2.0, 4)), (kept, (2.0,))):
         value, back = ENGINE.vjp(program, *args)
-        assert [row.tolist() for row in value] == program.python(*args)
+        assert value == program.python(*args)
         evaluated, evaluated_back = specification.vjp(program.executable, args)
         ct = [np.arange(1.0, 1.0 + len(row)) for row in value]
         assert back(ct)[0] == pytest.approx(evaluated_back(ct)[0], rel=1e-14)
@@ -157,4 +157,4 @@ def test_tangents_of_no_rows_do_not_say_how_long_values_are():
 
     for tangent in NO_ROWS:
         found = ENGINE.jvp(sums_of_columns, (np.zeros((0, 5000)), 5000), (tangent, None))
-        assert [x.tolist() for x in found] == [[0.0] * 5000] * 2
+        assert found == ([0.0] * 5000, [0.0] * 5000)

@@ -15,6 +15,7 @@ from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
+from tapeengine.chad.values import field_of, is_record, record_of
 from tapeengine.errors import StructureError, UnsupportedError
 
 __all__ = ["Boundary", "NotDense"]
@@ -74,9 +75,9 @@ class Boundary:
                 return whole_number(next(leaves))
             case Bool():
                 return bool(next(leaves))
-            case Product(items, name) if of != UNIT:
+            case Product(items, name, fields) if of != UNIT:
                 made = [self.outward(t, leaves) for t in items]
-                return self.converter.classes[name](*made) if name else tuple(made)
+                return record_of(self.converter.classes[name], fields, made) if name else tuple(made)
             case Array() if rank_of(of):
                 return next(leaves)
         return self.converter.outward(of, self.inside(of, leaves))
@@ -97,7 +98,7 @@ class Boundary:
             case Float() if type(d) is float:
                 next(results)
                 return [d]
-            case Product(items, name_, fields) if of != UNIT and fits(name_, items, d):
+            case Product(items, name_, fields) if of != UNIT and fits(name_, fields, items, d):
                 each = zip(items, parts(name_, fields, items, d), strict=True)
                 return [leaf for t, x in each for leaf in self.cotangent_in(t, x, results, name)]
             case Array() if rank_of(of) and numbers_of(of) == Float():
@@ -122,7 +123,7 @@ class Boundary:
             case Product(items, name, fields):
                 likes = [None] * len(items) if like is None else parts(name, fields, items, like)
                 made = [self.cotangent_out(t, leaves, x) for t, x in zip(items, likes, strict=True)]
-                return self.converter.classes[name](*made) if name else tuple(made)
+                return record_of(self.converter.classes[name], fields, made) if name else tuple(made)
             case Array() if rank_of(of):
                 return shaped(next(leaves), like)
         inside = self.converter.inward(of, like, "an argument")
@@ -150,17 +151,17 @@ def whole_number(x: Any) -> int:
 def parts(name: str, fields: tuple[str, ...], items: tuple[Type, ...], x: Any) -> Any:
     """Give the parts of a tuple or a record."""
     if name:
-        if type(x).__name__ != name:
+        if not is_record(x, name, fields):
             raise NotDense(f"a value that is not a {name}")
-        return [getattr(x, f) for f in fields]
+        return [field_of(x, f) for f in fields]
     if not isinstance(x, tuple) or len(x) != len(items):
         raise NotDense("a value that is not a tuple of the same length")
     return x
 
 
-def fits(name: str, items: tuple[Type, ...], d: Any) -> bool:
+def fits(name: str, fields: tuple[str, ...], items: tuple[Type, ...], d: Any) -> bool:
     """Tell whether a cotangent has the form of a tuple or a record."""
-    return type(d).__name__ == name if name else isinstance(d, tuple) and len(d) == len(items)
+    return is_record(d, name, fields) if name else isinstance(d, tuple) and len(d) == len(items)
 
 
 def array(of: Type, x: Any) -> Any:

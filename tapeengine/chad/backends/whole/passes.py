@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import keyword
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -78,6 +79,10 @@ class Functions:
         self.namespace["registered"] = lambda k, leaves: called_on_arrays(primitives, called[k], leaves)
         self.namespace["each"] = lambda k, leaves: np.asarray(given_by(primitives, called[k], leaves))
         exec(compile(text, "<derivative>", "exec"), self.namespace)
+        made = [f.__code__ for f in self.namespace.values() if getattr(f, "__module__", "") == "whole"]
+        outside = {i.argval for code in made for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
+        if not outside.issubset({*self.namespace, *dir(builtins)}):
+            raise NotWhole("a pass reads what the other one has not kept")
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         """Give a function."""

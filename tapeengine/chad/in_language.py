@@ -1,0 +1,267 @@
+"""Functions of math, numpy and Python, written in the language: a program that calls one of them calls these.
+
+Each takes what the function itself takes, as far as it says, and gives its value to the last bit. Where it cannot, it
+raises an error, and the plain function runs. A parameter that is None is known to be so when a call is read, and so
+are the number of axes of an array and a text; only the branch that they choose is read.
+"""
+
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False, disallow-incomplete-defs=False
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["FUNCTIONS", "WRITTEN", "rounded"]
+
+
+def fsum(xs):
+    """``math.fsum``: the sum, and the sum of its rounding errors while this has none itself."""
+    total = rest = 0.0
+    for x in xs:
+        longer = total + x
+        part = longer - total
+        error = (total - (longer - part)) + (x - part)
+        total = longer
+        longer = rest + error
+        part = longer - rest
+        if (rest - (longer - part)) + (error - part) != 0.0:
+            raise ArithmeticError("the rounding errors have errors")
+        rest = longer
+    return total + rest
+
+
+def product_error(a, b):
+    """The rounding error of ``a * b``: each number in two halves, whose products are exact."""
+    big = 134217729.0 * a
+    high = big - (big - a)
+    big = 134217729.0 * b
+    top = big - (big - b)
+    return ((high * top - a * b) + high * (b - top) + (a - high) * top) + (a - high) * (b - top)
+
+
+def rounded(x, digits):
+    """``round(x, digits)``: to an even last digit only where x is exactly between two."""
+    scale = 10.0**digits
+    scaled = x * scale
+    if digits < 0 or digits > 22 or abs(scaled) > 2.0**51:
+        raise ArithmeticError("the scaled number is not exact")
+    nearest = round(scaled)
+    if scaled - math.floor(scaled) == 0.5:
+        error = product_error(x, scale)
+        if error != 0.0:
+            nearest = math.floor(scaled) + (1 if error > 0.0 else 0)
+    return math.copysign(abs(nearest) / scale, x)
+
+
+def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
+    """``math.isclose``."""
+    if a == b:
+        return True
+    if math.isinf(a) or math.isinf(b):
+        return False
+    difference = abs(b - a)
+    return difference <= abs(rel_tol * b) or difference <= abs(rel_tol * a) or difference <= abs_tol
+
+
+def interp_at(x, xp, fp, left, right):
+    """Interpolate at a number; the place is found by halving."""
+    if x < xp[0]:
+        return fp[0] if left is None else left
+    if x >= xp[-1]:
+        return fp[-1] if right is None or x == xp[-1] else right
+    low, high = 0, len(xp) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if x < xp[middle]:
+            high = middle
+        else:
+            low = middle
+    return (fp[high] - fp[low]) / (xp[high] - xp[low]) * (x - xp[low]) + fp[low]
+
+
+def interp(x, xp, fp, left=None, right=None):
+    """``np.interp``."""
+    if len(xp) != len(fp):
+        raise ValueError("fp and xp are not of the same length.")
+    if np.ndim(x) == 0:
+        return interp_at(x, xp, fp, left, right)
+    return [interp_at(at, xp, fp, left, right) for at in x]
+
+
+def padded(xs, before, after, mode, value):
+    """Pad along the first axis."""
+    n = len(xs)
+    if before < 0 or after < 0:
+        raise ValueError("index can't contain negative values")
+    if mode == "constant":
+        return [value] * before + [x for x in xs] + [value] * after  # noqa: C416
+    if mode == "edge":
+        return [xs[min(max(i, 0), n - 1)] for i in range(-before, n + after)]
+    if mode == "wrap":
+        return [xs[i % n] for i in range(-before, n + after)]
+    if mode == "symmetric":
+        return [xs[min(i % (2 * n), 2 * n - 1 - i % (2 * n))] for i in range(-before, n + after)]
+    if mode == "reflect":
+        last = max(n - 1, 1)
+        return [xs[min(i % (2 * last), 2 * last - i % (2 * last))] for i in range(-before, n + after)]
+    return None
+
+
+def widths(width, axis):
+    """The numbers of elements before and after along an axis."""
+    if np.ndim(width) == 0:
+        return width, width
+    if np.ndim(width) == 1:
+        return width[0], width[-1]
+    return width[axis][0], width[axis][-1]
+
+
+def pad(array, pad_width, mode="constant", constant_values=0.0):
+    """``np.pad`` of vectors and matrices."""
+    before, after = widths(pad_width, 0)
+    if np.ndim(array) == 1:
+        return padded(array, before, after, mode, constant_values)
+    left, right = widths(pad_width, 1)
+    rows = [padded(row, left, right, mode, constant_values) for row in array]
+    return padded(rows, before, after, mode, [constant_values for _ in range(len(array[0]) + left + right)])
+
+
+def lines(a, axis):
+    """The lines of a matrix along an axis."""
+    return np.transpose(a) if axis == 0 or axis == -2 else a
+
+
+def quantile_of(xs, q):
+    """The quantile of a vector, between two of its elements."""
+    if q < 0.0 or q > 1.0:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    ordered = np.sort(xs)
+    at = q * (len(xs) - 1)
+    low = math.floor(at)
+    a, b, t = ordered[low], ordered[min(low + 1, len(xs) - 1)], at - low
+    return b - (b - a) * (1.0 - t) if t >= 0.5 else a + (b - a) * t
+
+
+def quantile(a, q, axis=None):
+    """``np.quantile`` of all elements, or along an axis of a matrix."""
+    if axis is None:
+        return quantile_of(np.ravel(a), q) if np.ndim(q) == 0 else [quantile_of(np.ravel(a), each) for each in q]
+    if axis < -np.ndim(a) or axis >= np.ndim(a):
+        raise ValueError("there is no such axis")
+    return quantile_of(a, q) if np.ndim(a) == 1 else [quantile_of(row, q) for row in lines(a, axis)]
+
+
+def percentile(a, q, axis=None):
+    """``np.percentile``."""
+    return quantile(a, q / 100 if np.ndim(q) == 0 else [each / 100 for each in q], axis)
+
+
+def median_of(xs):
+    """The median of a vector."""
+    ordered = np.sort(xs)
+    half = len(xs) // 2
+    return ordered[half] if len(xs) % 2 == 1 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def median(a, axis=None):
+    """``np.median`` of all elements, or along an axis of a matrix."""
+    if axis is None:
+        return median_of(np.ravel(a))
+    if axis < -np.ndim(a) or axis >= np.ndim(a):
+        raise ValueError("there is no such axis")
+    return median_of(a) if np.ndim(a) == 1 else [median_of(row) for row in lines(a, axis)]
+
+
+def average(a, weights=None):
+    """``np.average`` of a vector."""
+    if weights is None:
+        return np.mean(a)
+    return np.sum(np.array(a) * np.array(weights)) / np.sum(weights)
+
+
+def trapezoid(y, x=None, dx=1.0):
+    """``np.trapezoid`` of a vector."""
+    if x is None:
+        return np.sum([dx * (b + a) / 2.0 for a, b in itertools.pairwise(y)])
+    return np.sum([(x[i + 1] - x[i]) * (y[i + 1] + y[i]) / 2.0 for i in range(len(y) - 1)])
+
+
+def polyval(p, x):
+    """``np.polyval``: Horner's rule."""
+    value = 0.0 * x
+    for c in p:
+        value = value * x + c
+    return value
+
+
+def cross(a, b):
+    """``np.cross`` of vectors in space."""
+    if len(a) != 3 or len(b) != 3:
+        raise ValueError("cross of vectors of other sizes than 3")
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def flip(m):
+    """``np.flip`` of a vector, ``np.flipud``."""
+    return m[::-1]
+
+
+def tile(xs, reps):
+    """``np.tile`` of a vector."""
+    return [x for _ in range(reps) for x in xs]
+
+
+def peak_to_peak(a):
+    """``np.ptp``."""
+    return np.max(a) - np.min(a)
+
+
+def logspace(start, stop, num):
+    """``np.logspace``."""
+    return [10.0**x for x in np.linspace(start, stop, num)]
+
+
+def choose(a, choices):
+    """``np.choose`` of vectors."""
+    for each in choices:
+        if len(each) != len(a):
+            raise ValueError("choices of other sizes than the indices")
+    return [choices[k][i] for i, k in enumerate(a)]
+
+
+def meshgrid(x, y):
+    """``np.meshgrid`` of two vectors."""
+    return [x for _ in y], [[b for _ in x] for b in y]
+
+
+#: What stands for a function of Python's, by its name in the library.
+FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        "math.fsum": fsum,
+        "math.isclose": isclose,
+        "numpy.average": average,
+        "numpy.choose": choose,
+        "numpy.cross": cross,
+        "numpy.flip": flip,
+        "numpy.flipud": flip,
+        "numpy.interp": interp,
+        "numpy.logspace": logspace,
+        "numpy.median": median,
+        "numpy.meshgrid": meshgrid,
+        "numpy.pad": pad,
+        "numpy.percentile": percentile,
+        "numpy.polyval": polyval,
+        "numpy.ptp": peak_to_peak,
+        "numpy.quantile": quantile,
+        "numpy.tile": tile,
+        "numpy.trapezoid": trapezoid,
+        "numpy.trapz": trapezoid,
+    }
+)
+#: All of them.
+WRITTEN = frozenset((*FUNCTIONS.values(), rounded))

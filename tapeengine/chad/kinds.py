@@ -1,0 +1,174 @@
+"""The kinds of values that are arrays in the language: Python's lists and tuples, numpy's arrays.
+
+The text of a program says which kind an expression has (`tapeengine.chad.parse.lists`). A derivative computes with
+arrays; its value gets the kinds that the plain program's value has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy
+
+from tapeengine.chad.types import Array, Product, Type
+
+__all__ = [
+    "ANY",
+    "ARRAY",
+    "NUMBER",
+    "SOME",
+    "Given",
+    "Kind",
+    "ListOf",
+    "Place",
+    "TupleOf",
+    "depends",
+    "list_axes",
+    "of_arrays",
+    "part_at",
+    "with_kinds",
+]
+
+#: A parameter, and the steps to a part of it: positions and names of fields.
+Place = tuple[str, tuple[int | str, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class ListOf:
+    """A list, or a tuple of any length; `element` is what its elements are."""
+
+    element: Kind = None
+    made: type = list
+
+
+@dataclasses.dataclass(frozen=True)
+class TupleOf:
+    """A tuple or record, with the kinds of its items."""
+
+    items: tuple[Kind, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """An argument or a part of one, or a slice of these; with branches, one of several."""
+
+    places: frozenset[Place]
+
+
+#: A numpy array, or a number of one.
+ARRAY = "array"
+#: A number of Python's.
+NUMBER = "number"
+#: One of too many parts of arguments.
+SOME = "some"
+#: Whatever the other assignments of a name say.
+ANY = "any"
+#: None where the text does not say.
+Kind = ListOf | TupleOf | Given | str | None
+
+
+def of_arrays(kind: Kind, of: Type) -> Kind:
+    """Give the part of a kind that says something about a value of a type; None where that holds no arrays.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.types import FLOAT
+    >>> of_arrays(Given(frozenset({("x", ())})), FLOAT), of_arrays(TupleOf((ARRAY, NUMBER)), Product((FLOAT, FLOAT)))
+    (None, None)
+    """
+    match of:
+        case Array(element):
+            return ListOf(of_arrays(kind.element, element), kind.made) if isinstance(kind, ListOf) else kind
+        case Product(items, name, fields):
+            if isinstance(kind, Given):
+                steps = fields if name else range(len(items))
+                kind = TupleOf(tuple(Given(frozenset((n, (*s, k)) for n, s in kind.places)) for k in steps))
+            if isinstance(kind, TupleOf) and len(kind.items) == len(items):
+                found = tuple(map(of_arrays, kind.items, items))
+                return TupleOf(found) if any(k is not None for k in found) else None
+    return None
+
+
+def depends(kind: Kind) -> bool:
+    """Tell whether arguments decide a kind.
+
+    Examples
+    --------
+    >>> depends(ListOf(Given(frozenset({("x", ())})))), depends(ListOf(NUMBER))
+    (True, False)
+    """
+    if isinstance(kind, ListOf):
+        return depends(kind.element)
+    return any(map(depends, kind.items)) if isinstance(kind, TupleOf) else isinstance(kind, Given)
+
+
+def list_axes(kind: Kind, rank: int) -> int | None:
+    """Tell how many outer axes of an array of numbers are lists: none, one or all; None for another answer.
+
+    Examples
+    --------
+    >>> list_axes(ListOf(NUMBER), 1), list_axes(ListOf(ARRAY), 2), list_axes(ListOf(ListOf(), tuple), 2)
+    (1, 1, None)
+    """
+    count = 0
+    while isinstance(kind, ListOf) and count < rank:
+        if kind.made is not list:
+            return None
+        kind, count = kind.element, count + 1
+    return count if count in (0, 1, rank) and not depends(kind) else None
+
+
+def with_kinds(kind: Kind, value: Any, given: dict[str, Any]) -> Any:
+    """Give a value, or a tangent of it, with lists where its kind has them; `given` are the arguments.
+
+    Examples
+    --------
+    >>> with_kinds(TupleOf((ListOf(NUMBER), ARRAY)), (numpy.ones(1), numpy.ones(1)), {})
+    ([1.0], array([1.]))
+    """
+    match kind:
+        case ListOf(element, made) if isinstance(value, numpy.ndarray | list):
+            if isinstance(value, numpy.ndarray) and value.ndim == 1:
+                return made(value.tolist())
+            return made(with_kinds(element, part, given) for part in value)
+        case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):
+            parts = [with_kinds(k, part, given) for k, part in zip(items, value, strict=True)]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            each = zip(dataclasses.fields(value), items, strict=True)
+            return type(value)(*(with_kinds(k, getattr(value, f.name), given) for f, k in each))
+        case TupleOf(items) if isinstance(value, dict):
+            return {key: with_kinds(k, part, given) for (key, part), k in zip(value.items(), items, strict=True)}
+        case Given(places):
+            likes = [part_at(given, *place) for place in places]
+            return as_listed(next((x for x in likes if isinstance(x, list)), None), value)
+    return value
+
+
+def as_listed(like: Any, value: Any) -> Any:
+    """Give an array as a list if another value is one, and its rows if the first row of that is one."""
+    if not isinstance(like, list) or not isinstance(value, numpy.ndarray | list):
+        return value
+    if isinstance(value, numpy.ndarray) and value.ndim == 1:
+        return value.tolist()
+    return [as_listed(like[0] if like else None, part) for part in value]
+
+
+def part_at(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> Any:
+    """Give a part of an argument; None where there is none.
+
+    Examples
+    --------
+    >>> part_at({"x": [1.0]}, "x", ()), part_at({"x": ((1.0,),)}, "x", (0,)), part_at({"x": {"a": 1.0}}, "x", ("a",))
+    ([1.0], (1.0,), 1.0)
+    """
+    value = values.get(name)
+    for step in steps:
+        if isinstance(step, str):
+            value = value.get(step) if isinstance(value, dict) else getattr(value, step, None)
+        elif isinstance(value, list | tuple) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value

@@ -1,0 +1,42 @@
+"""The parameters of Python functions: names, defaults, and parameters by name only as parameters by position."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+__all__ = ["by_position", "defaults_of", "names_of"]
+
+
+def names_of(function: Any) -> tuple[str, ...]:
+    """Give the names of a function's parameters, those by name only last."""
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]  # type: ignore[no-any-return]
+
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    """Give the defaults of a function's parameters.
+
+    Examples
+    --------
+    >>> defaults_of(lambda x, y=1.0, *, k, n=2: x)
+    {'y': 1.0, 'n': 2}
+    """
+    values = function.__defaults__ or ()
+    names = names_of(function)[: function.__code__.co_argcount]
+    return {**dict(zip(names[len(names) - len(values) :], values, strict=True)), **(function.__kwdefaults__ or {})}
+
+
+def by_position(function: Any) -> Any:
+    """Give a function that takes each of its arguments by position, or by name.
+
+    Examples
+    --------
+    >>> by_position(lambda x, *, k: x - k)(3.0, 1.0), by_position(lambda x, /: x)(x=1.0)
+    (2.0, 1.0)
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or not (code.co_kwonlyargcount or code.co_posonlyargcount):
+        return function
+    code = code.replace(co_argcount=len(names_of(function)), co_kwonlyargcount=0, co_posonlyargcount=0)
+    return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
