@@ -244,6 +244,8 @@ def logspace(
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Return a geometric progression; see `numpy.geomspace`."""
     start, stop = (np.astype(x, numpy.result_type(dtype_of(x), float)) for x in map(np.asarray, (start, stop)))
+    if np.any(np.equal(start, 0)) or np.any(np.equal(stop, 0)):
+        raise ValueError("Geometric sequence cannot include zero")
     sign = np.sign(start)
     first, last = start / sign, stop / sign
     value = logspace(np.log10(first), np.log10(last), num, endpoint)
