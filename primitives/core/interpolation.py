@@ -207,7 +207,7 @@ def linspace(
     >>> linspace(0.0, 1.0, 3)
     array([0. , 0.5, 1. ])
     """
-    start, stop, num = as_array(start), as_array(stop), operator.index(num)
+    start, stop, num, axis = as_array(start), as_array(stop), operator.index(num), operator.index(axis)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     intervals = num - 1 if endpoint else num
