@@ -153,12 +153,12 @@ WHOLES = (
 #: Forms of the traced array x.
 TRACED = (
     *("x", "x", "x", "x", "x.ravel()[:3]", "x[::-1]", "x[:0]", "x[..., :0]", "x[None]", "x[..., None]", "x.T"),
-    *("x.astype('f4')", "x + 0j", "x * 1j + x", "x.ravel()[0]", "x.ravel()[1].reshape(())", "x[..., 0]", "x[0]"),
+    *("x.astype('f4')", "(x + 0j)", "(x * 1j + x)", "x.ravel()[0]", "x.ravel()[1].reshape(())", "x[..., 0]", "x[0]"),
     *("list(x)", "[v for v in x.ravel()]", "[list(x.ravel()[:2]), [1.0, 2.0]]", "[x, x]", "tuple(x.ravel())"),
     *("np.broadcast_to(x.ravel()[0], (3,))", "x.astype('f2')", "x.astype('>f8')", "x.astype(numpy.longdouble)"),
-    *("numpy.array([1.0, 2.0, 3.0])", "np.reshape(x.ravel()[:2], (2, 1, 1))", "x * 0.0", "x * numpy.inf", "-x"),
+    *("numpy.array([1.0, 2.0, 3.0])", "np.reshape(x.ravel()[:2], (2, 1, 1))", "(x * 0.0)", "(x * numpy.inf)", "(-x)"),
     *("np.asfortranarray(x)", "x[...]", "x.real", "x.imag", "[x.ravel()[0], None]"),
-    *("[x.ravel()[0], HasArray(1.0)]", "[x.ravel()[0], 1j]", "x.ravel()[0] * 1"),
+    *("[x.ravel()[0], HasArray(1.0)]", "[x.ravel()[0], 1j]", "(x.ravel()[0] * 1)"),
 )
 PRIMALS = (
     *("numpy.array([0.43, 1.7, 0.8])", "numpy.array([[2.1, 0.3, 0.2], [0.43, 1.9, 0.6], [0.5, 0.7, 2.3]])", "1.3"),

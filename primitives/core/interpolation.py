@@ -207,7 +207,7 @@ def linspace(
     >>> linspace(0.0, 1.0, 3)
     array([0. , 0.5, 1. ])
     """
-    start, stop, num = as_array(start), as_array(stop), operator.index(num)
+    start, stop, num, axis = as_array(start), as_array(stop), operator.index(num), operator.index(axis)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     intervals = num - 1 if endpoint else num
@@ -244,6 +244,8 @@ def logspace(
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Return a geometric progression; see `numpy.geomspace`."""
     start, stop = (np.astype(x, numpy.result_type(dtype_of(x), float)) for x in map(np.asarray, (start, stop)))
+    if np.any(np.equal(start, 0)) or np.any(np.equal(stop, 0)):
+        raise ValueError("Geometric sequence cannot include zero")
     sign = np.sign(start)
     first, last = start / sign, stop / sign
     value = logspace(np.log10(first), np.log10(last), num, endpoint)

@@ -370,7 +370,7 @@ LSTSQ = Primitive(
 def in_one_precision(a: Any, b: Any) -> tuple[Any, Any]:
     """Return two arrays in the dtype in which LAPACK computes with both."""
     common = numpy.result_type(dtype_of(a), dtype_of(b))
-    return tuple(x if dtype_of(x) == common else np.astype(x, common) for x in (a, b))  # type: ignore[return-value]
+    return tuple(x if dtype_of(x) == common else np.astype(x, common) for x in (a, b))
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:

@@ -55,7 +55,7 @@ UNREAD = {"casting", "order", "subok"}
 #: The classes of an option `keepdims` that numpy takes for what it is; it converts or refuses others.
 FLAGS = {bool, int, type(numpy._NoValue)}
 #: The ufuncs of the operator ** for Python's exponents.
-POWERS = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
+POWERS: dict[Any, Any] = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
 #: The classes of operands that rules take as they are.
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.

@@ -376,6 +376,8 @@ cdef object part_of(Array a, str name):
             break
         base = (<Array> base).storage.base
     part = viewed(whole, getattr(whole.current(), name))
+    if part is None:
+        raise UnsupportedError(f"parts of {a.dtype} arrays are not differentiated: convert them with astype(complex)")
     return read_number(part) if a.storage.number else part
 
 

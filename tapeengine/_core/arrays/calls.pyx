@@ -386,7 +386,7 @@ cdef tuple wrapped_parts(Head *h, object out):
         parts = [p[0] for p in pairs]
         cls = type(out)
         return (cls(parts) if cls is tuple or cls is list else cls(*parts)), (cls, [p[1] for p in pairs])
-    if holds_objects(out) or is_foreign(out) or (isinstance(out, (array_class, numpy.generic)) and out.dtype.kind == "V"):
+    if holds_objects(out) or is_foreign(out) or numpy.asarray(out).dtype.kind == "V":
         raise ABOVE.no_place_for_derivatives(out)
     return out, None
 
