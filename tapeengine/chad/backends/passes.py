@@ -17,7 +17,7 @@ from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum, is_discrete
 
-__all__ = ["Pass", "Passes", "of_references", "of_tangent", "of_values", "reverse_pair"]
+__all__ = ["Pass", "Passes", "of_leaves", "of_references", "of_tangent", "of_values", "reverse_pair"]
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,17 @@ def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
     if any(linear(p.type) not in (None, x.type) for p, x in zip(forward.params, found, strict=True)):
         raise NotAssembled("a cotangent with references to rows, of an array without")
     return found
+
+
+def of_leaves(lowered: Lowered) -> Passes | None:
+    """Give the passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
+    pair = reverse_pair(lowered)
+    try:
+        params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
+        results = tuple(leaf(x.type) for x in pair[0].results)
+    except NotAssembled:
+        return None
+    return Passes(lowered.program, pair, params, Form("tuple", items=results), Form("tuple", items=cotangents))
 
 
 def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes | None:

@@ -9,7 +9,7 @@ from tapeengine.chad.backends.llvm.compile import compiled
 from tapeengine.chad.backends.llvm.module import module
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.native import native
-from tapeengine.chad.backends.passes import Pass, Passes, reverse_pair
+from tapeengine.chad.backends.passes import Pass, of_leaves
 from tapeengine.chad.intermediate.statements import WHOLE, ArrayOf, Const, Function
 
 KINDS = {"real": float, "whole": int, "truth": bool}
@@ -23,17 +23,11 @@ def given(leaves, params):
     ]
 
 
-def of_leaves(lowered):
-    """The passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
-    pair = reverse_pair(lowered)
-    params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
-    results = tuple(leaf(x.type) for x in pair[0].results)
-    return Passes(lowered.program, pair, params, Form("tuple", items=results), Form("tuple", items=cotangents))
-
-
 def by_llvm(lowered):
     """Both passes as native code."""
     passes = of_leaves(lowered)
+    if passes is None:
+        raise NotAssembled("references")
     text, entries = module(lowered.program, passes.pair)
     made = compiled(text)
     return passes.native(*(code(e, made) for e in entries))
@@ -41,9 +35,10 @@ def by_llvm(lowered):
 
 def by_machine(lowered):
     """Both passes on the register machine."""
-    made = native(of_leaves(lowered))
+    passes = of_leaves(lowered)
+    made = None if passes is None else native(passes)
     if made is None:
-        raise NotAssembled("calls")
+        raise NotAssembled("references or calls")
     return made
 
 

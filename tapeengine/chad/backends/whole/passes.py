@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, owned
+from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, owned
 from tapeengine._core.programs.native import leaves as plain_leaves
 from tapeengine._core.programs.poles import is_finite
-from tapeengine.chad.backends.forms import Forms
+from tapeengine.chad.backends.native import native
+from tapeengine.chad.backends.passes import of_leaves
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense
 from tapeengine.chad.backends.whole.control import WRITE, fields
@@ -235,9 +236,10 @@ class WholePasses:
         self.made = attempted([functions["forward"], functions["reverse"]], primitives)
         self.text = self.made.text
         self.forward, self.reverse = self.made["forward"], self.made["reverse"]
-        forms, types = Forms({}), [p.of for p in definition.params]
-        is_plain = all(isinstance(numbers_of(of), Float | Int | Bool) and forms.has(of) for of in types)
-        self.forms = tuple(map(forms, types)) if types and is_plain else None
+        leaves = of_leaves(lowered)
+        self.few = None if leaves is None else native(leaves, is_few=True)
+        is_plain = all(isinstance(numbers_of(p.of), Float | Int | Bool) for p in definition.params)
+        self.forms = leaves.params if leaves is not None and leaves.params and is_plain else None
         self.discrete = [is_discrete(p.of) for p in definition.params]
         self.functions, self.primitives = (functions["forward"], functions["reverse"]), primitives
         self.many: dict[tuple[int, ...], Functions | None] = {}
@@ -334,7 +336,8 @@ class WholePasses:
         leaves = leaves_in(self.boundary, self.definition, primals) if plain is None else plain
         if leaves is None:
             return None
-        made = self.of_many(leaves, may_be_infinite)
+        made = None if may_be_infinite else self.of_few(leaves)
+        made = made or self.of_many(leaves, may_be_infinite)
         if made is None:
             return None
         results, kept, reverse = made
@@ -359,6 +362,24 @@ class WholePasses:
             return tuple([self.boundary.cotangent_out(p.of, gave, x) for p, x in each])
 
         return value, back
+
+    def of_few(self, leaves: list[Any]) -> Ran | None:
+        """Run the program on the register machine if there are few numbers; otherwise, or if it cannot, None."""
+        if self.few is None or not is_few(leaves):
+            return None
+        try:
+            made = self.few.vjp(*leaves)
+        except ZeroDivisionError:
+            return None
+        if made is None or not all(map(is_finite, made[0])):
+            return None
+        results, back = made
+
+        def reverse(given: list[Any]) -> list[Any] | None:
+            found = back(tuple(given))
+            return None if found is None else [x for x in found if x is not None]
+
+        return results, (), reverse
 
     def of_many(self, leaves: list[Any], may_be_infinite: bool) -> Ran | None:
         """Run the forward pass as whole-array operations; None if Python may raise an error.
@@ -393,6 +414,11 @@ class WholePasses:
 
 #: The result of a forward pass: its results, its kept values, and the reverse pass.
 Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
+
+
+def is_few(leaves: Sequence[Any]) -> bool:
+    """Tell whether each leaf has few numbers."""
+    return all(x.size <= FEW_NUMBERS for x in leaves if type(x) is np.ndarray)
 
 
 class WholeTangent:
