@@ -30,7 +30,7 @@ LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-
 VECTORS = "block elementwise machine poles rows scalar second sums sweep trace".split()
 HOT = "accumulation indexing interleave records tape".split()
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-O2"] for name in HOT}
-COMPILE = {"release": ["-g0", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
+COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
 
