@@ -25,7 +25,7 @@ class OfEnded:
         """Call a function of numpy."""
         return function(*replaced(constant_of, args), **replaced(constant_of, dict(options)))
 
-    def of_numbers(self, ufunc: Any, x: Any, y: Any) -> Any:
+    def operator(self, ufunc: Any, x: Any, y: Any) -> Any:
         """Call a ufunc of two numbers."""
         return self.function(ufunc, (x, y), {})
 
