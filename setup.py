@@ -21,18 +21,15 @@ SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wrapa
 FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
-# The wheel is compressed as a whole: strings that are compressed before are longer there.
-MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), ("CYTHON_COMPRESS_STRINGS", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine. Debug information,
 # symbols and unwind tables would be five sixths of the wheel; vectors pay where loops are, -O2 in the hottest modules.
-WINDOWS = ["/O2", "/fp:precise"]
-UNIX, TSAN = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"], ["-fsanitize=thread"]
+WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
+UNIX = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-DCYTHON_COMPRESS_STRINGS=0"]  # a wheel does
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
 VECTORS = "block elementwise machine poles rows scalar second sums sweep trace".split()
-HOT = "accumulation indexing interleave records tape".split()
-SHORT = ["-Os", "-fno-tree-ch", "-fno-tree-dominator-opts"] if GCC else ["-Os"]
-LEVELS = dict.fromkeys(VECTORS, LOOPS) | {name: ["-O2"] for name in HOT}
+SHORT = ["-Os", "-fno-tree-ch", "-fno-tree-dominator-opts", "-fno-schedule-insns2"] if GCC else ["-Os"]
+LEVELS = dict.fromkeys(VECTORS, LOOPS) | dict.fromkeys("accumulation indexing interleave records tape".split(), ["-O2"])
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
@@ -49,7 +46,7 @@ extensions = [
         [str(path)],
         include_dirs=[*ROOMS, numpy.get_include()],
         depends=generator["headers_of"](path),
-        define_macros=[*MACROS, *(TRACE if mode == "trace" else [])],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
         extra_compile_args=[*UNIX, *level, *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
