@@ -29,7 +29,7 @@ GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
 VECTORS = "block elementwise machine poles rows scalar second sums sweep trace".split()
 SHORT = ["-Os", "-fno-tree-ch", "-fno-tree-dominator-opts", "-fno-schedule-insns2"] if GCC else ["-Os"]
-LEVELS = dict.fromkeys(VECTORS, LOOPS) | dict.fromkeys("accumulation indexing interleave records tape".split(), ["-O2"])
+LEVELS = dict.fromkeys(VECTORS, LOOPS) | {n: ["-O2"] for n in "accumulation indexing interleave records tape".split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
