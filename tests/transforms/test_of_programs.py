@@ -58,11 +58,6 @@ LOSS, D_LOSS = (W, XS, YS, 2), (DW, DXS, DYS, None)
 STATE = State(0.4, 1, -0.3)
 
 
-def stacked(w: Any, x: Any) -> Any:
-    """`waves` with a result as plain numpy gives it."""
-    return tnp.stack(waves(w, x))
-
-
 #: For each transform the program, and the call for the program and for its plain function.
 TRANSFORMS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
     "grad": (loss, lambda f: te.grad(f)(*LOSS)),
@@ -83,7 +78,7 @@ TRANSFORMS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
     "hvp": (loss, lambda f: te.hvp(f, LOSS, D_LOSS)),
     "vhp": (loss, lambda f: te.vhp(f, LOSS, D_LOSS)),
     "linearize": (waves, lambda f: te.linearize(f, W, 2.0)[1](DW, 1.0)),
-    "linearize, transposed": (waves, lambda f: te.linearize(f, W, 2.0)[1].T(DW)),
+    "linearize, transposed": (waves, lambda f: te.linearize(f, W, 2.0)[1].T(list(DW))),
     "linearize, as a matrix": (waves, lambda f: te.linearize(f, W, 2.0)[1].matrix()),
     "a gradient of a gradient": (loss, lambda f: te.grad(lambda w: tnp.sum(te.grad(f)(w, XS, YS, 2) * DW))(W)),
     "a gradient of a jvp": (root, lambda f: te.grad(lambda x: te.jvp(f, (x, 2.0), (1.0, 0.5))[1])(1.5)),
@@ -92,7 +87,7 @@ TRANSFORMS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
     "a part of a Hessian": (loss, lambda f: te.hessian(lambda w: f(w * w, XS, YS, 2) * w[0])(W)),
     "steps of a record": (step, lambda f: te.grad(lambda k: f(f(STATE, k), k * k).velocity)(2.0)),
     "checkpoint": (loss, lambda f: te.grad(lambda w: te.checkpoint(f)(w * w, XS, YS, 2) * w[0])(W)),
-    "fork_map": (waves, lambda f: te.grad(lambda w: tnp.sum(sum(te.fork_map(lambda t: f(w * t, t), [1.0, 2.0]))))(W)),
+    "fork_map": (waves, lambda f: te.grad(lambda w: sum(map(sum, te.fork_map(lambda t: f(w * t, t), [1.0, 2.0]))))(W)),
     "tape": (loss, lambda f: te.tape(f, *LOSS).value),
 }
 
@@ -123,7 +118,7 @@ def test_python_is_never_called(name: str) -> None:
     program, calls = counted(function)
     found = transform(program)
     assert calls == []
-    expected = transform(stacked if function is waves else function)
+    expected = transform(function)
     a, b = np.concatenate(leaves(found)), np.concatenate(leaves(expected))
     np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
 
