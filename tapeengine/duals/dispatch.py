@@ -166,7 +166,7 @@ class Rules:
                 return getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
             ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
         called = ufunc if method == "__call__" else getattr(ufunc, method)
-        plain = partial(numpys, called, inputs, options)
+        plain = partial(numpys, called, inputs, unmasked(ufunc, options))
         is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
         expected = None if is_read else plain()
         result, out, where = self.computed(ufunc, method, inputs, dict(options))
@@ -273,6 +273,13 @@ class Rules:
         mask = numpy.broadcast_to(where, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
+
+
+def unmasked(ufunc: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options with which numpy may compute values: SciPy's loops write beyond their arrays under a mask (1.17)."""
+    if getattr(numpy, ufunc.__name__, None) is ufunc:
+        return options
+    return {name: value for name, value in options.items() if name != "where"}
 
 
 @functools.cache
