@@ -27,7 +27,7 @@ WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 UNIX = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-DCYTHON_COMPRESS_STRINGS=0"]  # a wheel does
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
-VECTORS = "block elementwise machine poles rows scalar second sums sweep trace".split()
+VECTORS = "block elementwise forward machine poles products rows scalar second sums sweep trace".split()
 SHORT = ["-Os", "-fno-tree-ch", "-fno-tree-dominator-opts", "-fno-schedule-insns2"] if GCC else ["-Os"]
 LEVELS = dict.fromkeys(VECTORS, LOOPS) | {n: ["-O2"] for n in "accumulation indexing interleave records tape".split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
