@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from types import FunctionType
+from functools import partial
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,13 +41,24 @@ class OfScalars:
         """Record whether a function's tape held scalars only."""
         key = kind_of(f)
         if of_scalars and key not in self._known:
-            self._known[key] = weakref.ref(getattr(f, "__code__", f), lambda ref: self._known.pop(key, None))
+            self._known[key] = weakref.ref(code_of(f) or f, lambda ref: self._known.pop(key, None))
         elif not of_scalars:
             self._known.pop(key, None)
 
 
+def code_of(f: Any) -> Any:
+    """The code that a function, a method of one or a partial call of one runs; None for other callables."""
+    if type(f) is partial:
+        return code_of(f.func)
+    return code_of(f.__func__) if type(f) is MethodType else f.__code__ if type(f) is FunctionType else None
+
+
 def kind_of(f: Any) -> tuple[Any, ...]:
     """The code of a function and the kinds of what it captures and of its defaults; other callables stand alone."""
+    if type(f) is partial:
+        return (*kind_of(f.func), *map(type, f.args), *f.keywords, *map(type, f.keywords.values()))
+    if type(f) is MethodType:
+        return (*kind_of(f.__func__), type(f.__self__))
     if type(f) is not FunctionType:
         return (id(f),)
     return id(f.__code__), *map(captured_kind, f.__closure__ or ()), *map(type, f.__defaults__ or ())
@@ -102,7 +114,7 @@ def _gradient(
             is_twice = linear.is_twice(backpropagator)
             if is_twice:
                 tapes.append(backpropagator)
-            if type(f) is FunctionType:
+            if code_of(f) is not None:
                 engine.of_scalars.note(f, is_twice)
             if is_twice and is_outermost and first is None:
                 return 0.0

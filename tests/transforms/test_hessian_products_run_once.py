@@ -97,3 +97,18 @@ def test_a_fresh_function_of_code_that_has_run_is_known() -> None:
     engine.hvp(power(2.0), (0.7,), (1.0,))
     assert power(3.0) in engine.of_scalars and power(np.ones(2)) not in engine.of_scalars
     assert not np.isnan(engine.hvp(power(np.ones(2)), (0.7,), (1.0,))) and power(3.0) in engine.of_scalars
+
+
+class Powers:
+    def method(self, x, k=2.0):
+        return of_scalars(x, k)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [lambda k: partial(Powers().method, k=k), lambda k: partial(of_scalars, k=k), lambda k: partial(Powers.method, k)],
+)
+def test_a_partial_call_and_a_method_are_known_by_what_they_run(made) -> None:
+    engine, k = te.Engine(), Powers() if made(2.0).func is Powers.method else 2.0
+    engine.hvp(made(k), (0.7,), (1.0,))
+    assert made(k) in engine.of_scalars and made(3) not in engine.of_scalars

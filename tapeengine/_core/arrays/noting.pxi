@@ -46,13 +46,13 @@ cdef object copied_once(Head *h, object x):
 
 cdef object alike(ndarray x):
     """A copy with the memory layout of x, on which the last bits of some functions depend."""
+    cdef Extent e = extent(x)
     cdef ndarray memory
     if dense(x) or PyArray_SIZE(x) == 0 or x.dtype.hasobject:
         return PyArray_NewCopy(x, NPY_KEEPORDER)
-    first, last = byte_bounds(x)
-    memory = numpy.empty(last - first, numpy.uint8)
-    memcpy(PyArray_DATA(memory), <void *> <size_t> first, last - first)
-    return array_class((<object> x).shape, x.dtype, memory, <size_t> PyArray_DATA(x) - first, (<object> x).strides)
+    memory = numpy.empty(e.last - e.first, numpy.uint8)
+    memcpy(PyArray_DATA(memory), e.first, e.last - e.first)
+    return array_class((<object> x).shape, x.dtype, memory, <char *> PyArray_DATA(x) - e.first, (<object> x).strides)
 
 
 cdef int note(Head *h, uint32_t at, tuple what) except -1:

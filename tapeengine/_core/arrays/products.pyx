@@ -1,6 +1,7 @@
 """Matrix-vector and dot products on float64 arrays: values by BLAS, cotangents added directly into buffers."""
 
 from libc.stdint cimport uint32_t
+from libc.string cimport memset
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
@@ -49,8 +50,7 @@ cdef class ProductRecord(ArrayRecord):
         if self.left is not None:
             self.add_outer(r, ct)
         if self.right is not None:
-            part = numpy.dot(ct, self.left_values)
-            r.add(self.right, times(ct, self.left_values) if has_nan(part) else part)
+            r.add(self.right, product_of(ct, self.left_values))
         r.drop(self.result.storage)
         return 0
 
@@ -144,12 +144,16 @@ cdef class ProductRecord(ArrayRecord):
         x = <double *> PyArray_DATA(<ndarray> self.right_values)
         for i in range(rows):
             f = c[i]
-            if first:
+            if f == 0.0:    # adds nothing, whatever the vector holds
+                if first:
+                    memset(acc, 0, columns * sizeof(double))
+            elif first:
                 for j in range(columns):
-                    acc[i * columns + j] = f * x[j] if f != 0.0 else 0.0
-            elif f != 0.0:
+                    acc[j] = f * x[j]
+            else:
                 for j in range(columns):
-                    acc[i * columns + j] += f * x[j]
+                    acc[j] += f * x[j]
+            acc += columns
         return 0
 
 
@@ -201,6 +205,12 @@ cdef bint has_nan(object values):
         if x[k] != x[k]:
             return True
     return False
+
+
+cdef object product_of(object cotangent, object values):
+    """cotangent @ values; by `times`, which is slower, only where zeros of the cotangent may have met infinities."""
+    found = numpy.dot(cotangent, values)
+    return times(cotangent, values) if has_nan(found) else found
 
 
 cdef object scaled(object cotangents, object values):

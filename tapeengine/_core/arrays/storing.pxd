@@ -5,11 +5,17 @@ from tapeengine._core.arrays.array cimport Array, Storage
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.tape cimport Head, tape_of
 
+# The memory that the elements of an array lie in.
+ctypedef struct Extent:
+    char *first
+    char *last      # after the last element
+
 cdef ndarray plain(object value)
 cpdef object numbers_of(object x)
 cpdef object constant_of(object x)
 cdef Head *head_of_array(Array a) except NULL
 cdef bint dense(ndarray value) noexcept
+cdef Extent extent(ndarray value) noexcept
 cdef ndarray native(ndarray value)
 cdef Array new_array(Head *h, object value, bint active)
 cdef Array ended_copy(Array a, object value)

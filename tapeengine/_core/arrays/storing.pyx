@@ -25,7 +25,6 @@ from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, innermost_he
 import warnings
 
 import numpy
-from numpy.lib.array_utils import byte_bounds
 
 from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.arrays.reports import errors_stop
@@ -74,6 +73,25 @@ cdef bint dense(ndarray value) noexcept:
     return step == PyArray_SIZE(value) * PyArray_ITEMSIZE(value)
 
 
+cdef Extent extent(ndarray value) noexcept:
+    """The addresses of an array's first element and after its last one, in the order of memory."""
+    cdef Extent e
+    cdef char *data = <char *> PyArray_DATA(value)
+    cdef Py_ssize_t reach
+    cdef int axis
+    e.first, e.last = data, data + PyArray_ITEMSIZE(value)
+    if PyArray_SIZE(value) == 0:
+        e.last = data
+        return e
+    for axis in range(PyArray_NDIM(value)):
+        reach = (PyArray_DIMS(value)[axis] - 1) * PyArray_STRIDES(value)[axis]
+        if reach < 0:
+            e.first += reach
+        else:
+            e.last += reach
+    return e
+
+
 cdef ndarray native(ndarray value):
     """Values that C code reads: in the machine's byte order and at aligned addresses."""
     return value if PyArray_ISBEHAVED_RO(value) else (<object> value).astype(value.dtype.newbyteorder("="))
@@ -82,11 +100,23 @@ cdef ndarray native(ndarray value):
 cdef Array new_array(Head *h, object value, bint active):
     """A traced array with its own storage around newly computed values."""
     cdef ndarray numbers = plain(value)
-    cdef Storage s = Storage.__new__(Storage)
+    cdef Storage s
     if type(value) is Array:
         tape_of(h).note_outer((<Array> value).storage.tag)
     if not PyArray_ISBEHAVED_RO(numbers):
-        value = numbers = native(numbers)
+        value = native(numbers)
+    s = storage_of(value, h.tag)
+    s.active = active
+    s.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(numbers))
+    if not active and is_recording(h):
+        note(h, h.count, (MADE, s.index, alike(plain(s.base))))
+    return array_over(s, s.base, 0)
+
+
+cdef Storage storage_of(object value, uint32_t tag):
+    """A storage of values in the machine's byte order; those with gaps in their memory are copied."""
+    cdef Storage s = Storage.__new__(Storage)
+    cdef ndarray numbers = plain(value)
     if not dense(numbers):
         value = value.copy("K")
         numbers = plain(value)
@@ -94,26 +124,14 @@ cdef Array new_array(Head *h, object value, bint active):
     s.data = <char *> PyArray_DATA(numbers)
     s.size = PyArray_SIZE(numbers)
     s.type = PyArray_TYPE(numbers)
-    s.tag = h.tag
-    s.active = active
-    s.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(numbers))
-    if not active and is_recording(h):
-        note(h, h.count, (MADE, s.index, alike(numbers)))
-    return array_over(s, value, 0)
+    s.tag = tag
+    return s
 
 
 cdef Array ended_copy(Array a, object value):
     """A copy of a constant whose trace has ended, where no other trace is live."""
-    cdef ndarray numbers = <ndarray?> value
-    cdef Storage s = Storage.__new__(Storage)
-    if not dense(numbers):
-        value = numbers = value.copy("K")
-    s.base = value
-    s.data = <char *> PyArray_DATA(numbers)
-    s.size = PyArray_SIZE(numbers)
-    s.type = PyArray_TYPE(numbers)
-    s.tag = a.storage.tag
-    return array_over(s, value, 0)
+    cdef Storage s = storage_of(value, a.storage.tag)
+    return array_over(s, s.base, 0)
 
 
 cdef Array array_over(Storage s, object value, Py_ssize_t offset):

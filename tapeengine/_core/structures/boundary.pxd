@@ -13,7 +13,7 @@ cdef class Inputs(Walk):
     cdef Tape tape
     cdef object array_seen  # the first array among the primals, until there is a second one
     cdef Array array_made   # its traced array
-    cdef list arrays        # all arrays: [(first address, address after the last, values, traced array)]
+    cdef list arrays        # all arrays: [(first address, address after the last, index, values, traced array)]
     cdef list late          # complex scalars and the arrays from which they are read
     cdef Dual dual(self, double value)
     cdef object array(self, object value)

@@ -16,15 +16,12 @@ from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
-    constant_of, dense, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot,
+    Extent, constant_of, dense, extent, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot,
     view_by,
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
 
-from operator import itemgetter
-
 import numpy
-from numpy.lib.array_utils import byte_bounds
 
 from tapeengine.errors import StructureError, TraceError
 
@@ -92,10 +89,11 @@ cdef tuple with_gaps(object values):
     return flat, numpy.ndarray(values.shape, values.dtype, flat, start, strides)
 
 
-cdef tuple extent(object value, Array made):
-    """The first address of an array's memory, the address after the last, its values, and the traced array."""
-    values = plain(value) if type(value) is Array else numpy.asarray(value)
-    return (*byte_bounds(values), values, made)
+cdef tuple place(object value, Array made):
+    """The first address of an array's memory, the address after the last, its number among the inputs, values and dual."""
+    cdef ndarray values = plain(value) if type(value) is Array else numpy.asarray(value)
+    cdef Extent e = extent(values)
+    return <size_t> e.first, <size_t> e.last, made.storage.index, values, made
 
 
 cdef int protect_shared(list arrays) except -1:
@@ -105,12 +103,12 @@ cdef int protect_shared(list arrays) except -1:
     own storage. Reading them is allowed.
     """
     cdef Py_ssize_t i, j
-    arrays = sorted(arrays, key=itemgetter(0, 1))
+    arrays.sort()
     for i in range(len(arrays)):
         j = i + 1
         while j < len(arrays) and arrays[j][0] < arrays[i][1]:
-            if overlap(arrays[i][2], arrays[j][2]):
-                (<Array> arrays[i][3]).storage.shared = (<Array> arrays[j][3]).storage.shared = True
+            if overlap(arrays[i][3], arrays[j][3]):
+                (<Array> arrays[i][4]).storage.shared = (<Array> arrays[j][4]).storage.shared = True
             j += 1
     return 0
 
@@ -244,8 +242,8 @@ cdef class Inputs(Walk):
             self.array_seen, self.array_made = value, a
         else:
             if self.arrays is None:
-                self.arrays = [extent(self.array_seen, self.array_made)]
-            self.arrays.append(extent(value, a))
+                self.arrays = [place(self.array_seen, self.array_made)]
+            self.arrays.append(place(value, a))
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
         return a

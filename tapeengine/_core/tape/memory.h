@@ -48,30 +48,4 @@ static inline void te_free(void *data) {
     free(((char **)data)[-1]);
 }
 
-/* One step of a digest: every bit of the word changes it, and no later word takes the change back. */
-static inline uint64_t te_mixed(uint64_t lane, uint64_t word) {
-    lane = (lane ^ word) * 0x9E3779B97F4A7C15u;
-    return lane ^ lane >> 29;
-}
-
-/* A digest of a block of memory. Four independent lanes make it nearly as fast as reading the block. */
-static inline uint64_t te_digest(const void *data, size_t bytes) {
-    const char *at = (const char *)data;
-    uint64_t word[4], a = 1, b = 2, c = 3, d = bytes;
-    for (; bytes; at += sizeof(word), bytes -= sizeof(word)) {
-        if (bytes < sizeof(word)) {
-            memset(word, 0, sizeof(word));
-            memcpy(word, at, bytes);
-            bytes = sizeof(word);
-        } else {
-            memcpy(word, at, sizeof(word));
-        }
-        a = te_mixed(a, word[0]);
-        b = te_mixed(b, word[1]);
-        c = te_mixed(c, word[2]);
-        d = te_mixed(d, word[3]);
-    }
-    return te_mixed(te_mixed(te_mixed(a, b), c), d);
-}
-
 #endif

@@ -17,6 +17,8 @@ from tapeengine.errors import TapeLimitError, TraceError
 cdef extern from "memory.h":
     void *te_zeros(size_t count, size_t size)
     void te_free(void *data)
+
+cdef extern from "digest.h":
     uint64_t te_digest(const void *data, size_t bytes) nogil
 
 cdef enum:
