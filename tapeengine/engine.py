@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeengine._core.programs.native import enter
+from tapeengine._core.programs.replay import Replays
 from tapeengine._core.sweeps import inspection, trace
 from tapeengine.duals.dispatch import Rules
 from tapeengine.duals.labelled import LABELLED
 from tapeengine.errors import UnsupportedError
-from tapeengine.html import table
-from tapeengine.sparse import matrices
-from tapeengine.sparse.dependencies import Dependencies
-from tapeengine.sparse.monoids import Monoid
-from tapeengine.sparse.resolve import backpropagated
-from tapeengine.staged.batch import Batched
-from tapeengine.staged.program import Staged, load_staged
 from tapeengine.structure import Structures, of_object
-from tapeengine.transforms import checkpointing, gradients, iteration, jacobians, programs, second_order
+from tapeengine.transforms import gradients, jacobians, programs, second_order
 from tapeengine.transforms import tangents as tangents_module
 from tapeengine.transforms.arguments import Argnums
 from tapeengine.transforms.array_copies import ArrayCopies
-from tapeengine.transforms.custom_rules import CustomFunction
 from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
 from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.parallel import Parallel
 from tapeengine.transforms.progress import Progress
-from tapeengine.transforms.tape_view import TapeView, view_tape
+
+if TYPE_CHECKING:
+    from tapeengine.sparse.dependencies import Dependencies
+    from tapeengine.sparse.monoids import Monoid
+    from tapeengine.staged.batch import Batched
+    from tapeengine.staged.program import Staged
+    from tapeengine.transforms.custom_rules import CustomFunction
+    from tapeengine.transforms.tape_view import TapeView
 
 __all__ = ["Engine"]
 
@@ -84,6 +84,8 @@ class Engine(Parallel):
         self.registry = loaded.configure(self)
 
     def _repr_html_(self) -> str:
+        from tapeengine.html import table
+
         brought = [(str(c.origin), len(c.primitives), len(c.numpy_rules), "ok") for c in self.registry.contributions]
         failed = [(str(failure.origin), "", "", failure.error) for failure in self.registry.failures]
         plugins = table("Engine: plugins", ("plugin", "primitives", "rules", "state"), [*brought, *failed])
@@ -119,7 +121,7 @@ class Engine(Parallel):
         StructureError
             If a primal or the value has a leaf that the engine does not know.
         """
-        if isinstance(program, Staged):
+        if isinstance(program, Replays):
             replayed = program.vjp_at_once(self, primals, keywords)
             return program.called_vjp(self, primals, keywords) if replayed is None else replayed
         entered = enter(program, primals, keywords)
@@ -367,6 +369,8 @@ class Engine(Parallel):
         array([[1, 0, 1],
                [0, 1, 0]])
         """
+        from tapeengine.sparse import matrices
+
         return matrices.dependencies(self, f, *primals)
 
     def sparse_jacobian(self, f: Callable[..., Any], argnums: Argnums = 0, pattern: Any = None) -> Callable[..., Any]:
@@ -405,6 +409,8 @@ class Engine(Parallel):
         array([[1., 0., 0.],
                [0., 2., 1.]])
         """
+        from tapeengine.sparse import matrices
+
         return matrices.sparse_jacobian(self, f, argnums, pattern)
 
     def sparse_hessian(
@@ -437,6 +443,8 @@ class Engine(Parallel):
                [1., 0., 1.],
                [0., 1., 0.]])
         """
+        from tapeengine.sparse import matrices
+
         return matrices.sparse_hessian(self, f, argnums, colouring)
 
     def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -470,6 +478,8 @@ class Engine(Parallel):
 
         See `tapeengine.transforms.custom_rules.CustomFunction`.
         """
+        from tapeengine.transforms.custom_rules import CustomFunction
+
         return CustomFunction(self, f)
 
     def custom_jvp(self, f: Callable[..., Any]) -> CustomFunction:
@@ -487,6 +497,8 @@ class Engine(Parallel):
         >>> engine.grad(square)(3.0), engine.grad(engine.grad(square))(3.0)
         (6.0, 2.0)
         """
+        from tapeengine.transforms.custom_rules import CustomFunction
+
         return CustomFunction(self, f)
 
     def register_container(self, cls: type[T], *, static: Sequence[str] = ()) -> type[T]:
@@ -543,7 +555,9 @@ class Engine(Parallel):
         >>> len(backpropagator.tape), backpropagator(1.0)
         (1, (32.0,))
         """
-        return checkpointing.checkpoint(self, f)
+        from tapeengine.transforms.checkpointing import checkpoint
+
+        return checkpoint(self, f)
 
     def iterate(
         self,
@@ -582,7 +596,9 @@ class Engine(Parallel):
         >>> engine.grad(lambda x: engine.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
         True
         """
-        return iteration.iterate(self, step, n, x, checkpoints, progress)
+        from tapeengine.transforms.iteration import iterate
+
+        return iterate(self, step, n, x, checkpoints, progress)
 
     def stage(self, program: Callable[..., Any], *, paths: int = 64, optimise: bool | str = True) -> Staged:
         """Return a program that records its first call, and replays later ones without running Python code.
@@ -618,6 +634,8 @@ class Engine(Parallel):
         >>> staged(3.0, 0.0), staged.stats().replays
         (0.0, 1)
         """
+        from tapeengine.staged.program import Staged
+
         return Staged(self, program, paths, optimise)
 
     def load_staged(self, path: Any, program: Callable[..., Any] | None = None) -> Staged:
@@ -645,6 +663,8 @@ class Engine(Parallel):
         >>> te.value_and_grad(loaded)(3.0)
         (9.0, 6.0)
         """
+        from tapeengine.staged.program import load_staged
+
         return load_staged(self, path, program)
 
     def vmap(
@@ -692,6 +712,8 @@ class Engine(Parallel):
         >>> te.vmap(te.stage(lambda x, a: a * x * x), (0, None))(np.array([1.0, 2.0]), 3.0)
         array([ 3., 12.])
         """
+        from tapeengine.staged.batch import Batched
+
         return Batched(self, f, in_axes, out_axes, threads, progress)
 
     def debug(self, *, nans: bool = False, records: bool = False) -> Debug:
@@ -724,6 +746,8 @@ class Engine(Parallel):
         >>> len(view), view.by_operation
         (2, {'mul': 1, 'add': 1})
         """
+        from tapeengine.transforms.tape_view import view_tape
+
         return view_tape(self, f, primals)
 
     def backpropagate(
@@ -779,6 +803,8 @@ class Engine(Parallel):
                 "program.derivative(monoid=monoid)(*primals)"
             )
         if monoid is not None:
+            from tapeengine.sparse.resolve import backpropagated
+
             return backpropagated(backpropagator, monoid, cotangent)
         assert progress is not None
         return inspection.swept(backpropagator, cotangent, parts, progress)

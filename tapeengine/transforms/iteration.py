@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import operator
-import struct
-from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_unseen
@@ -18,6 +14,7 @@ from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
 from tapeengine.transforms.generators import generator_states, same_states
+from tapeengine.transforms.passed_states import Comparison, PassedStates, hashes
 from tapeengine.transforms.progress import Progress, told
 from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, restored
 from tapeengine.transforms.treeverse import Chain
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["iterate"]
 
 Step = Callable[[Any], Any]
+Repeat = Callable[[range], Iterator[tuple[int, Any]]]
 
 NAME = "the step of iterate"
 
@@ -66,7 +64,7 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
 
 
 class Steps:
-    """The steps of one call: the values that they capture, and a hash of each leaf of every state they passed."""
+    """The steps of one call: the values that they capture, and the hashes of the states that they passed."""
 
     def __init__(self, engine: Engine, step: Step, n: int, checkpoints: int, progress: Progress | None = None) -> None:
         self.engine = engine
@@ -74,7 +72,7 @@ class Steps:
         self.checkpoints = checkpoints
         self.progress = progress
         self.snapshot = Snapshot(engine.structures, step, engine.copies)
-        self.prints = array("q")
+        self.passed = PassedStates(n)
         self.draws = False  # from the global generators
         self.begin = Places(self.snapshot.generators).here()
 
@@ -95,7 +93,7 @@ class Steps:
 
         def noted(state: Any) -> Any:
             state = run.bound(state)
-            self.prints.extend(_prints(self.engine, state))
+            self.passed.add(hashes(self.engine.structures, state))
             if tell is not None:
                 tell(1)
             return state
@@ -132,38 +130,11 @@ class Steps:
         generators = self.snapshot.generators_in(made)
         return Places(generators, self.draws) if self.draws or generators else None
 
-    def check(self, state: Any, position: int, repeat: Callable[[], Any]) -> None:
-        """Compare the state after a step with that of the first run; if they differ, a plain run decides."""
-        if not self._differs(state, position):
-            return
-        bare = repeat()
-        k = self._differs(bare, position)
-        if k:
-            path = paths(self.engine.structures, "state", bare)[k - 1]
-            raise not_repeatable(NAME, f"{path} differs after step {position + 1}")
-
-    def _differs(self, state: Any, position: int) -> int:
-        """The number, from 1, of the first leaf that differs; 0 if none does."""
-        found = _prints(self.engine, state)
-        were = self.prints[position * len(found) : (position + 1) * len(found)]
-        return next((k for k, (a, b) in enumerate(zip(found, were, strict=True), 1) if a != b), 0)
-
-
-def _prints(engine: Engine, state: Any) -> list[int]:
-    """A hash of the bits of each leaf of a state."""
-    if type(state) is float:
-        return [_print(state)]
-    return [_print(value_unseen(leaf)) for leaf in flatten(engine.structures, state)[0]]
-
-
-def _print(value: Any) -> int:
-    if isinstance(value, float) and value == value:
-        return struct.unpack("q", struct.pack("d", value))[0]  # type: ignore[no-any-return]
-    if isinstance(value, complex):
-        value = np.complex128(value)
-    if hasattr(value, "tobytes") and not value.dtype.hasobject:
-        return _print(float(value)) if value.shape == () and value.dtype == float else hash(value.tobytes())
-    return hash(value) if isinstance(value, (int, str, bytes, complex)) else 0
+    def refuse(self, state: Any, k: int, position: int) -> None:
+        """Raise the error that the k-th leaf of the state differs after a step, or within its block of steps."""
+        path, block = paths(self.engine.structures, "state", state)[k - 1], self.passed.steps_of(position)
+        after = f"step {block[0] + 1}" if len(block) == 1 else f"one of the steps {block[0] + 1} to {block[-1] + 1}"
+        raise not_repeatable(NAME, f"{path} differs after {after}")
 
 
 class Reversal:
@@ -184,10 +155,15 @@ class Reversal:
         places = steps.places(made)
         total: Any = None
 
+        comparison = Comparison(steps.passed)
+
         def undo(state: Any, position: int) -> None:
             nonlocal cotangent, total
-            given, cotangent = self._undone(state, position, made, cotangent)
-            if given is not None:
+            repeat = self._repeat(state, made) if position == steps.passed.steps_of(position)[0] else None
+            after, back = steps.engine.vjp(self._step(made), values, state)
+            self._check(comparison, after, position, repeat)
+            given, cotangent = back(cotangent)
+            if values:
                 total = given if total is None else add(steps.engine.structures, total, given)
 
         with restored(steps.begin[0] if steps.draws else None):
@@ -202,21 +178,26 @@ class Reversal:
         steps, (values, state), (given, tangent) = self.steps, self.args, tangents
         made = Made()
         steps.again(values, made)
+        comparison, repeat = Comparison(steps.passed), None
         with restored(steps.begin[0] if steps.draws else None):
             for position in steps.shown(range(steps.n), "tangents"):
-                repeat = self._repeat(state, made)
+                block = steps.passed.steps_of(position)
+                repeat = self._repeat(state, made) if position == block[0] else repeat
                 state, tangent = steps.engine.jvp(self._step(made), (values, state), (given, tangent))
-                steps.check(state, position, repeat)
+                self._check(comparison, state, position, repeat if position == block[-1] else None)
         return tangent
 
-    def _undone(self, state: Any, position: int, made: Made, cotangent: Any) -> tuple[Any, Any]:
-        """The cotangents of the step's captured values and of the state before it."""
-        steps, values = self.steps, self.args[0]
-        repeat = self._repeat(state, made)
-        after, back = steps.engine.vjp(self._step(made), values, state)
-        steps.check(after, position, repeat)
-        given, before = back(cotangent)
-        return given if values else None, before
+    def _check(self, comparison: Comparison, state: Any, position: int, repeat: Repeat | None) -> None:
+        """At the end of a block compare its states with those of the first run; if they differ, a plain run decides."""
+        steps = self.steps
+        comparison.add(hashes(steps.engine.structures, state), position)
+        if repeat is None or not comparison.differs(position):
+            return
+        for k, bare in repeat(steps.passed.steps_of(position)):
+            comparison.add(hashes(steps.engine.structures, bare), k)
+        k = comparison.differs(position)
+        if k:
+            steps.refuse(bare, k, position)
 
     def _step(self, made: Made) -> Callable[[list[Any], Any], Any]:
         """The step as a function of its captured values and the state."""
@@ -230,15 +211,18 @@ class Reversal:
 
         return step
 
-    def _repeat(self, state: Any, made: Made) -> Callable[[], Any]:
-        """A function that repeats a step on plain values, starting from the present states of the generators."""
+    def _repeat(self, state: Any, made: Made) -> Repeat:
+        """A function that repeats steps on plain values, starting from the present states of the generators."""
         steps, values, places = self.steps, self.args[0], self.steps.places(made)
         moment = None if places is None else places.here()
 
-        def repeat() -> Any:
+        def repeat(block: range) -> Iterator[tuple[int, Any]]:
             if places is not None:
                 places.resume(moment)  # type: ignore[arg-type]
-            bare, start = (map_leaves(steps.engine.structures, value_unseen, part) for part in (values, state))
-            return steps.again(bare, made)(start)
+            bare, at = (map_leaves(steps.engine.structures, value_unseen, part) for part in (values, state))
+            step = steps.again(bare, made)
+            for position in block:
+                at = step(at)
+                yield position, at
 
         return repeat

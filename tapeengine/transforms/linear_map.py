@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from tapeengine.errors import StructureError
-from tapeengine.html import table
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Form, add, form_of, map_leaves
 from tapeengine.transforms.juxtaposition import common, in_a_row, total
@@ -190,6 +189,8 @@ class LinearMap:
     def _repr_html_(self) -> str:
         spaces = (("domain", self.domain), ("codomain", self.codomain))
         rows, columns = self.shape
+        from tapeengine.html import table
+
         return table(
             f"LinearMap, {rows} x {columns}", ("space", "form", "numbers"), [(n, f, f.size) for n, f in spaces]
         )

@@ -16,11 +16,11 @@ from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.jacobians import all_finite
 from tapeengine.transforms.own import own_derivative
-from tapeengine.transforms.rerun import Outcome, not_repeatable
 from tapeengine.transforms.tangents import as_tuple
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
+    from tapeengine.transforms.rerun import Outcome
 
 __all__ = ["OfScalars", "hvp", "vhp"]
 
@@ -92,6 +92,8 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
         products = linear.hessian_product(backpropagator, tangents)
         if products is not None:
             return products[0] if len(primals) == 1 else products
+        from tapeengine.transforms.rerun import Outcome
+
         first = Outcome(engine.structures, value)
     tapes: list[Any] = []
     is_outermost = live_traces() == 0  # then no tangent is traced, and a tape that can be swept twice suffices
@@ -120,7 +122,10 @@ def _gradient(
                 return 0.0
         difference = "" if first is None else first.difference(value)
         if difference:
-            raise not_repeatable(f"{f.__name__}, which computes with arrays now and did with scalars only,", difference)
+            from tapeengine.transforms.rerun import not_repeatable
+
+            name = getattr(f, "__name__", repr(f))
+            raise not_repeatable(f"{name}, which computes with arrays now and did with scalars only,", difference)
         return backpropagator(1.0)
 
     return gradient
