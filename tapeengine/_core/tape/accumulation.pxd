@@ -27,6 +27,8 @@ cdef class Reverse:         # one reverse sweep's accumulation
     cdef int add_scalar(self, uint32_t id, object value) except -1
     cdef object part(self, View view)
     cdef int add(self, View view, object contribution) except -1
+    cdef int add_fitting(self, View view, object contribution) except -1
+    cdef bint adopts(self, View view, object contribution) except -1
     cdef object signed(self, View view, object cotangent)
     cdef object take(self, View view, object index)
     cdef object zeros(self, View view)

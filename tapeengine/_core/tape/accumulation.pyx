@@ -13,7 +13,7 @@ cimport cython
 cimport numpy as cnp
 from numpy cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, NPY_INTP,
-    PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
+    PyArray_BASE, PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
     PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
@@ -125,15 +125,18 @@ cdef object fitted(object cotangent, tuple shape):
     return cotangent.sum(axis=axes).reshape(shape)
 
 
+cdef bint needs_real(View view, object contribution):
+    """Whether a contribution is complex and the view is real."""
+    if view.type != NPY_DOUBLE and view.type != NPY_FLOAT or type(contribution) is float:
+        return False
+    if type(contribution) is ndarray:
+        return PyArray_ISCOMPLEX(<ndarray> contribution)
+    return contribution.dtype.kind == "c"
+
+
 cdef object of_type(View view, object contribution):
     """A contribution in the view's dtype: only the real part is added to real numbers."""
-    if view.type != NPY_DOUBLE and view.type != NPY_FLOAT:
-        return contribution
-    if type(contribution) is ndarray:
-        return contribution.real if PyArray_ISCOMPLEX(<ndarray> contribution) else contribution
-    if type(contribution) is float:
-        return contribution
-    return contribution.real if contribution.dtype.kind == "c" else contribution
+    return contribution.real if needs_real(view, contribution) else contribution
 
 
 cdef bint repeats(View view) noexcept:
@@ -258,24 +261,19 @@ cdef class Reverse:
 
     cdef int add(self, View view, object contribution) except -1:
         """Accumulate into the cotangents of a view. A fresh array becomes the buffer of an untouched storage."""
+        if view.imaginary or needs_real(view, contribution):
+            return self.add_fitting(view, of_type(view, self.signed(view, contribution)))
+        return self.add_fitting(view, contribution)
+
+    cdef int add_fitting(self, View view, object contribution) except -1:
+        """The same for a contribution that has the view's sign and is real where the view is."""
         cdef uint32_t s = view.storage
-        cdef ndarray array
         cdef bint first = self.data[s] == NULL
-        if view.imaginary:
-            contribution = self.signed(view, contribution)
-        contribution = of_type(view, contribution)
         if repeats(view):
-            view = once(view)
-            return self.add(view, fitted(numpy.asarray(contribution), view.shape))
+            return self.add_fitting(once(view), fitted(numpy.asarray(contribution), view.shape))
         if first:
-            if view.whole and type(contribution) is ndarray:
-                array = <ndarray> contribution  # two references, this one and the caller's: no one else holds it
-                if (Py_REFCNT(contribution) <= 2 and contribution.base is None and PyArray_TYPE(array) == view.type
-                        and PyArray_IS_C_CONTIGUOUS(array) and PyArray_SIZE(array) == self.tape.places[s].size
-                        and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):
-                    self.owners[s] = array
-                    self.data[s] = <char *> PyArray_DATA(array)
-                    return 0
+            if view.whole and type(contribution) is ndarray and self.adopts(view, contribution):
+                return 0
             self.allocate(s, not view.whole)
         target = strided(self.data[s], view, self.owners[s])
         if first and view.whole:
@@ -283,6 +281,21 @@ cdef class Reverse:
         else:
             self.add_to(target, contribution)
         return 0
+
+    cdef bint adopts(self, View view, object contribution) except -1:
+        """Take an array as the buffer of a view's storage, if no one else holds it.
+
+        One reference is the caller's. Cython would add one more to an argument of `add` that it assigns.
+        """
+        cdef ndarray array = <ndarray> contribution     # the second reference
+        cdef uint32_t s = view.storage
+        if not (Py_REFCNT(array) <= 2 and PyArray_BASE(array) == NULL and PyArray_TYPE(array) == view.type
+                and PyArray_IS_C_CONTIGUOUS(array) and PyArray_SIZE(array) == self.tape.places[s].size
+                and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):
+            return False
+        self.owners[s] = array
+        self.data[s] = <char *> PyArray_DATA(array)
+        return True
 
     cdef object take(self, View view, object index):
         """Return and clear the cotangents of the written part of a view; None where there are none."""
