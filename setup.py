@@ -22,22 +22,22 @@ FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's own floats, on every machine. Debug information,
-# symbols and unwind tables would be five sixths of the wheel; vectors pay where loops are, -O2 in the hottest modules.
+# symbols, unwind tables and padding would be five sixths of the wheel; vectors pay where loops are, -O2 in hot modules.
 WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
-UNIX = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-DCYTHON_COMPRESS_STRINGS=0"]  # a wheel does
+UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
-LOOPS = ["-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"] if GCC else ["-O3"]
+DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
+QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
+SHORT = "-Os -fno-tree-ch -fno-tree-dominator-opts -fno-schedule-insns2" if GCC else "-Os"
 VECTORS = "block elementwise forward machine poles products rows scalar second sums sweep trace".split()
-SHORT = ["-Os", "-fno-tree-ch", "-fno-tree-dominator-opts", "-fno-schedule-insns2"] if GCC else ["-Os"]
-LEVELS = dict.fromkeys(VECTORS, LOOPS) | {n: ["-O2"] for n in "accumulation indexing interleave records tape".split()}
+HOT = "accumulation indexing interleave native records tape".split()
+LEVELS = dict.fromkeys(HOT, QUICK) | dict.fromkeys(VECTORS, LOOPS)
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
-
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
-
 generator = runpy.run_path(str(CORE / "tape" / "generate_ops.py"))
 generator["main"]()
 extensions = [
@@ -47,7 +47,7 @@ extensions = [
         include_dirs=[*ROOMS, numpy.get_include()],
         depends=generator["headers_of"](path),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=[*UNIX, *level, *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
+        extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
     for path, level in [(path, LEVELS.get(path.stem, SHORT)) for path in sorted(CORE.glob("*/*.pyx"))]

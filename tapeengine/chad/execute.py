@@ -355,15 +355,20 @@ class Executable:
         classes = {name: twins.get(cls, cls) for name, cls in self.classes.items()}
         return run, Converter(self.converter.types, classes)
 
+    @functools.cached_property
+    def continuous(self) -> tuple[int, ...]:
+        """The places of the parameters that have tangents."""
+        return tuple(i for i, p in enumerate(self.definition.params) if not is_discrete(p.of))
+
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; return its value and its tangent."""
-        if self.tangent_entry is not None and len(primals) == len(tangents) == len(self.definition.params):
-            each = zip(self.definition.params, tangents, strict=True)
-            made = self.tangent_entry.vjp(*primals, *(t for p, t in each if not is_discrete(p.of)))
+        is_whole = len(primals) == len(tangents) == len(self.definition.params)
+        if self.tangent_entry is not None and is_whole:
+            made = self.tangent_entry.vjp(*primals, *(tangents[i] for i in self.continuous))
             if made is not None:
                 found: tuple[Any, Any] = made[0]
                 return found
-        if self.whole_tangent is not None and len(primals) == len(tangents) == len(self.definition.params):
+        if self.whole_tangent is not None and is_whole:
             try:
                 whole = self.whole_tangent.jvp(primals, tangents)
             except DifferentSizes:

@@ -115,6 +115,10 @@ def _methods(cls: type) -> Iterator[tuple[str, FunctionType]]:
             yield name, method
 
 
+#: The classes of most arguments; they hold no other values.
+NUMBERS = frozenset({float, int, bool, str, type(None)})
+
+
 def holds_traced(value: Any) -> bool:
     """Whether a value, or a part of it, belongs to a trace.
 
@@ -123,6 +127,11 @@ def holds_traced(value: Any) -> bool:
     >>> holds_traced((1.0, [2.0]))
     False
     """
+    cls = type(value)
+    if cls in NUMBERS:
+        return False
+    if cls is tuple or cls is list:
+        return not NUMBERS.issuperset(map(type, value)) and any(map(holds_traced, value))
     if is_traced(value):
         return True
     if dataclasses.is_dataclass(value):

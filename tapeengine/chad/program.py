@@ -129,7 +129,7 @@ class Program(Enterable):
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
             return self.python(*args, **named)
-        if any(map(holds_traced, args)) or any(map(holds_traced, named.values())):
+        if holds_traced(args) or holds_traced(tuple(named.values())):
             whole = self.positional(args, named)[1]
             if self.inferred:
                 return self.for_values(whole)(*whole)
@@ -412,7 +412,7 @@ class Program(Enterable):
     @property
     def arity(self) -> int:
         """How many arguments there are."""
-        return len(names_of(self.function))
+        return len(self.names)
 
     @functools.cached_property
     def names(self) -> tuple[str, ...]:
