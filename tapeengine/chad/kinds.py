@@ -129,7 +129,7 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any]) -> Any:
     """
     match kind:
         case ListOf(element, made) if isinstance(value, numpy.ndarray | list):
-            if isinstance(value, numpy.ndarray) and value.ndim == 1:
+            if isinstance(value, numpy.ndarray) and (value.ndim == 1 or list_axes(kind, value.ndim) == value.ndim):
                 return made(value.tolist())
             return made(with_kinds(element, part, given) for part in value)
         case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):

@@ -53,3 +53,13 @@ def test_writing_into_a_cotangent_changes_no_other(program):
     first[...] = 7.0
     np.testing.assert_array_equal(second, before)
     np.testing.assert_array_equal(back(1.0)[1], before)
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (1, 4), (2, 1), (1, 1)])
+def test_cotangents_of_a_broadcast_view_are_summed(shape):
+    def program(x):
+        return np.broadcast_to(x, (3, *shape))[1:] * np.arange(1.0, 3.0)[:, None, None]
+
+    ct = np.arange(float(2 * shape[0] * shape[1])).reshape(2, *shape)
+    (found,) = te.vjp(program, np.ones(shape))[1](ct)
+    np.testing.assert_array_equal(found, (ct * np.arange(1.0, 3.0)[:, None, None]).sum(0))

@@ -7,7 +7,7 @@ refers an operation to Python, the result is None or that of the function `again
 cimport cython
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_CheckExact, PyList_GET_SIZE
+from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.ref cimport Py_INCREF
 from cpython.object cimport PyObject_GenericSetAttr
@@ -1082,6 +1082,36 @@ def leaves(tuple forms, tuple primals):
         elif form.kind != FLOAT or not PyFloat_CheckExact(x):
             return None
     return list(primals)
+
+
+def floats_of(list rows):
+    """A list of floats, or of lists of equally many floats, as an array; None for other lists."""
+    cdef Py_ssize_t i, width, n = len(rows)
+    cdef bint is_flat = n > 0 and PyFloat_CheckExact(rows[0])
+    if not is_flat and (n == 0 or not PyList_CheckExact(rows[0])):
+        return None
+    width = n if is_flat else len(rows[0])
+    made = numpy.empty(n) if is_flat else numpy.empty((n, width))
+    cdef double *to = <double *> PyArray_DATA(<ndarray> made)
+    if is_flat:
+        return made if copy_floats(rows, n, to) else None
+    for i in range(n):
+        if not PyList_CheckExact(rows[i]) or not copy_floats(rows[i], width, to + i * width):
+            return None
+    return made
+
+
+cdef bint copy_floats(list x, Py_ssize_t n, double *to) except -1:
+    """Write the floats of a list; return False if they are not n, or not all floats."""
+    cdef Py_ssize_t i
+    if PyList_GET_SIZE(x) != n:
+        return False
+    for i in range(n):
+        y = <object> PyList_GET_ITEM(x, i)
+        if not PyFloat_CheckExact(y):
+            return False
+        to[i] = PyFloat_AS_DOUBLE(y)
+    return True
 
 
 def owned(found, list given):

@@ -270,7 +270,8 @@ cdef class Reverse:
         cdef uint32_t s = view.storage
         cdef bint first = self.data[s] == NULL
         if repeats(view):
-            return self.add_fitting(once(view), fitted(numpy.asarray(contribution), view.shape))
+            view = once(view)
+            return self.add_fitting(view, fitted(numpy.asarray(contribution), view.shape))
         if first:
             if view.whole and type(contribution) is ndarray and self.adopts(view, contribution):
                 return 0

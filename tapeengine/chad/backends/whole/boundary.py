@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine._core.programs.native import floats_of
 from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
@@ -171,7 +172,8 @@ def array(of: Type, x: Any) -> Any:
         if not isinstance(x, list | tuple):
             raise NotDense("a value that is not an array")
         try:
-            x = np.array(x, dtype=None if len(x) else DTYPES[kind])
+            found = floats_of(x) if isinstance(x, list) else None
+            x = np.array(x, dtype=None if len(x) else DTYPES[kind]) if found is None else found
         except (ValueError, TypeError):
             raise NotDense("rows of different sizes") from None
     if x.size == 0 and x.ndim < rank:
@@ -191,7 +193,9 @@ def fitting(d: Any, shape: tuple[int, ...]) -> Any:
     if d is None:
         return np.zeros(shape)
     try:
-        found = np.asarray(d, dtype=None if isinstance(d, np.ndarray) else float)
+        found = floats_of(d) if isinstance(d, list) else None
+        if found is None:
+            found = np.asarray(d, dtype=None if isinstance(d, np.ndarray) else float)
     except (ValueError, TypeError):
         return None
     return np.asarray(found, dtype=float) if found.shape == shape and found.dtype.kind in "fiu" else None
