@@ -8,6 +8,7 @@ from differences import assert_gradient, assert_second_order, gradient
 import tapeengine as te
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import special
+from tapeengine_scipy.special.errorfunctions import erfcx_integral
 
 
 def test_scipys_own_ufuncs_take_traced_values():
@@ -193,3 +194,20 @@ def test_orders_that_are_cut_to_integers(n):
     for function in (special.expn, special.yn):
         found = te.grad(lambda x, f=function: f(n, x))(1.3)
         assert found == pytest.approx(te.grad(lambda x, f=function: f(int(n), x))(1.3), rel=1e-14)
+
+
+def scaled_integral(mpmath, x, n):
+    """exp(x^2) times the n-th repeated integral of erfc, by quadrature (DLMF 7.18.2)."""
+    x = mpmath.mpf(x)
+    value = mpmath.quad(lambda s: s**n / mpmath.factorial(n) * mpmath.exp(-s * (s + 2 * x)), [0, 1, 4, 30])
+    return 2 / mpmath.sqrt(mpmath.pi) * value
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.parametrize("edge", [1.5, 3.0])
+def test_repeated_integrals_of_erfc_keep_their_digits_where_the_method_changes(edge, order):
+    mpmath = pytest.importorskip("mpmath")
+    points = np.array([edge - 0.1, np.nextafter(edge, 0), edge, np.nextafter(edge, 4), edge + 0.1])
+    with mpmath.workdps(40):
+        expected = [float(scaled_integral(mpmath, x, order)) for x in points]
+    np.testing.assert_allclose(erfcx_integral(points, order=order), expected, rtol=2e-12)

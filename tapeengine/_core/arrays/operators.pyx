@@ -35,7 +35,7 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class decides
         return NotImplemented
     rules = need_rules(<Array> a, ufunc.__name__)
-    if ufunc is np_power or ufunc is np_multiply:
+    if ufunc is np_power or (ufunc is np_multiply and is_number(x) and is_number(y)):
         return rules.operator(ufunc, x, y)
     return rules.ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 
@@ -76,8 +76,6 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
                          f"{result.shape}")
     put(a, Ellipsis, result)
     return a
-
-
 
 
 cdef object compared(object x, object y, int kind):

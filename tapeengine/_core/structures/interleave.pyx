@@ -12,7 +12,7 @@ from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 cimport cython
-from numpy cimport ndarray
+from numpy cimport PyArray_NDIM, ndarray
 
 from tapeengine._core.tape.accumulation cimport View
 
@@ -273,7 +273,8 @@ cdef object build(Layout layout, Leaves leaves):
             stack.append(layout.aux[used_aux](leaf) if type(leaf) is float else leaf)    # a dual may replace any scalar
             used_aux += 1
         elif s.kind == ARRAY:
-            stack.append(of_class(leaves.array(s.n, layout.aux[used_aux]), layout.aux[used_aux]))
+            aux = layout.aux[used_aux]
+            stack.append(in_class_of(aux, leaves.array(s.n, aux)))
             used_aux += 1
         else:
             aux = None
@@ -289,9 +290,9 @@ cdef object build(Layout layout, Leaves leaves):
     return stack[0]
 
 
-cdef object of_class(object found, object aux):
-    """A cotangent of the class of its value: a number, if the value is a complex number and not an array."""
-    if type(found) is not ndarray or found.ndim:
+cdef object in_class_of(object aux, object found):
+    """A cotangent in the class of its value: a number, if the value is a complex number and not an array."""
+    if type(found) is not ndarray or PyArray_NDIM(<ndarray> found):
         return found
     if type(aux) is View:
         if (<View> aux).builtin:

@@ -40,7 +40,7 @@ erfc: Primitive = ufunc(
 )
 
 
-#: From here on the recurrence for I_n cancels too much, and the continued fraction needs so many terms; see `_ratios`.
+#: From here on the recurrence for I_n cancels too much: the continued fraction (`_by_ratios`) has so many terms.
 _FAR, _VERY_FAR = 1.5, 3.0
 _TERMS, _FEW_TERMS = 64, 30
 
@@ -62,8 +62,8 @@ def _repeated_integral(x: Any, *, order: int) -> Any:
 def _by_ratios(x: Any, order: int, terms: int) -> Any:
     """I_0 times the ratios I_n/I_{n-1} = (1/2) / (x + (n+1) I_{n+1}/I_n), DLMF 7.18.13, whose terms are all positive.
 
-    The first ratio is the fixed point of this recurrence. With that, `terms` ratios are enough for all digits where x
-    is at least 3/2, and 30 of them where x is at least 3.
+    The first ratio is the fixed point of this recurrence. From it on, 64 terms give all digits for x >= 3/2, and 30
+    terms give them for x >= 3.
     """
     last = order + terms
     ratio = 1 / (x + numpy.hypot(x, math.sqrt(2 * (last + 1))))
