@@ -51,9 +51,17 @@ class TupleOf:
 
 @dataclasses.dataclass(frozen=True)
 class Given:
-    """An argument or a part of one, or a slice of these; with branches, one of several."""
+    """An argument or a part of one, or a slice of these; with branches, one of several.
+
+    Attributes
+    ----------
+    places : frozenset of Place
+    is_mixed : bool
+        Whether it may also be something else than these and a list of the program's own.
+    """
 
     places: frozenset[Place]
+    is_mixed: bool = False
 
 
 #: A numpy array, or a number of one.

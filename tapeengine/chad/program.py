@@ -308,7 +308,7 @@ class Program(Enterable):
             return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
         if self.inferred:
             return instance.__tapeengine_vjp__(engine, *primals, **named)
-        if not ARRAYS.issuperset(map(type, primals)):
+        if self.wanted and (self.wants_lists or not ARRAYS.issuperset(map(type, primals))):
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
@@ -316,7 +316,6 @@ class Program(Enterable):
         are_many = has_many(primals)
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
-        assert self.wanted is not None  # before the short way: it says which lists are left to this one
         self.native = None if self.is_of_given_kind else executable.entry
         if are_many and not self.native and not self.is_of_given_kind:
             self.many = executable.compiled
@@ -373,18 +372,20 @@ class Program(Enterable):
         return value if kind in (None, ARRAY, NUMBER) else with_kinds(kind, value, dict(zip(self.names, primals)))
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
-        """Refuse lists where the program uses its arguments as whole arrays."""
+        """Refuse lists where the program uses its arguments as whole arrays, and arrays where it uses lists."""
         if self.wanted:
             check_lists(self.wanted, self.names, primals)
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
-        """Where the program uses its arguments as whole arrays; the short way leaves lists to the longer one then."""
+        """Where the program wants arrays or lists as arguments, which the short way leaves to `check_lists`."""
+        assert self.linked  # which refuses names that are never defined
         found = self.parsed().arrays
         self.__dict__["wanted"] = found  # for programs that call themselves by way of others
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
         used = {name for each in found for operand in each.operands for name, _ in operand.places}
         self.arrays = tuple(i for i, name in enumerate(self.names) if name in used) or None
+        self.wants_lists = any(each.of_lists for each in found)
         return found
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
@@ -527,7 +528,7 @@ class Along(Program):
     def wanted(self) -> tuple[Wanted, ...]:
         """Where its base uses its arguments as whole arrays."""
         found = self.base.wanted
-        self.arrays = self.base.arrays
+        self.arrays, self.wants_lists = self.base.arrays, self.base.wants_lists
         return found
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:

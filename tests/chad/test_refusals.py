@@ -56,7 +56,8 @@ def repeats_lists(xs: te.Vec) -> te.Vec:
 
 
 def adds_lists(xs: te.Vec) -> te.Vec:
-    return xs + [1.0]  # noqa: RUF005
+    ys = np.abs(xs) if xs[0] > 0.0 else xs
+    return ys + [1.0]  # noqa: RUF005
 
 
 def maximum_by_pairs(xs: te.Vec) -> float:
@@ -506,6 +507,8 @@ def test_names_that_are_never_defined_are_named():
 
     with pytest.raises(UnsupportedError, match="nowhere_to_be_found"):
         ENGINE.vjp(lost, 1.0)
+    with pytest.raises(UnsupportedError, match="nowhere_to_be_found"):
+        ENGINE.jvp(lost, (1.0,), (1.0,))
 
 
 def test_deep_recursion():

@@ -70,6 +70,7 @@ class Enterable:
     native: Native | None
     many: Native | None
     arrays: tuple[int, ...] | None
+    wants_lists: bool
 
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]

@@ -1037,6 +1037,7 @@ cdef class Enterable:
 
     cdef public Native native, many
     cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
+    cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
 
 
 def enter(program, tuple primals, dict keywords):
@@ -1054,6 +1055,8 @@ def enter(program, tuple primals, dict keywords):
             if i < len(primals) and not PyArray_CheckExact(primals[i]):
                 program.check_lists(primals)
                 break
+    if (<Enterable> program).wants_lists:
+        program.check_lists(primals)
     return native.ahead(primals)
 
 

@@ -95,6 +95,15 @@ class Plain(ast.NodeTransformer):
         self.generic_visit(node)
         return [*bound, node]
 
+    def visit_Delete(self, node: ast.Delete) -> ast.stmt:
+        """Write ``del xs[i]`` as ``xs.pop(i)``."""
+        match node.targets:
+            case [ast.Subscript(value=ast.Name() as xs, slice=index)] if not isinstance(index, ast.Slice | ast.Tuple):
+                xs.ctx = ast.Load()
+                method = ast.copy_location(ast.Attribute(xs, "pop", ast.Load()), node)
+                return ast.copy_location(ast.Expr(ast.copy_location(ast.Call(method, [index], []), node)), node)
+        return node
+
     def of_value(self, node: Any) -> Any:
         """Bind the names of a statement's expression before it."""
         if node.value is None or (is_pop(node.value) and isinstance(node, ast.Assign | ast.Expr)):

@@ -25,6 +25,7 @@ from tapeengine.chad.terms import (
     Literal,
     Op,
     Proj,
+    Size,
     Term,
     Tuple,
     Var,
@@ -43,7 +44,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Name():
             return name(p, node, env, wanted)
         case ast.BinOp(left=left, op=op, right=right):
-            terms = expression(p, left, env), expression(p, right, env)
+            terms = operands(p, left, right, env)
             joined = numeric.of_lists(p, node, *terms)
             if joined is None:
                 p.operated(node, list(zip((left, right), terms, strict=True)))
@@ -311,6 +312,16 @@ def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term
     return result
 
 
+def operands(p: Parser, left: ast.expr, right: ast.expr, env: Env) -> tuple[Term, Term]:
+    """Parse both operands of an operator; an empty list has the type of the other one."""
+    if isinstance(left, ast.List) and not left.elts:
+        after = expression(p, right, env)
+        return expression(p, left, env, after.type), after
+    before = expression(p, left, env)
+    is_empty = isinstance(right, ast.List) and not right.elts
+    return before, expression(p, right, env, before.type if is_empty else None)
+
+
 def condition(p: Parser, node: ast.expr, env: Env) -> Term:
     """Parse a condition: a bool, or a test of which member of a union something is."""
     if (has := presence(p, node, env)) is not None:
@@ -329,11 +340,13 @@ def condition(p: Parser, node: ast.expr, env: Env) -> Term:
 
 
 def truth(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Give the truth value of a bool or a number, as `bool` does."""
+    """Give the truth value of a bool, a number or a list, as `bool` does."""
     if term.type == BOOL:
         return term
     if term.type in (INT, FLOAT):
         return Op("ne", (term, lit(0) if term.type == INT else lit(0.0)), BOOL)
+    if isinstance(term.type, Array) and isinstance(node, ast.expr) and p.as_list(node):
+        return Op("lt", (lit(0), Size(term)), BOOL)
     p.error(node, f"a condition is a bool, not {show(term.type)}", "compare with something")
 
 

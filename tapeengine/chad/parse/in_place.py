@@ -13,9 +13,12 @@ from types import MappingProxyType
 from tapeengine.chad import written
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse import dicts
+from tapeengine.chad.parse.by_cells import placed
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.grids import place_of
+from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.ordering import sorted_
 from tapeengine.chad.parse.ownership import changed_in
 from tapeengine.chad.parse.partial import with_mask, with_slice
 from tapeengine.chad.parse.raising import failing
@@ -161,6 +164,9 @@ def method(
     """``ys.append(v)``, ``ys.extend(zs)``, ``ys.insert(i, v)``, ``ys.pop()``: an array with more or fewer elements."""
     if which == "pop":
         return popped(p, node, name, args, env, lambda _, env: then(env))
+    if which in REARRANGED and isinstance(getattr(env.get(name), "type", None), Array):
+        own_or_refuse(p, node, name)
+        return p.grammar.bind(p, name, rearranged(p, node, name, which, env), env, then)
     array = env.get(name)
     if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != COUNTS.get(which):
         p.grammar.refuse(p, node)
@@ -178,20 +184,23 @@ def method(
     return p.grammar.bind(p, name, Concatenate(whole, more), env, then)
 
 
+def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Term:
+    """``ys.sort(key=f)``, ``ys.reverse()``, ``ys.clear()``: the elements of a list in another order, or none."""
+    whole = ast.copy_location(ast.Name(name, ast.Load()), node)
+    call = node.value
+    assert isinstance(call, ast.Call)
+    if call.args or (call.keywords and which != "sort") or not p.as_list(whole):
+        p.grammar.refuse(p, node)
+    if which == "sort":
+        return sorted_(p, ast.copy_location(ast.Call(call.func, [whole], call.keywords), node), env)
+    text = f"{name}[::-1]" if which == "reverse" else f"{name}[:0]"
+    return expression(p, placed(ast.parse(text, mode="eval").body, node), env)
+
+
+#: The methods that leave no new elements in a list.
+REARRANGED = frozenset(("sort", "reverse", "clear"))
 #: The numbers of arguments of the methods that add elements.
 COUNTS = MappingProxyType({"append": 1, "extend": 1, "insert": 2})
-
-
-def elements_of(p: Parser, node: ast.expr, env: Env) -> Term:
-    """Give the elements of an iterable argument as an array."""
-    if not isinstance(node, ast.Call):
-        found = expression(p, node, env)
-        if isinstance(found.type, Array):
-            return found
-    over = p.grammar.iteration(p, node, env)
-    i = p.fresh("i", INT)
-    made: Term = over.around(Build(over.size, i, over.item(i)))
-    return made
 
 
 def inserted(p: Parser, array: Term, at: Term, value: Term) -> Term:

@@ -7,7 +7,6 @@ methods of arrays.
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +17,7 @@ from tapeengine.chad.in_language import rounded
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, expression, tested
+from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.parameters import of_all, with_args
 from tapeengine.chad.parse.reshaping import RESHAPING, reshaped
 from tapeengine.chad.parse.state import Env, Parser
@@ -323,17 +323,7 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     """``list(xs)``, ``np.array(xs)``, ``np.asarray(xs)``: the array itself."""
-    first = node.args[0]
-    if isinstance(first, ast.Call) and p.static(first.func, env) in LAZY:
-        over = p.grammar.iteration(p, first, env)
-        i = p.fresh("i", INT)
-        made: Term = over.around(Build(over.size, i, over.item(i)))
-        return made
-    return array(p, node, expression(p, first, env))
-
-
-#: What gives its elements one by one.
-LAZY = (range, zip, enumerate, reversed, itertools.pairwise, itertools.product, itertools.combinations)
+    return elements_of(p, node.args[0], env)
 
 
 def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:

@@ -88,9 +88,10 @@ class Kinds:
         tuples = [k.items for k in kinds if isinstance(k, TupleOf)]
         if tuples and len(tuples) == len(kinds) and len({len(items) for items in tuples}) == 1:
             return TupleOf(tuple(map(self.common, zip(*tuples, strict=True))))
-        given = [k.places for k in kinds if isinstance(k, Given)]
+        given = [k for k in kinds if isinstance(k, Given)]
         if given:
-            return known(frozenset().union(*given))
+            is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
+            return known(frozenset().union(*(k.places for k in given)), is_mixed)
         return ANY if not kinds else kinds[0] if all(k == kinds[0] for k in kinds) else None
 
     def element(self, kind: Kind, position: int = 0) -> Kind:
@@ -150,6 +151,8 @@ class Kinds:
         kinds = [self.of(node.left), self.of(node.right)]
         if ARRAY in kinds:
             return ARRAY
+        if isinstance(node.op, ast.Add) and any(isinstance(side, ast.List) for side in (node.left, node.right)):
+            kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
         lists = [k for k in kinds if k == ANY or isinstance(k, ListOf)]
         joins = isinstance(node.op, ast.Add) and len(lists) == 2
         if joins or (isinstance(node.op, ast.Mult) and len(lists) == 1):
@@ -186,16 +189,16 @@ class Kinds:
         return substituted(kind, given, self)
 
 
-def known(places: frozenset[Place]) -> Kind:
+def known(places: frozenset[Place], is_mixed: bool = False) -> Kind:
     """Give the kind of one of several parts of arguments; SOME if they are too many, or too deep."""
     if len(places) > MOST_PLACES or any(len(steps) > MOST_STEPS for _, steps in places):
         return SOME
-    return Given(places)
+    return Given(places, is_mixed)
 
 
 def extended(kind: Given, more: tuple[int | str, ...]) -> Kind:
     """Give the kind of a part of a part of an argument."""
-    return known(frozenset((name, (*steps, *more)) for name, steps in kind.places))
+    return known(frozenset((name, (*steps, *more)) for name, steps in kind.places), kind.is_mixed)
 
 
 def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:

@@ -165,6 +165,8 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
         items, size = (left, right) if lists[0] else (right, left)
         if size.type == INT:
             return repeated(p, items, size)
+    if isinstance(node.op, ast.Add) and any(isinstance(side, ast.List) for side in (node.left, node.right)):
+        lists = [p.as_list(n) and isinstance(t.type, Array) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Add) and all(lists):
         of = p.unify(node, left.type, right.type)
         return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))

@@ -6,10 +6,10 @@ import ast
 
 import numpy
 
-from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Env, Parser
-from tapeengine.chad.parse.whole import array, element
+from tapeengine.chad.parse.whole import element
 from tapeengine.chad.terms import For, Gather, If, Index, Map, Op, Size, Term, counted, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, show
 
@@ -46,7 +46,7 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
             keys = Map((k,), opposite, (keys,))
         return Gather(xs, primitive(p, node, numpy.argsort, [keys], {"kind": "stable"}))
 
-    return p.let("xs", array(p, node, expression(p, node.args[0], env)), ordered)
+    return p.let("xs", elements_of(p, node.args[0], env), ordered)
 
 
 def best(p: Parser, node: ast.Call, test: str, key: ast.expr, xs: Term, env: Env) -> Term:

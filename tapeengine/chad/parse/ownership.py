@@ -8,7 +8,8 @@ elements may be read, and it may be iterated over, measured, summed or returned.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 from tapeengine.chad.parse.aliases import changes
 from tapeengine.chad.parse.names import assigned, parameters, renaming
@@ -26,13 +27,19 @@ READING = MAKING | frozenset(
     "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range "
     "tuple fsum round pairwise product combinations chain".split()
 )
-METHODS = frozenset("append extend insert pop sum max min mean prod dot cumsum copy index count".split())
+METHODS = frozenset(
+    "append extend insert pop sort reverse clear sum max min mean prod dot cumsum copy index count".split()
+)
 #: Methods that put their argument, or its elements, into an array.
 ADDING = frozenset(("append", "extend", "insert"))
 
 
-def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
+def shared(
+    function: ast.FunctionDef, is_copy: Callable[[ast.Subscript], bool] = lambda node: False
+) -> Mapping[str, str | None]:
     r"""Map each assigned variable to the reason why its array may be shared; None if it is not.
+
+    `is_copy` tells whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
 
     Examples
     --------
@@ -41,73 +48,151 @@ def shared(function: ast.FunctionDef) -> Mapping[str, str | None]:
     >>> found["a"], found["b"], found["c"]
     (None, 'b = xs may be the same array', None)
     """
-    reasons: dict[str, str | None] = {}
+    walk = Walk(frozenset(id(node) for node in slices_that_matter(function) if is_copy(node)))
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)}
-        reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
+        walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
         for statement in scope.body:
-            _statement(statement, reasons)
-    _spread(function, reasons)
-    return reasons
+            walk.statement(statement)
+    walk.spread(function)
+    return walk.reasons
 
 
-def _spread(function: ast.FunctionDef, reasons: dict[str, str | None]) -> None:
-    """Propagate the reasons for sharing between variables that are assigned to one another."""
-    renamed = [(s, names) for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
-    for _ in renamed:
-        for statement, (target, value) in renamed:
-            if value not in reasons:
-                reasons[target] = f"{ast.unparse(statement)} may be the same array"
-            elif target in reasons:
-                reasons[target] = reasons[value] = reasons[target] or reasons[value]
+def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
+    """Go through the slices of variables that are changed in place, and those that are assigned to such variables."""
+    changed = set(changed_in(function.body))
+    pairs = [names for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
+    for _ in pairs:
+        changed.update(name for names in pairs if changed.intersection(names) for name in names)
+    for node in ast.walk(function):
+        if is_slice(node) and isinstance(node.value, ast.Name) and node.value.id in changed:
+            yield node
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and is_slice(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if changed.intersection(target.id for target in targets if isinstance(target, ast.Name)):
+                yield node.value
 
 
-def _statement(statement: ast.stmt, reasons: dict[str, str | None]) -> None:
-    """Record the effects of a statement on the variables of its scope."""
-    if isinstance(statement, ast.FunctionDef):
-        for name in changed_in(statement.body):
-            if name not in assigned(statement.body):
-                reasons[name] = "a local function changes it"
-        for inner in (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement):
-            _uses(inner, reasons, keeps=True)
-        return
-    match statement:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                _assignment(statement, target, value, reasons)
-        case ast.AnnAssign(target=target, value=value):
-            _assignment(statement, target, value, reasons)
-        case ast.For(target=target, iter=over, body=inside):
-            for name in _names(target):
-                reasons[name] = "it is an element of what a loop runs over"
-            for name in set(_run_over(over)).intersection(changed_in(inside)):
-                reasons[name] = "the loop around runs over it"
-    if not renaming(statement):
-        _uses(statement, reasons, keeps=isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr))
-    blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
-    for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
-        for inner in block:
-            _statement(inner, reasons)
+def is_slice(node: ast.AST | None) -> TypeGuard[ast.Subscript]:
+    """Tell whether an expression reads a slice."""
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.ctx, ast.Load)
 
 
-def _assignment(statement: ast.stmt, target: ast.expr, value: ast.expr | None, reasons: dict[str, str | None]) -> None:
-    if isinstance(target, ast.Name) and value is not None and not _makes(value) and not renaming(statement):
-        reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
-    if isinstance(target, ast.Tuple | ast.List):
-        for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)):
-            reasons[name] = f"{ast.unparse(statement)} may be the same array"
+class Walk:
+    """Visits statements and records why arrays may be shared.
 
+    Parameters
+    ----------
+    copies : frozenset of int
+        The ids of the slices that are copies.
+    """
 
-def _makes(value: ast.expr) -> bool:
-    """Tell whether the value of an expression is a new array, or not an array."""
-    match value:
-        case ast.IfExp(body=body, orelse=orelse):
-            return _makes(body) and _makes(orelse)
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return name in MAKING
-    return isinstance(
-        value, ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare
-    )
+    def __init__(self, copies: frozenset[int]) -> None:
+        self.copies = copies
+        self.reasons: dict[str, str | None] = {}
+
+    def spread(self, function: ast.FunctionDef) -> None:
+        """Propagate the reasons for sharing between variables that are assigned to one another."""
+        reasons = self.reasons
+        renamed = [(s, names) for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
+        for _ in renamed:
+            for statement, (target, value) in renamed:
+                if value not in reasons:
+                    reasons[target] = f"{ast.unparse(statement)} may be the same array"
+                elif target in reasons:
+                    reasons[target] = reasons[value] = reasons[target] or reasons[value]
+
+    def statement(self, statement: ast.stmt) -> None:
+        """Record the effects of a statement on the variables of its scope."""
+        if isinstance(statement, ast.FunctionDef):
+            for name in changed_in(statement.body):
+                if name not in assigned(statement.body):
+                    self.reasons[name] = "a local function changes it"
+            for inner in (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement):
+                self.uses(inner, keeps=True)
+            return
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self.assignment(statement, target, value)
+            case ast.AnnAssign(target=target, value=value):
+                self.assignment(statement, target, value)
+            case ast.For(target=target, iter=over, body=inside):
+                for name in _names(target):
+                    self.reasons[name] = "it is an element of what a loop runs over"
+                for name in set(_run_over(over)).intersection(changed_in(inside)):
+                    self.reasons[name] = "the loop around runs over it"
+        if not renaming(statement):
+            self.uses(statement, keeps=isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr))
+        blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
+        for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
+            for inner in block:
+                self.statement(inner)
+
+    def assignment(self, statement: ast.stmt, target: ast.expr, value: ast.expr | None) -> None:
+        """Record what an assignment shares."""
+        if isinstance(target, ast.Name) and value is not None and not self.makes(value) and not renaming(statement):
+            self.reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
+        if isinstance(target, ast.Tuple | ast.List):
+            for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)):
+                self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
+
+    def makes(self, value: ast.expr) -> bool:
+        """Tell whether the value of an expression is a new array, or not an array."""
+        match value:
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.makes(body) and self.makes(orelse)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                return name in MAKING
+        return id(value) in self.copies or isinstance(
+            value,
+            ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare,
+        )
+
+    def uses(self, statement: ast.stmt, keeps: bool) -> None:
+        """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
+        for node in ast.iter_child_nodes(statement):
+            if isinstance(node, ast.expr):
+                self.expression(node, statement, keeps)
+
+    def expression(self, node: ast.expr, statement: ast.stmt, keeps: bool) -> None:
+        """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                if keeps and self.reasons.get(name, "") is None:
+                    self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
+                return
+            case ast.Subscript(value=ast.Name(), slice=index, ctx=context) if (
+                isinstance(context, ast.Store) or not isinstance(index, ast.Slice) or id(node) in self.copies
+            ):
+                self.expression(index, statement, keeps=False)
+                return
+            case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=args) if attr in METHODS:
+                for arg in args:
+                    self.expression(arg, statement, keeps=attr in ADDING)
+                return
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
+                for arg in args:
+                    self.expression(arg, statement, keeps=name not in READING and keeps)
+                for keyword in node.keywords:
+                    self.expression(keyword.value, statement, keeps=keeps)
+                return
+            case ast.Starred(value=value):  # its elements are kept
+                self.expression(value, statement, keeps=False)
+                return
+            case ast.Tuple() | ast.List() | ast.Dict() | ast.IfExp() | ast.Lambda() | ast.Subscript():
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.expr):
+                        self.expression(child, statement, keeps=keeps)
+                return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.expression(
+                    child, statement, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp)
+                )
+            if isinstance(child, ast.comprehension):
+                for part in (child.iter, *child.ifs):
+                    self.expression(part, statement, keeps=False)
 
 
 def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
@@ -133,47 +218,3 @@ def _run_over(node: ast.AST) -> list[str]:
 
 def _names(node: ast.AST) -> list[str]:
     return [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
-
-
-def _uses(statement: ast.stmt, reasons: dict[str, str | None], keeps: bool) -> None:
-    """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
-    for node in ast.iter_child_nodes(statement):
-        if isinstance(node, ast.expr):
-            _expression(node, statement, reasons, keeps)
-
-
-def _expression(node: ast.expr, statement: ast.stmt, reasons: dict[str, str | None], keeps: bool) -> None:
-    """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Load()):
-            if keeps and reasons.get(name, "") is None:
-                reasons[name] = f"{ast.unparse(statement)} may be the same array"
-            return
-        case ast.Subscript(value=ast.Name(), slice=index, ctx=context) if isinstance(
-            context, ast.Store
-        ) or not isinstance(index, ast.Slice):
-            _expression(index, statement, reasons, keeps=False)
-            return
-        case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=args) if attr in METHODS:
-            for arg in args:
-                _expression(arg, statement, reasons, keeps=attr in ADDING)
-            return
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
-            for arg in args:
-                _expression(arg, statement, reasons, keeps=name not in READING and keeps)
-            for keyword in node.keywords:
-                _expression(keyword.value, statement, reasons, keeps=keeps)
-            return
-        case ast.Tuple() | ast.List() | ast.Dict() | ast.IfExp() | ast.Starred() | ast.Lambda() | ast.Subscript():
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.expr):
-                    _expression(child, statement, reasons, keeps=keeps)
-            return
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            _expression(
-                child, statement, reasons, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp)
-            )
-        if isinstance(child, ast.comprehension):
-            for part in (child.iter, *child.ifs):
-                _expression(part, statement, reasons, keeps=False)

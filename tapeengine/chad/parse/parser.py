@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine.chad.depth import deep
-from tapeengine.chad.kinds import of_arrays
+from tapeengine.chad.kinds import Given, of_arrays
 from tapeengine.chad.parse import arrays, calls, closures, loops, statements, subscripts
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.parameters import own_parameters, parameter_names
@@ -57,10 +58,13 @@ class ProgramParser(Parser):
             self.error(self.tree, "a text as a result", "return numbers, and choose the text outside the program")
         kind = of_arrays(self.kinds.names.get(f"{self.tree.name}()"), term.type)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
-        places = ((node, operands, self.first + getattr(node, "lineno", 1) - 1) for node, operands in self.operands)
-        wanted = tuple({operands: Wanted(operands, f"line {line}") for _, operands, line in places}.values())
+        wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
-        return Parsed(self.definitions, *of, wanted, tuple(self.passed), self.by_numpy)
+        return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), self.by_numpy)
+
+    def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool) -> Wanted:
+        """Give what an operation at a node wants of arguments."""
+        return Wanted(operands, f"line {self.first + getattr(node, 'lineno', 1) - 1}", of_lists)
 
 
 @deep()

@@ -7,9 +7,12 @@ of its rows while it may still change.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["grids", "indices"]
+__all__ = ["bound", "grids", "indices", "is_fresh_row"]
+
+#: Tells whether a slice is a copy.
+IsCopy = Callable[[ast.Subscript], bool]
 
 #: Functions that give numbers, or arrays of their own.
 READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split())
@@ -17,7 +20,12 @@ READING = frozenset("len sum max min any all abs float mean prod dot amax amin n
 MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array outer".split())
 
 
-def grids(function: ast.FunctionDef) -> Mapping[str, str | None]:
+def never(node: ast.Subscript) -> bool:
+    """Say that a slice is no copy."""
+    return False
+
+
+def grids(function: ast.FunctionDef, is_copy: IsCopy = never) -> Mapping[str, str | None]:
     r"""Give the variables of whose rows elements are changed, and why one is no grid; None where it is one.
 
     Examples
@@ -28,16 +36,16 @@ def grids(function: ast.FunctionDef) -> Mapping[str, str | None]:
     """
     nodes = list(ast.walk(function))
     names = dict.fromkeys(f[0] for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store) and (f := indices(n)))
-    return {name: reason(function, name) for name in names}
+    return {name: reason(function, name, is_copy) for name in names}
 
 
-def reason(function: ast.FunctionDef, name: str) -> str | None:
+def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy) -> str | None:
     """Say why a variable is no grid."""
     makers = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and name in bound(s)]
     if not makers:
         return "the program has not made it"
     for s in makers:
-        if not isinstance(s, ast.Assign) or len(s.targets) != 1 or not is_rectangle(s.value):
+        if not isinstance(s, ast.Assign) or len(s.targets) != 1 or not is_rectangle(s.value, is_copy):
             return f"{ast.unparse(s).splitlines()[0]} may have no rows of its own"
     for inner in (n for n in ast.walk(function) if isinstance(n, ast.FunctionDef)):
         within = [n for n in ast.walk(inner) if isinstance(n, ast.Subscript) and writes(n, name)]
@@ -62,25 +70,27 @@ def writes(node: ast.Subscript, name: str) -> bool:
     return found is not None and found[0] == name and isinstance(node.ctx, ast.Store)
 
 
-def is_rectangle(value: ast.expr) -> bool:
+def is_rectangle(value: ast.expr, is_copy: IsCopy) -> bool:
     """Tell whether an expression makes rows to which nothing else refers."""
     match value:
         case ast.ListComp(elt=elt, generators=[ast.comprehension(ifs=[])]):
-            return is_fresh_row(elt)
+            return is_fresh_row(elt, is_copy)
         case ast.List(elts=elts):
-            return bool(elts) and all(map(is_fresh_row, elts))
+            return bool(elts) and all(is_fresh_row(elt, is_copy) for elt in elts)
         case ast.Call(func=ast.Attribute(attr=called)):
             return called in MAKING
     return False
 
 
-def is_fresh_row(elt: ast.expr) -> bool:
+def is_fresh_row(elt: ast.expr, is_copy: IsCopy = never) -> bool:
     """Tell whether an expression makes a row."""
     match elt:
         case ast.BinOp(left=ast.List()) | ast.BinOp(right=ast.List()) | ast.List() | ast.ListComp():
             return True
         case ast.Call(func=ast.Name(id="list")) | ast.Call(func=ast.Attribute(attr="copy")):
             return True
+        case ast.Subscript(slice=ast.Slice()):
+            return is_copy(elt)
     return False
 
 
@@ -107,7 +117,19 @@ def holds(node: ast.AST, name: str) -> bool:
             return False
         case ast.Subscript() if (cell := indices(node)) and cell[0] == name:
             return holds(cell[1], name) or holds(cell[2], name)
+        case ast.comprehension(target=target, iter=over, ifs=ifs):
+            return any(holds(part, name) for part in (target, *ifs)) or runs_over_rows(over, name)
     return any(holds(child, name) for child in ast.iter_child_nodes(node))
+
+
+def runs_over_rows(over: ast.expr, name: str) -> bool:
+    """Tell whether a comprehension over an expression may see rows of a grid, and not only their elements."""
+    match over:
+        case ast.Call(func=ast.Name(id="zip" | "enumerate" | "reversed"), args=args):
+            return any(runs_over_rows(arg, name) for arg in args)
+        case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
+            return holds(index, name)
+    return holds(over, name)
 
 
 def indices(node: ast.AST) -> tuple[str, ast.expr, ast.expr] | None:

@@ -15,6 +15,7 @@ from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
 from tapeengine.chad.kinds import Given, ListOf
 from tapeengine.chad.parse.aliases import aliases
+from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
@@ -167,7 +168,7 @@ class Parser:
         self.reading: list[ast.AST] = []
         self.undecided: set[str] = set()
         self.single_axes: dict[str, frozenset[int]] = {}
-        self.operands: list[tuple[ast.AST, frozenset[Given]]] = []
+        self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
         self.passed: list[Passed] = []
         self.by_numpy = False
         self.kinds_outside: dict[str, Results] = {}
@@ -177,18 +178,19 @@ class Parser:
         tree = self._read()
         self.tree, self.local_names = separated(self.plain(tree))
         self.live_after = live_after(self.tree)
-        self.shared = shared(self.tree)
         self.aliases = aliases(self.tree)
-        self.grids = grids(self.tree)
         self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
+        self.shared = shared(self.tree, self.is_copy)
+        self.grids = grids(self.tree, self.is_copy)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
         """Rewrite statements that are written with others."""
         try:
-            return Plain(tree).visit(tree)
+            plain = Plain(tree)
+            return ByCells(tree, plain.names).visit(plain.visit(tree))
         except OutOfOrder as error:
             advice = "call it in a statement of its own"
             self.error(error.node, f"{error} changes a variable, and is not always called here, or after a use", advice)
@@ -298,7 +300,19 @@ class Parser:
         if arrays and all(isinstance(kind, ListOf) for kind, _ in arrays):
             self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")
         if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
-            self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given))))
+            self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
+
+    def as_list(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives a list; an argument, or a part of one, is to be a list from here on."""
+        kind = self.kinds.of(node)
+        if isinstance(kind, ListOf) or not isinstance(kind, Given) or kind.is_mixed:
+            return isinstance(kind, ListOf)
+        self.operands.append((node, frozenset({kind}), True))
+        return True
+
+    def is_copy(self, node: ast.Subscript) -> bool:
+        """Tell whether a slice is a copy, as one of a list is."""
+        return self.as_list(node.value)
 
     def is_module(self, node: ast.expr) -> bool:
         """Tell whether an expression is the name of a module."""

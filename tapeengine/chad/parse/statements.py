@@ -131,7 +131,7 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
 ADVICE = {
     ast.Try: "leave the body of a try with finally at its end only, or check arguments outside the program",
     ast.With: "do it outside the program",
-    ast.Delete: "leave the variable be",
+    ast.Delete: "leave the variable be, or delete one element: del xs[i]",
     ast.Global: "pass the value in and return it",
     ast.Nonlocal: "pass the value in and return it",
     ast.ClassDef: "define the class outside the program, as a frozen dataclass",

@@ -1,8 +1,9 @@
-"""Refuse lists as operands of Python's operators and as objects of array methods, where they mean something else.
+"""Refuse lists, or arrays, as arguments of operations that mean something else for them.
 
 A program's `te.Vec` is an array or a list. If all arrays among the operands of an operator or method are lists, Python
-joins or repeats them, or raises an error. The parser records the arguments that reach such operations, and a call with
-lists for them is refused.
+joins or repeats them, or raises an error. Where the text shows that a list is meant (``[1.0] + xs``), an array would be
+added element by element. The parser records the arguments that reach such operations, and a call with others is
+refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["Passed", "Wanted", "check_lists", "through"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """An operation that has the program's meaning if at least one of its operands is an array.
+    """An operation that has the program's meaning if at least one of its operands is an array, or if all are lists.
 
     Attributes
     ----------
@@ -28,10 +29,13 @@ class Wanted:
         The operands, which are arguments of the program, or parts of these.
     place : str
         The place of the operation.
+    of_lists : bool
+        Whether all are to be lists.
     """
 
     operands: frozenset[Given]
     place: str
+    of_lists: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,12 @@ def through(call: Passed, wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
     kinds = dict(call.kinds)
     for each in wanted:
         operands = [part(kinds, operand) for operand in each.operands]
-        if all(isinstance(o, Given | ListOf) for o in operands):
-            found.append(Wanted(frozenset(o for o in operands if isinstance(o, Given)), each.place))
+        is_refused = [not isinstance(o, Given | ListOf) or (each.of_lists and is_mixed(o)) for o in operands]
+        given = frozenset(o for o in operands if isinstance(o, Given))
+        if each.of_lists and (given or any(is_refused)):
+            found.append(Wanted(frozenset() if any(is_refused) else given, each.place, of_lists=True))
+        elif not each.of_lists and not any(is_refused):
+            found.append(Wanted(given, each.place))
     return tuple(found)
 
 
@@ -58,8 +66,14 @@ def part(kinds: dict[str, Kind], operand: Given) -> Kind:
     found = [step_by_step(kinds.get(name), steps) for name, steps in operand.places]
     given = [k for k in found if isinstance(k, Given)]
     if given:
-        return Given(frozenset().union(*(k.places for k in given)))
+        mixed = any(map(is_mixed, given)) or not all(isinstance(k, Given | ListOf) for k in found)
+        return Given(frozenset().union(*(k.places for k in given)), mixed)
     return found[0] if all(isinstance(k, ListOf) for k in found) else None
+
+
+def is_mixed(kind: Kind) -> bool:
+    """Tell whether the text leaves open whether a part of an argument is meant."""
+    return isinstance(kind, Given) and kind.is_mixed
 
 
 def step_by_step(kind: Kind, steps: tuple[int | str, ...]) -> Kind:
@@ -72,7 +86,7 @@ def step_by_step(kind: Kind, steps: tuple[int | str, ...]) -> Kind:
 
 
 def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequence[Any]) -> None:
-    """Refuse lists where a program uses its arguments as whole arrays.
+    """Refuse lists where a program uses its arguments as whole arrays, and arrays where it uses them as lists.
 
     Raises
     ------
@@ -81,10 +95,26 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        if all(any(type(part_at(values, *place)) is list for place in operand.places) for operand in each.operands):
-            given = ", ".join(sorted({written(*place) for operand in each.operands for place in operand.places}))
+        places = [[is_list(values, *place) for place in operand.places] for operand in each.operands]
+        given = ", ".join(sorted({written(*place) for operand in each.operands for place in operand.places}))
+        if each.of_lists and not (places and all(map(all, places))):
+            what = f"{given or 'an operand'} is no list, and {each.place} uses it as one"
+            raise StructureError(f"{what}: give it as a list, or write the line with numpy's functions")
+        if not each.of_lists and all(map(any, places)):
             what = f"{given or 'an operand'} is a list, which {each.place} uses as a whole array"
             raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
+
+
+def is_list(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
+    """Tell whether a part of an argument is a list; a part of an empty list is whatever is wanted.
+
+    Examples
+    --------
+    >>> is_list({"x": [[1.0]]}, "x", (0,)), is_list({"x": [1.0]}, "x", (0,)), is_list({"x": []}, "x", (0,))
+    (True, False, True)
+    """
+    whole = [part_at(values, name, steps[:n]) for n in range(len(steps))]
+    return type(part_at(values, name, steps)) is list or any(type(x) is list and not x for x in whole)
 
 
 def written(name: str, steps: Sequence[int | str]) -> str:

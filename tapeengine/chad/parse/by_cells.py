@@ -1,0 +1,100 @@
+"""Rows of grids that are replaced, ``m[i] = [...]``, and swapped, ``m[i], m[p] = m[p], m[i]``, element by element.
+
+A grid is one array of its elements (`tapeengine.chad.parse.grids`), so a row is replaced by a loop over these. The row
+must be one that nothing else holds, and of the same size.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tapeengine.chad.parse.rectangles import bound, indices, is_fresh_row
+
+__all__ = ["ByCells", "placed"]
+
+REPLACED = """
+{row} = None
+if len({row}) != len({m}[{i}]):
+    raise ValueError
+for {k} in range(len({row})):
+    {m}[{i}][{k}] = {row}[{k}]
+"""
+
+
+class ByCells(ast.NodeTransformer):
+    r"""Rewrites assignments to rows of variables of whose rows elements are changed elsewhere.
+
+    Parameters
+    ----------
+    tree : ast.FunctionDef
+    fresh : callable
+        Makes a name that the function does not have, from a hint.
+
+    Examples
+    --------
+    >>> text = "def f(n):\n    m = [[1.0] * n for _ in range(n)]\n    m[0][0] = 2.0\n    m[0], m[1] = m[1], m[0]"
+    >>> tree = ast.parse(text).body[0]
+    >>> print(ast.unparse(ByCells(tree, "{}_".format).visit(tree).body[-1]))
+    for k_ in range(len(m[0])):
+        m[0][k_], m[1][k_] = (m[1][k_], m[0][k_])
+    """
+
+    def __init__(self, tree: ast.FunctionDef, fresh: Callable[[str], str]) -> None:
+        self.fresh = fresh
+        nodes = list(ast.walk(tree))
+        self.names = {c[0] for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store) and (c := indices(n))}
+        makers = [s for s in nodes if isinstance(s, ast.Assign) and self.names.intersection(bound(s))]
+        of_arrays = [s for s in makers if not isinstance(s.value, ast.List | ast.ListComp)]
+        self.of_lists = self.names.difference(name for s in of_arrays for name in bound(s))
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Rewrite the assignment of a fresh row, and the permutation of rows of lists: rows of arrays are views."""
+        match node.targets, node.value:
+            case [ast.Subscript() as target], value if row_of(target, self.names) and is_fresh_row(value):
+                return self.replaced(node, target)
+            case [ast.Tuple(elts=targets)], ast.Tuple(elts=values) if is_permutation(targets, values, self.of_lists):
+                return self.permuted(node, targets, values)
+        return node
+
+    def replaced(self, node: ast.Assign, target: ast.Subscript) -> list[ast.AST]:
+        """Write ``m[i] = row`` as a loop."""
+        row, k = self.fresh("row"), self.fresh("k")
+        made = ast.parse(REPLACED.format(row=row, k=k, m=ast.unparse(target.value), i=ast.unparse(target.slice))).body
+        made[0].value = node.value  # type: ignore[attr-defined]
+        return [placed(s, node, node.value) for s in made]
+
+    def permuted(self, node: ast.Assign, targets: list[ast.expr], values: list[ast.expr]) -> ast.AST:
+        """Write ``m[i], m[p] = m[p], m[i]`` as a loop."""
+        k = self.fresh("k")
+        left, right = (", ".join(f"{ast.unparse(row)}[{k}]" for row in rows) for rows in (targets, values))
+        over = ast.unparse(targets[0])
+        return placed(ast.parse(f"for {k} in range(len({over})):\n    {left} = {right}").body[0], node)
+
+
+def placed(made: ast.AST, node: ast.AST, kept: ast.AST | None = None) -> ast.AST:
+    """Give what was written the place of what it stands for."""
+    own = set(ast.walk(kept)) if kept else set()
+    for inner in ast.walk(made):
+        if inner not in own and "lineno" in inner._attributes:
+            ast.copy_location(inner, node)
+    return made
+
+
+def row_of(node: ast.expr, names: Collection[str]) -> bool:
+    """Tell whether an expression is a row of one of some variables, at an index that may be computed twice."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=index) if name in names:
+            return all(isinstance(n, INDEX) for n in ast.walk(index))
+    return False
+
+
+#: What an index is made of.
+INDEX = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+
+
+def is_permutation(targets: list[ast.expr], values: list[ast.expr], names: Collection[str]) -> bool:
+    """Tell whether rows are assigned to one another."""
+    texts = [[ast.unparse(e) for e in each] for each in (targets, values)]
+    return sorted(texts[0]) == sorted(texts[1]) and all(row_of(e, names) for e in targets)

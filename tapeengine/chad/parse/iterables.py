@@ -1,0 +1,28 @@
+"""What is run over element by element, as an array of its elements."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+
+from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.whole import array
+from tapeengine.chad.terms import Build, Term
+from tapeengine.chad.types import INT, Array
+
+__all__ = ["elements_of"]
+
+#: What gives its elements one by one.
+LAZY = (range, zip, enumerate, reversed, itertools.pairwise, itertools.product, itertools.combinations)
+
+
+def elements_of(p: Parser, node: ast.expr, env: Env) -> Term:
+    """Give the elements of an iterable as an array."""
+    if not isinstance(node, ast.Call) or p.static(node.func, env) not in LAZY:
+        found = expression(p, node, env)
+        return found if isinstance(found.type, Array) else array(p, node, found)
+    over = p.grammar.iteration(p, node, env)
+    i = p.fresh("i", INT)
+    made: Term = over.around(Build(over.size, i, over.item(i)))
+    return made
