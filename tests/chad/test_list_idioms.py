@@ -186,7 +186,7 @@ def test_a_called_program_does_not_take_an_array_of_its_callers_for_a_list():
 def eliminated(a: list[list[float]], b: list[float]) -> list[float]:
     """The solution of linear equations, by Gaussian elimination with pivots as it is written in Python."""
     n = len(b)
-    m = [row[:] + [y] for row, y in zip(a, b)]
+    m = [row[:] + [y] for row, y in zip(a, b)]  # noqa: RUF005
     for i in range(n):
         p = max(range(i, n), key=lambda r: abs(m[r][i]))
         m[i], m[p] = m[p], m[i]
