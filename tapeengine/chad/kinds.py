@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.types import Array, Product, Type
+from tapeengine.chad.types import Array, Product, Type, rank_of
 
 __all__ = [
     "ANY",
@@ -23,7 +23,7 @@ __all__ = [
     "ListOf",
     "Place",
     "TupleOf",
-    "depends",
+    "is_direct",
     "list_axes",
     "of_arrays",
     "part_at",
@@ -125,6 +125,22 @@ def list_axes(kind: Kind, rank: int) -> int | None:
             return None
         kind, count = kind.element, count + 1
     return count if count in (0, 1, rank) and not depends(kind) else None
+
+
+def is_direct(of: Type, kind: Kind) -> bool:
+    """Tell whether the core can build a value with the lists that it has in Python; `with_kinds` makes the others.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.types import FLOAT
+    >>> [is_direct(Array(FLOAT), k) for k in (ARRAY, ListOf(NUMBER), Given(frozenset({("x", ())})))]
+    [True, True, False]
+    """
+    if isinstance(of, Product):
+        kinds = kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(of.items) else [None] * len(of.items)
+        return all(map(is_direct, of.items, kinds))
+    rank = rank_of(of)
+    return list_axes(kind, rank) is not None if rank else not depends(kind)
 
 
 def with_kinds(kind: Kind, value: Any, given: dict[str, Any]) -> Any:

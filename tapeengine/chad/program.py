@@ -27,7 +27,7 @@ from tapeengine.chad.execute import Checked, Executable, kept
 from tapeengine.chad.infer import annotation_of, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
-from tapeengine.chad.kinds import ARRAY, NUMBER, depends, with_kinds
+from tapeengine.chad.kinds import ARRAY, NUMBER, is_direct, with_kinds
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.monoids import Monoid, OverMonoid
@@ -316,8 +316,8 @@ class Program(Enterable):
         are_many = has_many(primals)
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
-        self.native = None if self.is_of_given_kind else executable.entry
-        if are_many and not self.native and not self.is_of_given_kind:
+        self.native = executable.entry if self.is_direct else None
+        if are_many and not self.native and self.is_direct:
             self.many = executable.compiled
 
         own = tuple(map(kept, primals))
@@ -362,9 +362,9 @@ class Program(Enterable):
         return self.with_kinds(found[0], (*primals, *others)), self.with_kinds(found[1], (*primals, *others))
 
     @functools.cached_property
-    def is_of_given_kind(self) -> bool:
-        """Whether arguments decide which parts of the result are lists."""
-        return depends(self.executable.definition.kind)
+    def is_direct(self) -> bool:
+        """Whether back ends give the result with the lists that it has in Python."""
+        return is_direct(self.executable.definition.result, self.executable.definition.kind)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists that it has in Python."""

@@ -66,7 +66,7 @@ class Forms:
         raise NotAssembled(f"a value of type {type(of).__name__}")
 
     def built(self, of: Type, kind: Kind) -> Form:
-        """Give the form of a value that the core builds alone, with the lists that it has in Python.
+        """Give the form of a value that the core builds alone, with the lists that it has in Python if it can.
 
         Raises
         ------
@@ -78,8 +78,8 @@ class Forms:
                 numbers = all(isinstance(item, Float | Int | Bool) for item in items)
                 if numbers and isinstance(kind, ListOf) and kind.made is list:
                     return filled(Form("rows"), (self(element),))
-            case Array() if 0 < rank_of(of) <= MOST_AXES and (lists := list_axes(kind, rank_of(of))) is not None:
-                return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=lists)
+            case Array() if 0 < rank_of(of) <= MOST_AXES:
+                return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=list_axes(kind, rank_of(of)) or 0)
             case Product(items, name, fields):
                 kinds = (
                     kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)

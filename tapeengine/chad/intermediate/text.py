@@ -71,7 +71,8 @@ class Writer:
     ----------
     program : Program
     is_counted : bool
-        Whether each block, when it runs, adds the number of variables that it assigns to ``counts[0]``.
+        Whether each block, when it runs, adds the number of variables that it assigns to ``counts[0]``, and of the
+        elements of arrays that it makes, or adds, as a whole.
     """
 
     def __init__(self, program: Program, is_counted: bool = False) -> None:
@@ -143,6 +144,8 @@ class Writer:
             self.line(f"counts[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
         for s in statements:
             WRITE[type(s)](self, s)
+            if self.is_counted and isinstance(s, New | ZerosLike | AddAll):
+                self.line(f"counts[0] += np.size({self.operand(s.array if isinstance(s, AddAll) else s.out)})")
 
     def inner(self, statements: Sequence[Statement], *after: str) -> None:
         """Write the statements of a loop or a branch."""

@@ -303,6 +303,10 @@ class Arrays:
                 index = self.b.compute("imod", index, rows.size)
         return self.changed(rows, index, value, is_there)
 
+    def own(self, rows: Rows) -> Rows:
+        """Give an array to change: a copy, or the array itself if nothing else uses it afterwards."""
+        return self.changed(rows, Const(-1, WHOLE), ZERO, is_there=False)
+
     def changed(self, rows: Rows, index: Operand | None, value: Value | None, is_there: bool = True) -> Rows:
         """Give an array with one element replaced, appended or removed."""
 

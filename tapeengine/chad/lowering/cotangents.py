@@ -103,9 +103,7 @@ class Cotangents(Accumulation):
                     like = value.like
                 if isinstance(value, Owed):
                     return value.settle(None)
-                made = self.zeros(of, like)
-                self.add_rows(made, value)
-                return made
+                return self.sum_of((value,), lambda: self.zeros(of, like))
         return value
 
     def full_elements(self, value: Rows | Pull | Items, of: LArray, like: Value | None) -> Value:

@@ -88,6 +88,7 @@ class Chains:
         self.shrinking = {self.find(name) for name in self.shrinking}
         self.growing = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed) and is_longer(s)}
         self.whole = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed)}
+        self.entered_twice: set[str] = set()
         for s, around in sites:
             self.check(s, around)
         self.check_edges(edges)
@@ -133,13 +134,15 @@ class Chains:
             self.whole.discard(self.find(name))
 
     def check_edges(self, edges: list[Edge]) -> None:
-        """Refuse chains that arrays enter at several places, or in a loop that passes the array on."""
+        """Refuse chains that arrays enter in a loop that passes the array on, or at several places with other sizes."""
         come = set()
         for e in edges:
             root = self.find(e.out.name)
             if e.value.name in self.made and self.find(e.value.name) == root:
                 continue
-            if root in come or any(
+            if root in come:
+                self.entered_twice.add(root)
+            if (root in come and root in self.shrinking | self.growing) or any(
                 self.find(v.name) == root for f in e.around if isinstance(f, For | While) for v, _ in f.carried
             ):
                 self.whole.discard(root)
@@ -333,7 +336,10 @@ class Writer:
         if root in self.chains.shrinking:
             self.lengths[root] = self.b.fresh("n", WHOLE)
             found.append(Assign((self.lengths[root],), (size,)))
-        return [*found, *self.copied(self.array(x), array, size, root in self.chains.growing)]
+        if root not in self.chains.entered_twice:
+            return [*found, *self.copied(self.array(x), array, size, root in self.chains.growing)]
+        copy = self.b.fresh(array.name, array.type)
+        return [*found, *self.copied(self.array(x), copy, size), Assign((array,), (copy,))]
 
     def copied(self, x: Var, out: Var, size: Operand, grows: bool = False) -> list[Statement]:
         """Copy the first elements of an array."""
@@ -348,6 +354,8 @@ class Writer:
         store = Store(array, (s.index,), s.value)
         if s.is_there:
             return [store]
+        if isinstance(s.index, Const) and s.index.value < 0:  # type: ignore[operator]
+            return []
         n = self.b.fresh("n", WHOLE)
         below, above = self.compute("lt", s.index, n), self.compute("le", ZERO, s.index)
         inner: list[Statement] = [n_of(n, array), below, If(below.out, [store], [])]

@@ -22,8 +22,16 @@ from tapeengine.chad.intermediate.statements import (
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import Cotangents
-from tapeengine.chad.lowering.patterns import first_rows, is_dense, leaf_types, part, stored, tangent_type
-from tapeengine.chad.lowering.slots import ArraySlot, Slot
+from tapeengine.chad.lowering.patterns import (
+    first_rows,
+    is_changeable,
+    is_dense,
+    leaf_types,
+    part,
+    stored,
+    tangent_type,
+)
+from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
 from tapeengine.chad.lowering.values import (
     FUNCTIONS,
     ZERO,
@@ -407,44 +415,58 @@ class Lower(Cotangents):
         for block, function in zip(blocks, functions, strict=True):
             block.mirrors.append(function.block)
             with self.b.inside(block):
-                slots = self.inner_slots(names)
+                slots = [self.opened_again(self.slots[n][-1]) for n in names]
                 result, closed = self.with_slots(names, list(slots), lambda f=function: self.applied(f.value, args, of))  # type: ignore[misc]
                 values.append(result)
                 inner.append(slots)
                 sums.append(closed)
         found = self.finished(condition, blocks, (values[0], values[1]), of)
-        for k, slot in enumerate(self.arrays(names)):
-            self.add_either(slot, condition, blocks, (inner[0][k], inner[1][k]), (part(sums[0], k), part(sums[1], k)))
+        for k, name in enumerate(names):
+            self.add_either(
+                self.slots[name][-1],
+                condition,
+                blocks,
+                (inner[0][k], inner[1][k]),
+                (part(sums[0], k), part(sums[1], k)),
+            )
         return found
 
     def is_open_here(self, slot: Slot) -> bool:
-        """Tell whether a slot for an array of numbers is open here and not yet an array in memory."""
+        """Tell whether a slot has arrays of numbers that are open here and not yet arrays in memory, and no numbers."""
+        if isinstance(slot, TupleSlot):
+            return any(map(self.is_open_here, slot.items)) and all(
+                type(s) is Slot or self.is_open_here(s) for s in slot.items
+            )
         is_numbers = isinstance(slot, ArraySlot) and isinstance(slot.of.element, LReal) and slot.like is not None
         return is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
 
-    def arrays(self, names: list[str]) -> list[ArraySlot]:
-        """Give the innermost slots of names if they are slots for arrays."""
-        return [s for n in names if isinstance(s := self.slots[n][-1], ArraySlot)]
-
-    def inner_slots(self, names: list[str]) -> list[ArraySlot]:
-        """Open slots for arrays again in a branch."""
-        found = []
-        for slot in self.arrays(names):
-            made = ArraySlot(self, slot.of, slot.like)
-            made.goes_on = True
-            found.append(made)
-        return found
+    def opened_again(self, slot: Slot) -> Slot:
+        """Open a slot again in a branch."""
+        if isinstance(slot, TupleSlot):
+            return TupleSlot(list(map(self.opened_again, slot.items)))
+        if not isinstance(slot, ArraySlot):
+            return Slot()
+        made = ArraySlot(self, slot.of, slot.like)
+        made.goes_on = True
+        return made
 
     def add_either(
         self,
-        slot: ArraySlot,
+        slot: Slot,
         condition: Operand,
         blocks: tuple[Block, Block],
-        inner: tuple[ArraySlot, ArraySlot],
+        inner: tuple[Slot, Slot],
         sums: tuple[Value, Value],
     ) -> None:
-        """Add the contributions of two branches: as one array if a branch has taken over an array, else in place."""
-        if any(s.took_over for s in inner):
+        """Add the contributions of two branches: as one array if one of them is a whole array, else in place."""
+        if isinstance(slot, TupleSlot):
+            for k, item in enumerate(slot.items):
+                within = inner[0].items[k], inner[1].items[k]  # type: ignore[attr-defined]
+                self.add_either(item, condition, blocks, within, (part(sums[0], k), part(sums[1], k)))
+            return
+        if not isinstance(slot, ArraySlot):
+            return
+        if any(s.took_over for s in inner) or any(map(is_changeable, sums)):
             a, b = (Zero(slot.like) if isinstance(d, Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
             assert isinstance(rows, Rows)

@@ -7,6 +7,8 @@ place.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -16,6 +18,7 @@ from tapeengine.chad.intermediate.statements import (
     Assign,
     BoxOf,
     Const,
+    New,
     Operand,
     Plus,
     Var,
@@ -177,9 +180,7 @@ class ArraySlot(Slot):
             inner = inside(self.block, b.block)
             assert inner.before is not None
             with b.at(inner.before, self.block):
-                self.buffer = self.lower.zeros(self.of, self.like)
-                for known in self.values:
-                    self.lower.add_rows(self.buffer, known)
+                self.buffer = self.lower.sum_of(self.values, lambda: self.lower.zeros(self.of, self.like))
         self.lower.add_rows(self.buffer, value)
 
     def close(self) -> Value:
@@ -189,6 +190,15 @@ class ArraySlot(Slot):
             return Zero(self.like)
         only = self.values[0]
         return only if len(self.values) == 1 and isinstance(only, ARRAYS) else Bag(tuple(self.values), self.like)
+
+
+def summands(values: Sequence[Value]) -> Iterator[Value]:
+    """Go through cotangents, and those in sums of cotangents."""
+    for value in values:
+        if isinstance(value, Bag):
+            yield from summands(value.parts)
+        else:
+            yield value
 
 
 def inside(outer: Block, inner: Block) -> Block:
@@ -222,6 +232,23 @@ class Accumulation(Leaves):
                 of_options = like.options if isinstance(like, Member) else (None,) * len(options)
                 return TupleSlot([self.slot(t, x) for t, x in zip(options, of_options, strict=True)])
         raise NotLowered(f"a slot of type {of}")
+
+    def sum_of(self, values: Sequence[Value], zeros: Callable[[], Rows]) -> Rows:
+        """Give the sum of cotangents of an array as an array of its own: the first array among them, if it can be.
+
+        An array that is made here is no such array: making it takes as long as a sum.
+        """
+        values = list(summands(values))
+        first = next((x for x in values if is_changeable(x) and not any(map(self.is_new, parts(x.element)))), None)
+        made = zeros() if first is None else self.own(first)
+        for value in values:
+            if value is not first:
+                self.add_rows(made, value)
+        return made
+
+    def is_new(self, of: Part) -> bool:
+        """Tell whether a statement makes an array."""
+        return isinstance(self.b.made.get(of.array.name), New)
 
     # ------------------------------------------------------------ arrays of zeros
 
@@ -346,16 +373,14 @@ class Accumulation(Leaves):
                 return value
             case Zero() | Tup():
                 return Pull(size, lambda _: ZERO)
+            case _ if isinstance(size, Const) and size.value == 0:  # of an element that is not there: a run has failed
+                return Pull(size, lambda _: ZERO)
             case Owed(_, settle):
                 return settle(None)
-            case Bag(_, like):
-                buffer = self.zeros(of, like) if like is not None else self.plain_zeros(of, size)
-                self.add_rows(buffer, value)
-                return buffer
-            case Single() | Scattered() | Nullable():
-                buffer = self.plain_zeros(of, size)
-                self.add_rows(buffer, value)
-                return buffer
+            case Bag(_, like) if like is not None:
+                return self.sum_of((value,), lambda: self.zeros(of, like))
+            case Bag() | Single() | Scattered() | Nullable():
+                return self.sum_of((value,), lambda: self.plain_zeros(of, size))
         raise NotLowered(f"a {type(value).__name__} as an array of cotangents")
 
     def plain_zeros(self, of: LArray, size: Operand) -> Rows:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.parse import numeric
-from tapeengine.chad.parse.grids import element, rows
+from tapeengine.chad.parse.grids import element, row, rows
 from tapeengine.chad.parse.membership import membership
 from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
@@ -76,6 +76,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Subscript() if (cell := indices(node)) is not None and p.is_grid(cell[0]) and cell[0] in env:
             at = (p.coerce(i, expression(p, i, env), INT) for i in cell[1:])
             return element(p, env[cell[0]], *at)
+        case ast.Subscript(value=ast.Name(id=grid), slice=index) if is_row(p, grid, index, env):
+            return row(p, env[grid], expression(p, index, env))
         case ast.Subscript(value=value, slice=index):
             return p.grammar.subscript(p, node, expression(p, value, env), index, env)
         case ast.Attribute(value=value, attr=attr):
@@ -310,6 +312,13 @@ def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term
     for test in reversed(tests[:-1]):
         result = If(test, lit(True), result)
     return result
+
+
+def is_row(p: Parser, name: str, index: ast.expr, env: Env) -> bool:
+    """Tell whether a subscript reads a row of a grid."""
+    if not p.is_grid(name) or name not in env or isinstance(index, ast.Slice | ast.Tuple):
+        return False
+    return expression(p, index, env).type == INT
 
 
 def operands(p: Parser, left: ast.expr, right: ast.expr, env: Env) -> tuple[Term, Term]:

@@ -32,7 +32,7 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.traverse import free_variables
 from tapeengine.chad.types import BOOL, INT, Array, show
 
-__all__ = ["element", "made", "place_of", "rows"]
+__all__ = ["element", "made", "place_of", "row", "rows"]
 
 
 Lets = list[tuple[Var, Term]]
@@ -124,12 +124,15 @@ def uneven(p: Parser, xs: Term, of: Array) -> Term:
 
     def checked_rows(m: Term) -> Term:
         others = Total(Map((r,), counted(Op("ne", (Size(r), m), BOOL)), (xs,)))
-        flat = Build(
-            Op("imul", (n, m), INT), k, Index(Index(xs, Op("ifloordiv", (k, m), INT)), Op("imod", (k, m), INT))
-        )
-        return Tuple((If(Op("lt", (lit(0), others), BOOL), failing(flat.type), flat), n, m))
+        cell = Index(Index(xs, Op("ifloordiv", (k, m), INT)), Op("imod", (k, m), INT))
+        return Tuple((Build(unless(Op("lt", (lit(0), others), BOOL), Op("imul", (n, m), INT)), k, cell), n, m))
 
     return p.let("columns", m, checked_rows)
+
+
+def unless(fails: Term, size: Term) -> Term:
+    """Give a size, which fails on a condition; an array of this size is one that a program may change in place."""
+    return If(fails, failing(INT), size)
 
 
 def rows(p: Parser, grid: Term) -> Term:
@@ -137,6 +140,18 @@ def rows(p: Parser, grid: Term) -> Term:
     i, j = p.fresh("i", INT), p.fresh("j", INT)
     place = Op("iadd", (Op("imul", (i, Proj(grid, 2)), INT), j), INT)
     return Build(Proj(grid, 1), i, Build(Proj(grid, 2), j, Index(Proj(grid, 0), place)))
+
+
+def row(p: Parser, grid: Term, i: Term) -> Term:
+    """Give one row; an index that is out of range fails."""
+    n, m = Proj(grid, 1), Proj(grid, 2)
+    j = p.fresh("j", INT)
+
+    def found(i: Term) -> Term:
+        place = Op("iadd", (Op("imul", (i, m), INT), j), INT)
+        return Build(unless(Op("not", (is_within(i, n),), BOOL), m), j, Index(Proj(grid, 0), place))
+
+    return p.let("i", counted_from_end(p, i, n), found)
 
 
 def element(p: Parser, grid: Term, i: Term, j: Term) -> Term:

@@ -1,0 +1,98 @@
+"""Changing an element takes constant time in both passes, wherever it stands: statements that run are counted."""
+
+import linecache
+import os
+import random
+
+import numpy as np
+import pytest
+from chad.lowering.leaves import Leaves
+
+import tapeengine as te
+from tapeengine.chad.depth import deep
+from tapeengine.chad.intermediate.text import compiled
+
+COUNT = 400 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 40
+VECTOR = [
+    "y[{i}] = y[{j}] * {c}",
+    "y[{i}] -= f * y[{j}]",
+    "y[{i}], y[{j}] = y[{j}], y[{i}]",
+    "f = y[{i}] * y[{j}]",
+    "f += y[{i}]",
+    "if y[{i}] > 0.1:\n{s}    y[{j}] += {c} * f\n{s}else:\n{s}    f -= y[{j}]",
+    "y[{i}] = f",
+    "g = y[{j}]\n{s}y[{i}] *= {c}\n{s}f = 0.5 * f + g * y[{i}]",
+]
+GRID = [
+    "m[{i}][1] = m[{j}][0] * {c}",
+    "m[{i}][{j}] -= f * m[{j}][2]",
+    "m[{i}], m[{j}] = m[{j}], m[{i}]",
+    "m[{i}] = [{c} * v for v in m[{j}]]",
+    "m[{i}] = [u - f * v for u, v in zip(m[{i}], m[{j}])]",
+    "f = m[{i}][1] * m[{j}][0]",
+    "f += sum(m[{i}])",
+    "if m[{i}][0] > 0.1:\n{s}    m[{j}][2] += {c} * f",
+]
+
+
+def drawn(draw, forms, depth, indices, space):
+    """Statements, with loops among them."""
+    lines = []
+    for _ in range(draw.randint(1, 3)):
+        i, j = draw.choice(indices), draw.choice(indices)
+        lines.append(draw.choice(forms).format(i=i, j=j, c=draw.choice(["0.5", "1.1", "-0.3"]), s=space))
+        if depth and draw.random() < 0.7:
+            index = "pqr"[depth - 1]
+            inner = drawn(draw, forms, depth - 1, [*indices, index, f"2 - {index}"], space + "    ")
+            lines.append(f"for {index} in range(3):\n{space}    " + f"\n{space}    ".join(inner))
+    return lines
+
+
+def program(seed, on_rows):
+    """A program that changes an array, or rows of one, of any size a few times."""
+    draw = random.Random(seed)
+    made = "m = [[v, 2.0 * v, v - 1.0] for v in x]" if on_rows else "y = [0.5 * v for v in x]"
+    total = "m[0][0] - m[1][2] + sum(m[2])" if on_rows else "y[0] - y[1] * y[2]"
+    body = drawn(draw, GRID if on_rows else VECTOR, 3, ["0", "1", "2"], "    ")
+    lines = [made, "f = 0.7", *body, f"return f + {total}"]
+    name = f"changes_{seed}_{on_rows}"
+    text = f"def {name}(x: list[float]) -> float:\n    " + "\n    ".join(lines) + "\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope = {"__name__": __name__}
+    exec(compile(text, name, "exec"), scope)
+    return te.program(scope[name]), text
+
+
+def counted(made, n):
+    """How many statements and elements both passes go through for an argument of n numbers."""
+    executable, count = made.executable, [0]
+    passes = compiled(executable.reverse_form.program, count, executable.primitives.table)
+    with deep():
+        leaves = Leaves(executable.closed.types, executable.reverse_form.is_dense)
+        given = leaves.flat(made.executable.definition.params[0].of, np.linspace(0.2, 0.9, n).tolist())
+        *_, kept = passes["forward"](*given)
+        passes["reverse"](kept, 1.0)
+    return count[0]
+
+
+#: How many times a pass may go through the array itself: to make it, to sum it, to add its cotangents, to copy these.
+PER_ELEMENT = {False: 40, True: 200}
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("on_rows", [False, True])
+def test_changes_of_elements_do_not_depend_on_the_size_of_the_array(seed, on_rows):
+    made, text = program(seed, on_rows)
+    small, large = counted(made, 20), counted(made, 420)
+    assert large - small <= 400 * PER_ELEMENT[on_rows], f"{small} {large}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("on_rows", [False, True])
+def test_changes_have_the_values_and_cotangents_of_dual_numbers(seed, on_rows):
+    made, text = program(seed, on_rows)
+    x = np.linspace(0.2, 0.9, 7).tolist()
+    value, backpropagator = te.vjp(made, x)
+    expected, by_duals = te.vjp(made.python, x)
+    np.testing.assert_allclose(value, expected, rtol=1e-12, err_msg=text)
+    np.testing.assert_allclose(backpropagator(1.0)[0], by_duals(1.0)[0], rtol=1e-10, atol=1e-12, err_msg=text)
