@@ -24,7 +24,10 @@ from tapeengine_primitives.values import (
     shape_of,
 )
 
-__all__ = ["DET", "INV", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
+__all__ = [
+    *("DET", "DET_RULES", "INV", "INV_RULES", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult"),
+    *("conj_transpose", "regular"),
+]
 
 SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
 
@@ -109,13 +112,16 @@ SOLVE = Primitive(
     pattern=patterns.solves,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T",
 )
+INV_RULES: dict[str, Any] = {
+    "vjp": {"a": lambda ct, out, a_space: unbroadcast(-swapped(out) @ ct @ swapped(out), a_space)},
+    "jvp": {"a": lambda t, out: -(out @ t @ out)},
+    "pattern": patterns.core,
+}
 INV = Primitive(
     "numpy.linalg.inv",
     lambda a: numpy.linalg.inv(a),
-    vjp={"a": lambda ct, out, a_space: unbroadcast(-swapped(out) @ ct @ swapped(out), a_space)},
-    jvp={"a": lambda t, out: -(out @ t @ out)},
+    **INV_RULES,
     samples=_square_samples,
-    pattern=patterns.core,
     doc="A^-1; dA = -A^-T ct A^-T",
 )
 
@@ -173,16 +179,19 @@ COFACTORS = Primitive(
     pattern=patterns.core,
     doc="det(A) A^-T, also for singular A",
 )
+DET_RULES: dict[str, Any] = {
+    "vjp": {"a": lambda ct, a, out, a_space: unbroadcast(np.expand_dims(ct, (-1, -2)) * _cofactors(a, out), a_space)},
+    "jvp": {"a": lambda t, a, out, out_space: unbroadcast(np.sum(t * _cofactors(a, out), axis=(-2, -1)), out_space)},
+    "pattern": patterns.core,
+}
 DET = Primitive(
     "numpy.linalg.det",
     lambda a: numpy.linalg.det(a),
-    vjp={"a": lambda ct, a, out, a_space: unbroadcast(np.expand_dims(ct, (-1, -2)) * _cofactors(a, out), a_space)},
-    jvp={"a": lambda t, a, out, out_space: unbroadcast(np.sum(t * _cofactors(a, out), axis=(-2, -1)), out_space)},
+    **DET_RULES,
     samples=lambda: (
         *_square_samples(),
         Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
     ),
-    pattern=patterns.core,
     doc="the determinant; dA = ct det(A) A^-T, by cofactors where A is singular",
 )
 
