@@ -15,7 +15,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
-from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
+from tapeengine_primitives.ufuncs import binary, binary_samples, of_ufuncs, unary, unary_samples
 
 __all__ = ["RULES"]
 
@@ -334,29 +334,10 @@ EXPONENT = discrete(
 
 
 RULES = {
+    **of_ufuncs(vars()),
     numpy.frexp: frexp_rule,
-    numpy.add: ADD,
-    numpy.subtract: SUBTRACT,
-    numpy.negative: NEGATIVE,
-    numpy.positive: POSITIVE,
-    numpy.multiply: MULTIPLY,
     (numpy.multiply, "numbers"): PRODUCT_OF_NUMBERS,
-    numpy.divide: DIVIDE,
-    numpy.square: SQUARE,
-    numpy.reciprocal: RECIPROCAL,
-    numpy.sqrt: SQRT,
-    numpy.cbrt: CBRT,
-    numpy.power: POWER,
     (numpy.power, "numbers"): POWER_OF_NUMBERS,
-    numpy.float_power: FLOAT_POWER,
-    numpy.remainder: REMAINDER,
-    numpy.fmod: FMOD,
-    numpy.hypot: HYPOT,
-    numpy.copysign: COPYSIGN,
-    numpy.nextafter: NEXTAFTER,
-    numpy.absolute: ABSOLUTE,
-    numpy.fabs: FABS,
-    numpy.sign: SIGN,
     numpy.divmod: divmod_rule,
     numpy.modf: modf_rule,
 }

@@ -13,7 +13,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import elementwise
-from tapeengine_primitives.ufuncs import binary
+from tapeengine_primitives.ufuncs import binary, of_ufuncs
 
 __all__ = ["RULES"]
 
@@ -134,11 +134,6 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 
 
 RULES = {
-    numpy.maximum: MAXIMUM,
-    numpy.minimum: MINIMUM,
-    numpy.fmax: FMAX,
-    numpy.fmin: FMIN,
-    numpy.heaviside: HEAVISIDE,
-    numpy.ldexp: LDEXP,
+    **of_ufuncs(vars()),
     numpy.clip: clip,
 }

@@ -23,7 +23,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import linear, unbroadcast
+from tapeengine.primitive.builders import linear
+from tapeengine_primitives.fourier import doubled, fitted
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
 from tapeengine_scipy._values import floating
@@ -66,7 +67,7 @@ def _transform(name: str) -> Primitive:
 
     def transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
         back = made(ct, n=n, axis=axis, norm=norm, workers=workers)
-        return unbroadcast(resized(back, x_space.shape[axis], axis), x_space)
+        return fitted(back, x_space, axis)
 
     doc = f"{name}(x); dx = {name}(ct), cut to x"
     made = linear(f"scipy.fft.{name}", primal, transpose, samples=_lengths, pattern=patterns.along, doc=doc)
@@ -83,7 +84,7 @@ def _rfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = 
 
 def _rfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
     whole = FFT(resized(ct, n, axis), n=n, axis=axis, norm=norm, workers=workers)
-    return unbroadcast(resized(whole, x_space.shape[axis], axis), x_space)
+    return fitted(whole, x_space, axis)
 
 
 RFFT: Primitive = linear(
@@ -103,21 +104,10 @@ def _irfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any =
     return scipy.fft.irfft(x, n=n, axis=axis, norm=norm, workers=workers)
 
 
-def _twice(n: int, ndim: int, axis: int) -> Any:
-    """The number of times that irfft uses each coefficient: twice if it has a mirror image."""
-    weights = numpy.full(n // 2 + 1, 2.0)
-    weights[0] = 1.0
-    if n % 2 == 0:
-        weights[-1] = 1.0
-    shape = [1] * ndim
-    shape[axis] = n // 2 + 1
-    return weights.reshape(shape)
-
-
 def _irfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
     half = np.conj(RFFT(ct, n=n, axis=axis, norm=_SWAPPED[norm], workers=workers))
-    weighted = half * _twice(n, x_space.ndim, axis)
-    return unbroadcast(resized(weighted, x_space.shape[axis], axis), x_space)
+    weighted = half * doubled(n, x_space.ndim, axis, 2.0)
+    return fitted(weighted, x_space, axis)
 
 
 IRFFT: Primitive = linear(

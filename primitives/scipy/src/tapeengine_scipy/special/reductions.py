@@ -8,25 +8,14 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, scale, unbroadcast
+from tapeengine_primitives.reductions import by_slope, kept_shape
 from tapeengine_scipy._values import floating
 
 
-def _kept(value: Any, shape: tuple[int, ...], axis: Any) -> Any:
-    """Reshape the result of a reduction over `axis` so that it broadcasts against the reduced array's `shape`."""
-    return np.reshape(value, _kept_shape(shape, axis))
-
-
-def _kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
-    if axis is None:
-        return (1,) * len(shape)
-    reduced = {position % len(shape) for position in (axis if isinstance(axis, tuple) else (axis,))}
-    return tuple(1 if position in reduced else extent for position, extent in enumerate(shape))
-
-
-def _weights(a: Any, out: Any, axis: Any) -> Any:
-    """exp(a - out); 0 where every term of the sum is 0."""
-    top = _kept(out, numpy.shape(a), axis)
-    return np.exp(a - np.where(np.isfinite(top), top, 0.0))
+def _weights(x: Any, out: Any, axis: Any) -> Any:
+    """exp(x - out); 0 where every term of the sum is 0."""
+    top = np.reshape(out, kept_shape(numpy.shape(x), axis))
+    return np.exp(x - np.where(np.isfinite(top), top, 0.0))
 
 
 def _reductions() -> tuple[Sample, ...]:
@@ -38,26 +27,16 @@ def _reductions() -> tuple[Sample, ...]:
     )
 
 
-def _logsumexp(a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    return scipy.special.logsumexp(a, axis=axis, keepdims=keepdims)
+def _logsumexp(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    return scipy.special.logsumexp(x, axis=axis, keepdims=keepdims)
 
 
-_LOGSUMEXP: Primitive = Primitive(
+_LOGSUMEXP: Primitive = by_slope(
     "scipy.special.logsumexp",
     _logsumexp,
-    vjp={
-        "a": lambda ct, a, out, axis, a_space: unbroadcast(
-            scale(_kept(ct, a_space.shape, axis), _weights(a, out, axis)), a_space
-        )
-    },
-    jvp={
-        "a": lambda t, a, out, axis, keepdims, out_space: broadcast(
-            np.sum(scale(t, _weights(a, out, axis)), axis=axis, keepdims=keepdims), out_space
-        )
-    },
+    _weights,
     samples=_reductions,
-    pattern=patterns.reduces,
-    doc="log(sum(exp(a))); d/da = softmax(a)",
+    doc="log(sum(exp(x))); d/dx = softmax(x)",
 )
 
 
@@ -85,12 +64,12 @@ def _signed_weights(a: Any, b: Any, out: Any, axis: Any) -> Any:
 
 def _weighted_vjp_a(ct: Any, a: Any, b: Any, out: Any, axis: Any, a_space: Any) -> Any:
     weights = b * _signed_weights(a, b, out, axis)
-    return unbroadcast(scale(_kept(ct, numpy.shape(weights), axis), weights), a_space)
+    return unbroadcast(scale(np.reshape(ct, kept_shape(numpy.shape(weights), axis)), weights), a_space)
 
 
 def _weighted_vjp_b(ct: Any, a: Any, b: Any, out: Any, axis: Any, b_space: Any) -> Any:
     weights = _signed_weights(a, b, out, axis)
-    return unbroadcast(scale(_kept(ct, numpy.shape(weights), axis), weights), b_space)
+    return unbroadcast(scale(np.reshape(ct, kept_shape(numpy.shape(weights), axis)), weights), b_space)
 
 
 def _weighted_jvp_a(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool, out_space: Any) -> Any:
