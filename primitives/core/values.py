@@ -14,18 +14,8 @@ from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
 __all__ = [
-    *(
-        "as_array",
-        "dtype_of",
-        "holds_traced",
-        "in_order",
-        "in_order_of",
-        "is_complex",
-        "is_set",
-        "is_traced",
-        "ndim_of",
-    ),
-    *("normal_axes", "normal_axis", "number_or_array", "of_parts", "real_dtype", "real_part", "shape_of"),
+    *("as_array", "dtype_of", "holds_traced", "in_order", "in_order_of", "is_complex", "is_set", "is_traced"),
+    *("ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts", "real_dtype", "real_part", "shape_of"),
     "whole_numbers",
 ]
 
