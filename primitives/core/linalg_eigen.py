@@ -14,7 +14,6 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
-from tapeengine_primitives.linalg_factor import fold, on_diagonal, unfold
 from tapeengine_primitives.linalg_repeated import (
     check_equal,
     check_same_in_every_basis,
@@ -24,7 +23,7 @@ from tapeengine_primitives.linalg_repeated import (
     repeated,
     split,
 )
-from tapeengine_primitives.linalg_solve import conj_transpose, regular
+from tapeengine_primitives.linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array
 

@@ -15,35 +15,16 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
-from tapeengine_primitives.linalg_solve import conj_transpose, regular
+from tapeengine_primitives.linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, shape_of
 
 __all__ = [
-    *("CHOLESKY", "QR", "QR_RULES", "QRResult", "RULES", "SVD", "SVDResult", "SVDVALS"),
-    *("fold", "on_diagonal", "svd_rules", "svdvals_rules", "unfold"),
+    *("CHOLESKY", "QR", "QR_RULES", "QRResult", "RULES", "SVD", "SVDResult", "SVDVALS", "svd_rules", "svdvals_rules"),
 ]
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
 SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
-
-
-def fold(g: Any, lower: bool = True) -> Any:
-    """Return the cotangent of the triangle from which a Hermitian matrix is built: the transpose of `unfold`."""
-    both = g + conj_transpose(g)
-    strict = np.tril(both, -1) if lower else np.triu(both, 1)
-    return strict + on_diagonal(np.real(np.diagonal(g, 0, -2, -1)))
-
-
-def unfold(t: Any, lower: bool = True) -> Any:
-    """Return the Hermitian matrix with a given triangle; the imaginary part of the diagonal is ignored."""
-    strict = np.tril(t, -1) if lower else np.triu(t, 1)
-    return strict + conj_transpose(strict) + on_diagonal(np.real(np.diagonal(t, 0, -2, -1)))
-
-
-def on_diagonal(x: Any) -> Any:
-    """Return diagonal matrices from the vectors of the last axis."""
-    return numpy.eye(shape_of(x)[-1], dtype=x.dtype) * np.expand_dims(x, -1)
 
 
 def _half(x: Any) -> Any:

@@ -290,16 +290,16 @@ def masked(x: Any, where: Any, fill: Any) -> Any:
     return np.where(where, x, fill)
 
 
-def total_rule(compute: Callable[..., Any]) -> Any:
-    """Give `compute` (a, axis, dtype, keepdims, initial, where) the signature of `numpy.sum`."""
+def total_rule(compute: Callable[..., Any], over: int | None = None) -> Any:
+    """Give `compute` (a, axis, dtype, keepdims, initial, where) the signature of `numpy.sum`; `over` are its axes."""
 
     def rule(
         a: Any,
-        axis: Any = None,
+        axis: Any = over,
         dtype: Any = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
+        initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
         return compute(a, axis, dtype, is_set(keepdims), initial, where)

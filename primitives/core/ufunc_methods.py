@@ -6,6 +6,7 @@ applied from the first element to the last, as the method is defined.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -17,12 +18,11 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, linear, unbroadcast
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.reductions import by_slope, masked, spread
+from tapeengine_primitives.reductions import by_slope, masked, spread, total_rule
 from tapeengine_primitives.scattering import SCATTER_ADD
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
-    is_set,
     is_traced,
     ndim_of,
     normal_axes,
@@ -70,21 +70,8 @@ _IN_PLACE_OF_ONE = (
 )
 
 
-def _reduction(compute: Callable[..., Any]) -> Any:
-    """Give `compute` (array, axis, dtype, keepdims, initial, where) the signature of `ufunc.reduce`."""
-
-    def reduce(
-        array: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = np._NoValue,
-        where: Any = True,
-    ) -> Any:
-        return compute(array, axis, dtype, is_set(keepdims), initial, where)
-
-    return reduce
+#: Gives a function (array, axis, dtype, keepdims, initial, where) the signature of `ufunc.reduce`.
+_reduction = functools.partial(total_rule, over=0)
 
 
 def _is_given(initial: Any) -> bool:

@@ -3,8 +3,8 @@
 from typing import Any
 
 import tapeengine.numpy as np
-from tapeengine_primitives.linalg_factor import fold, on_diagonal, unfold
 from tapeengine_primitives.linalg_solve import conj_transpose as conjugate_transpose
+from tapeengine_primitives.linalg_solve import fold, on_diagonal, unfold
 from tapeengine_primitives.products import conjugated as conjugate
 from tapeengine_primitives.products import swapped as transpose
 from tapeengine_scipy._values import is_complex
