@@ -61,25 +61,24 @@ def _lengths() -> tuple[Sample, ...]:
     )
 
 
-def _transform(name: str) -> Primitive:
-    def primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
-        return getattr(scipy.fft, name)(x, n=n, axis=axis, norm=norm, workers=workers)
+def _primal(name: str) -> Callable[..., Any]:
+    return lambda x, *, n, axis, norm=None, workers=None: getattr(scipy.fft, name)(
+        x, n=n, axis=axis, norm=norm, workers=workers
+    )
 
+
+def _transform(name: str) -> Primitive:
     def transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
         back = made(ct, n=n, axis=axis, norm=norm, workers=workers)
         return fitted(back, x_space, axis)
 
     doc = f"{name}(x); dx = {name}(ct), cut to x"
-    made = linear(f"scipy.fft.{name}", primal, transpose, samples=_lengths, pattern=patterns.along, doc=doc)
+    made = linear(f"scipy.fft.{name}", _primal(name), transpose, samples=_lengths, pattern=patterns.along, doc=doc)
     return made
 
 
 FFT: Primitive = _transform("fft")
 IFFT: Primitive = _transform("ifft")
-
-
-def _rfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
-    return scipy.fft.rfft(x, n=n, axis=axis, norm=norm, workers=workers)
 
 
 def _rfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
@@ -89,7 +88,7 @@ def _rfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space
 
 RFFT: Primitive = linear(
     "scipy.fft.rfft",
-    _rfft_primal,
+    _primal("rfft"),
     _rfft_transpose,
     samples=(
         Sample((uniform((4,)),), {"n": 4, "axis": -1}),
@@ -100,10 +99,6 @@ RFFT: Primitive = linear(
 )
 
 
-def _irfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
-    return scipy.fft.irfft(x, n=n, axis=axis, norm=norm, workers=workers)
-
-
 def _irfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
     half = np.conj(RFFT(ct, n=n, axis=axis, norm=_SWAPPED[norm], workers=workers))
     weighted = half * doubled(n, x_space.ndim, axis, 2.0)
@@ -112,7 +107,7 @@ def _irfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_spac
 
 IRFFT: Primitive = linear(
     "scipy.fft.irfft",
-    _irfft_primal,
+    _primal("irfft"),
     _irfft_transpose,
     samples=(
         Sample((uniform((3,), dtype=complex),), {"n": 4, "axis": -1}),

@@ -27,13 +27,9 @@ def _reductions() -> tuple[Sample, ...]:
     )
 
 
-def _logsumexp(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    return scipy.special.logsumexp(x, axis=axis, keepdims=keepdims)
-
-
 _LOGSUMEXP: Primitive = by_slope(
     "scipy.special.logsumexp",
-    _logsumexp,
+    lambda x, *, axis=None, keepdims=False: scipy.special.logsumexp(x, axis=axis, keepdims=keepdims),
     _weights,
     samples=_reductions,
     doc="log(sum(exp(x))); d/dx = softmax(x)",
@@ -123,14 +119,6 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     return (log_sum, sign) if return_sign else np.where(sign < 0, np.nan, log_sum)
 
 
-def _softmax(x: Any, axis: Any = None) -> Any:
-    return scipy.special.softmax(x, axis=axis)
-
-
-def _log_softmax(x: Any, axis: Any = None) -> Any:
-    return scipy.special.log_softmax(x, axis=axis)
-
-
 def _softmax_slope(ct: Any, out: Any, axis: Any) -> Any:
     """The derivative diag(p) - p p^T, which is symmetric."""
     return scale(ct, out) - out * np.sum(scale(ct, out), axis=axis, keepdims=True)
@@ -143,7 +131,7 @@ def _softmax_samples() -> tuple[Sample, ...]:
 
 SOFTMAX: Primitive = Primitive(
     "scipy.special.softmax",
-    _softmax,
+    lambda x, axis=None: scipy.special.softmax(x, axis=axis),
     vjp={"x": _softmax_slope},
     jvp={"x": lambda t, out, axis: _softmax_slope(t, out, axis)},
     static=("axis",),
@@ -153,7 +141,7 @@ SOFTMAX: Primitive = Primitive(
 )
 LOG_SOFTMAX: Primitive = Primitive(
     "scipy.special.log_softmax",
-    _log_softmax,
+    lambda x, axis=None: scipy.special.log_softmax(x, axis=axis),
     vjp={"x": lambda ct, out, axis: ct - scale(np.sum(ct, axis=axis, keepdims=True), np.exp(out))},
     jvp={"x": lambda t, out, axis: t - np.sum(scale(t, np.exp(out)), axis=axis, keepdims=True)},
     static=("axis",),
