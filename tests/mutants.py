@@ -42,6 +42,8 @@ EQUIVALENT = {
     "primals[ -1] if single else primals": "there is one primal",
     "if kept <= 1 or length == 1:": "at least one state is kept",
     "zip(names, private, strict=False)": "the second list is made from the first one",
+    "steps = (after != before) *": "a product of truth values",
+    'if v.dtype.kind is not "c":': "always true, since the string is a new one; real vectors get zeros",
     "if kind == types.CellType:": "classes are equal only if they are the same",
     "@dataclasses.dataclass(frozen=False)": "no code assigns to an instance",
 }
