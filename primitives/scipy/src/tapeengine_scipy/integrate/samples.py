@@ -42,9 +42,7 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     >>> float(trapezoid(np.array([0.0, 1.0, 2.0])))
     2.0
     """
-    y, x = _last(y, x, axis)
-    steps = dx if x is None else x[..., 1:] - x[..., :-1]
-    return np.sum(steps * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    return np.trapezoid(floating(y), None if x is None else floating(x), dx, axis)
 
 
 @beside("scipy.integrate.cumulative_trapezoid")
