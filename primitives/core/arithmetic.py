@@ -15,7 +15,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
-from tapeengine_primitives.ufuncs import binary, binary_samples, unary, unary_samples
+from tapeengine_primitives.ufuncs import binary, binary_samples, of_ufuncs, unary, unary_samples
 
 __all__ = ["RULES"]
 
@@ -129,21 +129,14 @@ def _log_of_base(x: Any, like: Any) -> Any:
     return np.log(base + 0j if _is_complex(like) and not _is_complex(x) else base)
 
 
-POWER = binary(
-    numpy.power,
-    _power_base,
-    _power_exponent,
-    (_POSITIVE, _BOTH[1]),
-    opcode="pow",
-    doc="x^y; dx = ct y x^(y-1) (0 where y is 0), dy = ct x^y log(x) (0 where x is 0)",
+def _power(ufunc: Any, doc: str, opcode: str | None = None) -> Primitive:
+    return binary(ufunc, _power_base, _power_exponent, (_POSITIVE, _BOTH[1]), opcode=opcode, doc=doc)
+
+
+POWER = _power(
+    numpy.power, "x^y; dx = ct y x^(y-1) (0 where y is 0), dy = ct x^y log(x) (0 where x is 0)", opcode="pow"
 )
-FLOAT_POWER = binary(
-    numpy.float_power,
-    _power_base,
-    _power_exponent,
-    (_POSITIVE, _BOTH[1]),
-    doc="x^y in double precision; as numpy.power",
-)
+FLOAT_POWER = _power(numpy.float_power, "x^y in double precision; as numpy.power")
 
 
 def _quotient(x: Any, y: Any, out: Any) -> Any:
@@ -154,25 +147,12 @@ def _one(out: Any) -> float:
     return 1.0
 
 
-_REMAINDERS = ((3.1, 3.9), (1.2, 1.4))
-REMAINDER = binary(
-    numpy.remainder,
-    _one,
-    _quotient,
-    _REMAINDERS,
-    opcode="mod",
-    complex_too=False,
-    doc="x - y floor(x / y); dx = ct, dy = -ct floor(x / y)",
-)
-FMOD = binary(
-    numpy.fmod,
-    _one,
-    _quotient,
-    _REMAINDERS,
-    opcode="fmod",
-    complex_too=False,
-    doc="x - y trunc(x / y); dx = ct, dy = -ct trunc(x / y)",
-)
+def _remainder(ufunc: Any, opcode: str, rounded: str) -> Primitive:
+    doc = f"x - y {rounded}(x / y); dx = ct, dy = -ct {rounded}(x / y)"
+    return binary(ufunc, _one, _quotient, ((3.1, 3.9), (1.2, 1.4)), opcode=opcode, complex_too=False, doc=doc)
+
+
+REMAINDER, FMOD = _remainder(numpy.remainder, "mod", "floor"), _remainder(numpy.fmod, "fmod", "trunc")
 
 
 def _cosine(x: Any, y: Any) -> Any:
@@ -334,29 +314,10 @@ EXPONENT = discrete(
 
 
 RULES = {
+    **of_ufuncs(vars()),
     numpy.frexp: frexp_rule,
-    numpy.add: ADD,
-    numpy.subtract: SUBTRACT,
-    numpy.negative: NEGATIVE,
-    numpy.positive: POSITIVE,
-    numpy.multiply: MULTIPLY,
     (numpy.multiply, "numbers"): PRODUCT_OF_NUMBERS,
-    numpy.divide: DIVIDE,
-    numpy.square: SQUARE,
-    numpy.reciprocal: RECIPROCAL,
-    numpy.sqrt: SQRT,
-    numpy.cbrt: CBRT,
-    numpy.power: POWER,
     (numpy.power, "numbers"): POWER_OF_NUMBERS,
-    numpy.float_power: FLOAT_POWER,
-    numpy.remainder: REMAINDER,
-    numpy.fmod: FMOD,
-    numpy.hypot: HYPOT,
-    numpy.copysign: COPYSIGN,
-    numpy.nextafter: NEXTAFTER,
-    numpy.absolute: ABSOLUTE,
-    numpy.fabs: FABS,
-    numpy.sign: SIGN,
     numpy.divmod: divmod_rule,
     numpy.modf: modf_rule,
 }

@@ -11,9 +11,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
-from tapeengine_primitives.ufuncs import binary
+from tapeengine_primitives.ufuncs import binary, of_ufuncs
 
 __all__ = ["RULES"]
 
@@ -31,46 +31,31 @@ def _beats(x: Any, y: Any) -> Any:
     return _wins(np.greater(x, y) | _is_nan(x), np.equal(x, y))
 
 
-def _beats_number(beats: Any, x: Any, y: Any) -> Any:
-    """Return 1 where x beats y or only y is NaN, 1/2 at ties, and 0 elsewhere."""
-    both = _is_nan(x) & _is_nan(y)
-    return _wins(beats(x, y) | (_is_nan(y) & ~both), np.equal(x, y) | both)
+def _loses(x: Any, y: Any) -> Any:
+    """Return 1 where x < y or x is NaN, 1/2 at ties, and 0 elsewhere."""
+    return _wins(np.less(x, y) | _is_nan(x), np.equal(x, y))
 
 
-MAXIMUM = binary(
-    numpy.maximum,
-    lambda x, y: _beats(x, y),
-    lambda x, y: _beats(y, x),
-    opcode="maximum",
-    complex_too=False,
-    selects=True,
-    doc="dx = ct where x > y, ct/2 at ties",
-)
-MINIMUM = binary(
-    numpy.minimum,
-    lambda x, y: _wins(np.less(x, y) | _is_nan(x), np.equal(x, y)),
-    lambda x, y: _wins(np.less(y, x) | _is_nan(y), np.equal(x, y)),
-    opcode="minimum",
-    complex_too=False,
-    selects=True,
-    doc="dx = ct where x < y, ct/2 at ties",
-)
-FMAX = binary(
-    numpy.fmax,
-    lambda x, y: _beats_number(np.greater, x, y),
-    lambda x, y: _beats_number(np.greater, y, x),
-    complex_too=False,
-    selects=True,
-    doc="dx = ct where x > y or y is NaN, ct/2 at ties",
-)
-FMIN = binary(
-    numpy.fmin,
-    lambda x, y: _beats_number(np.less, x, y),
-    lambda x, y: _beats_number(np.less, y, x),
-    complex_too=False,
-    selects=True,
-    doc="dx = ct where x < y or y is NaN, ct/2 at ties",
-)
+def _beats_number(beats: Any) -> Any:
+    """Return the function that is 1 where x beats y or only y is NaN, 1/2 at ties, and 0 elsewhere."""
+
+    def partial(x: Any, y: Any) -> Any:
+        both = _is_nan(x) & _is_nan(y)
+        return _wins(beats(x, y) | (_is_nan(y) & ~both), np.equal(x, y) | both)
+
+    return partial
+
+
+def _chosen(ufunc: Any, partial: Any, doc: str, opcode: str | None = None) -> Primitive:
+    """Build the record of a ufunc that chooses one of two values, from its partial with respect to the first."""
+    both = partial, lambda x, y: partial(y, x)
+    return binary(ufunc, *both, opcode=opcode, complex_too=False, selects=True, doc=doc)
+
+
+MAXIMUM = _chosen(numpy.maximum, _beats, "dx = ct where x > y, ct/2 at ties", "maximum")
+MINIMUM = _chosen(numpy.minimum, _loses, "dx = ct where x < y, ct/2 at ties", "minimum")
+FMAX = _chosen(numpy.fmax, _beats_number(np.greater), "dx = ct where x > y or y is NaN, ct/2 at ties")
+FMIN = _chosen(numpy.fmin, _beats_number(np.less), "dx = ct where x < y or y is NaN, ct/2 at ties")
 HEAVISIDE = binary(
     numpy.heaviside,
     None,
@@ -134,11 +119,6 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 
 
 RULES = {
-    numpy.maximum: MAXIMUM,
-    numpy.minimum: MINIMUM,
-    numpy.fmax: FMAX,
-    numpy.fmin: FMIN,
-    numpy.heaviside: HEAVISIDE,
-    numpy.ldexp: LDEXP,
+    **of_ufuncs(vars()),
     numpy.clip: clip,
 }

@@ -16,10 +16,10 @@ from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
 
-__all__ = ["FFT", "IFFT", "IRFFT", "RFFT", "RULES"]
+__all__ = ["FFT", "IFFT", "IRFFT", "RFFT", "RULES", "doubled", "fitted"]
 
 
-def _fitted(ct: Any, space: Any, axis: int) -> Any:
+def fitted(ct: Any, space: Any, axis: int) -> Any:
     """Cut a cotangent, or pad it with zeros, to the extent of the argument."""
     axis = normal_axis(axis, space.ndim)
     extent, found = space.shape[axis], shape_of(ct)[axis]
@@ -52,7 +52,7 @@ def _real_part(values: Uniform) -> Uniform:
 
 def _symmetric(name: str, transform: Any) -> Primitive:
     def vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:
-        return _fitted(made[0](ct, n=_length(x_space, n, axis), axis=axis, norm=norm), x_space, axis)
+        return fitted(made[0](ct, n=_length(x_space, n, axis), axis=axis, norm=norm), x_space, axis)
 
     made = (
         linear(
@@ -71,7 +71,7 @@ FFT = _symmetric("numpy.fft.fft", numpy.fft.fft)
 IFFT = _symmetric("numpy.fft.ifft", numpy.fft.ifft)
 
 
-def _doubled(extent: int, ndim: int, axis: int, factor: float) -> Any:
+def doubled(extent: int, ndim: int, axis: int, factor: float) -> Any:
     """Return `factor` for the frequencies of a real transform that represent a pair, and 1 for the others."""
     weights = numpy.full(extent // 2 + 1, factor)
     weights[0] = 1.0
@@ -86,14 +86,14 @@ def _other(norm: Any) -> str:
 
 def _rfft_vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:
     extent = _length(x_space, n, axis)
-    half = np.conjugate(ct) * _doubled(extent, x_space.ndim, axis, 0.5)
-    return _fitted(np.fft.irfft(half, extent, axis, _other(norm)), x_space, axis)
+    half = np.conjugate(ct) * doubled(extent, x_space.ndim, axis, 0.5)
+    return fitted(np.fft.irfft(half, extent, axis, _other(norm)), x_space, axis)
 
 
 def _irfft_vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:
     extent = 2 * (x_space.shape[axis] - 1) if n is None else n
     whole = np.conjugate(np.fft.rfft(ct, extent, axis, _other(norm)))
-    return _fitted(whole * _doubled(extent, x_space.ndim, axis, 2.0), x_space, axis)
+    return fitted(whole * doubled(extent, x_space.ndim, axis, 2.0), x_space, axis)
 
 
 RFFT = linear(

@@ -14,7 +14,6 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
-from tapeengine_primitives.linalg_factor import fold, on_diagonal, unfold
 from tapeengine_primitives.linalg_repeated import (
     check_equal,
     check_same_in_every_basis,
@@ -24,98 +23,106 @@ from tapeengine_primitives.linalg_repeated import (
     repeated,
     split,
 )
-from tapeengine_primitives.linalg_solve import conj_transpose, regular
+from tapeengine_primitives.linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array
 
-__all__ = ["EIG", "EIGH", "EIGVALS", "EIGVALSH", "RULES"]
+__all__ = ["ADVICE", "EIG", "EIGH", "EIGVALS", "EIGVALSH", "RULES", "EighResult", "eigh_rules", "eigvalsh_rules"]
 
-_ADVICE = "Use eigvalsh or eigvals for what needs no vectors, or a matrix function (expm, logm, sqrtm, matrix_power)"
+ADVICE = "Use eigvalsh or eigvals for what needs no vectors, or a matrix function (expm, logm, sqrtm, matrix_power)"
 
 EighResult = type(numpy.linalg.eigh(numpy.eye(1)))
 EigResult = type(numpy.linalg.eig(numpy.eye(1)))
 
 
-def _eigh_vjp(ct: Any, out: Any, a_space: Any, UPLO: str) -> Any:
-    """conj(V) (diag(ct_w) + F (V^T ct_v)) V^T with F[i,j] = 1/(w[j] - w[i]), folded into the triangle."""
-    w, v = out
-    equal, turned, on = repeated(w), swapped(v) @ ct[1], on_diagonal(ct[0])
-    check_same_in_every_basis("numpy.linalg.eigh", "eigenvalues", _ADVICE, (on, turned), equal)
-    return _from_basis(on + scale(turned, gaps(w, equal)), v, a_space, UPLO)
+def _from_basis(inner: Any, v: Any, a_space: Any, lower: bool) -> Any:
+    return unbroadcast(fold(conjugated(v) @ inner @ swapped(v), lower), a_space)
 
 
-def _from_basis(inner: Any, v: Any, a_space: Any, UPLO: str) -> Any:
-    return unbroadcast(fold(conjugated(v) @ inner @ swapped(v), UPLO.upper() == "L"), a_space)
+def eigh_rules(name: str) -> dict[str, Any]:
+    """Return the rules of eigenvalues and vectors of Hermitian matrices; `name` is for errors."""
+
+    def vjp(ct: Any, out: Any, a_space: Any, lower: bool) -> Any:
+        """conj(V) (diag(ct_w) + F (V^T ct_v)) V^T with F[i,j] = 1/(w[j] - w[i]), folded into the triangle."""
+        w, v = out
+        equal, turned, on = repeated(w), swapped(v) @ ct[1], on_diagonal(ct[0])
+        check_same_in_every_basis(name, "eigenvalues", ADVICE, (on, turned), equal)
+        return _from_basis(on + scale(turned, gaps(w, equal)), v, a_space, lower)
+
+    def jvp(t: Any, out: Any, out_space: Any, lower: bool) -> Any:
+        """With P = V^H dA V: dw = diag(P), dV = V (F P)."""
+        w, v = out
+        p, equal = conj_transpose(v) @ unfold(t, lower) @ v, repeated(w)
+        check_same_in_every_basis(name, "eigenvalues", ADVICE, (p,), equal)
+        dw = unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[0])
+        return EighResult(dw, unbroadcast(v @ scale(p, gaps(w, equal)), out_space.spaces[1]))
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
-def _eigh_jvp(t: Any, out: Any, out_space: Any, UPLO: str) -> Any:
-    """With P = V^H dA V: dw = diag(P), dV = V (F P)."""
-    w, v = out
-    p, equal = conj_transpose(v) @ unfold(t, UPLO.upper() == "L") @ v, repeated(w)
-    check_same_in_every_basis("numpy.linalg.eigh", "eigenvalues", _ADVICE, (p,), equal)
-    dw = unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[0])
-    return EighResult(dw, unbroadcast(v @ scale(p, gaps(w, equal)), out_space.spaces[1]))
-
-
-def _hermitian(uplo: str, *shape: int, dtype: Any = numpy.float64) -> Any:
+def _hermitian(lower: bool, *shape: int, dtype: Any = numpy.float64) -> Any:
     def draw(generator: numpy.random.Generator) -> Sample:
         a = regular(*shape, dtype=dtype)(generator).args[0]
         spread = numpy.diag(numpy.arange(1.0, shape[-1] + 1)).astype(a.dtype)
-        return Sample((a + a.conj().swapaxes(-1, -2) + 4 * spread,), {"UPLO": uplo})
+        return Sample((a + a.conj().swapaxes(-1, -2) + 4 * spread,), {"lower": lower})
 
     return draw
 
 
 EIGH = Primitive(
     "numpy.linalg.eigh",
-    lambda a, UPLO="L": numpy.linalg.eigh(a, UPLO),
-    vjp={"a": _eigh_vjp},
-    jvp={"a": _eigh_jvp},
-    static=("UPLO",),
+    lambda a, *, lower=True: numpy.linalg.eigh(a, "L" if lower else "U"),
+    **eigh_rules("numpy.linalg.eigh"),
     samples=lambda: (
-        _hermitian("L", 3, 3),
-        _hermitian("U", 3, 3),
-        _hermitian("L", 2, 3, 3),
-        _hermitian("L", 2, 2, dtype=numpy.float32),
+        _hermitian(True, 3, 3),
+        _hermitian(False, 3, 3),
+        _hermitian(True, 2, 3, 3),
+        _hermitian(True, 2, 2, dtype=numpy.float32),
     ),
-    pattern=patterns.core,
     doc="eigenvalues and vectors of Hermitian matrices; dA = conj(V) (ct_w + F (V^T ct_v)) V^T",
 )
 
 
-def _eigvalsh_vjp(ct: Any, a: Any, out: Any, a_space: Any, UPLO: str) -> Any:
-    """V is recomputed as a function of A, so that a second derivative includes it."""
-    equal = repeated(out)
-    check_equal("numpy.linalg.eigvalsh", "eigenvalues", ct, equal)
-    return _from_basis(on_diagonal(ct), EIGH(a, UPLO=UPLO)[1], a_space, UPLO)
+def eigvalsh_rules(name: str) -> dict[str, Any]:
+    """Return the rules of eigenvalues of Hermitian matrices; `name` is for errors."""
 
+    def vjp(ct: Any, a: Any, out: Any, a_space: Any, lower: bool) -> Any:
+        """V is recomputed as a function of A, so that a second derivative includes it."""
+        equal = repeated(out)
+        check_equal(name, "eigenvalues", ct, equal)
+        return _from_basis(on_diagonal(ct), EIGH(a, lower=lower)[1], a_space, lower)
 
-def _eigvalsh_jvp(t: Any, a: Any, out: Any, out_space: Any, UPLO: str) -> Any:
-    v = EIGH(a, UPLO=UPLO)[1]
-    p = conj_transpose(v) @ unfold(t, UPLO.upper() == "L") @ v
-    return unbroadcast(split(p, np.real(np.diagonal(p, 0, -2, -1)), repeated(out)), out_space)
+    def jvp(t: Any, a: Any, out: Any, out_space: Any, lower: bool) -> Any:
+        v = EIGH(a, lower=lower)[1]
+        p = conj_transpose(v) @ unfold(t, lower) @ v
+        return unbroadcast(split(p, np.real(np.diagonal(p, 0, -2, -1)), repeated(out)), out_space)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
 EIGVALSH = Primitive(
     "numpy.linalg.eigvalsh",
-    lambda a, UPLO="L": numpy.linalg.eigvalsh(a, UPLO),
-    vjp={"a": _eigvalsh_vjp},
-    jvp={"a": _eigvalsh_jvp},
-    static=("UPLO",),
-    samples=lambda: (_hermitian("L", 3, 3), _hermitian("U", 3, 3), _hermitian("L", 2, 3, 3, dtype=complex)),
-    pattern=patterns.core,
+    lambda a, *, lower=True: numpy.linalg.eigvalsh(a, "L" if lower else "U"),
+    **eigvalsh_rules("numpy.linalg.eigvalsh"),
+    samples=lambda: (_hermitian(True, 3, 3), _hermitian(False, 3, 3), _hermitian(True, 2, 3, 3, dtype=complex)),
     doc="eigenvalues of Hermitian matrices; dA = conj(V) ct V^T; equal ones need equal cotangents",
 )
 
 
+def _reads_lower(UPLO: str) -> bool:
+    if UPLO.upper() not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return UPLO.upper() == "L"
+
+
 def eigh(a: Any, UPLO: str = "L") -> Any:
     """Return eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`."""
-    return EIGH(as_array(a), UPLO=UPLO)
+    return EIGH(as_array(a), lower=_reads_lower(UPLO))
 
 
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     """Return the eigenvalues of Hermitian matrices; see `numpy.linalg.eigvalsh`."""
-    return EIGVALSH(as_array(a), UPLO=UPLO)
+    return EIGVALSH(as_array(a), lower=_reads_lower(UPLO))
 
 
 def _pivots(v: Any) -> Any:
@@ -129,7 +136,7 @@ def _eig_jvp(t: Any, out: Any, out_space: Any) -> Any:
     """
     w, v = out
     m, equal = np.linalg.solve(v, t @ v), repeated(w)
-    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", _ADVICE, (m,), equal)
+    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", ADVICE, (m,), equal)
     raw = v @ scale(m, gaps(w, equal))
     change = raw - v * np.sum(np.real(conjugated(v) * raw), axis=-2, keepdims=True)
     if out_space.is_complex:
@@ -149,7 +156,7 @@ def _eig_vjp(ct: Any, out: Any, a_space: Any) -> Any:
         mark = _pivots(v)
         g = g + np.where(mark, -1j * np.imag(along) / np.where(mark, v, 1.0), 0.0)
     equal, turned, on = repeated(w), swapped(v) @ g, on_diagonal(ct[0])
-    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", _ADVICE, (on, swapped(v) @ ct[1]), equal)
+    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", ADVICE, (on, swapped(v) @ ct[1]), equal)
     return unbroadcast(np.linalg.solve(swapped(v), (on + scale(turned, gaps(w, equal))) @ swapped(v)), a_space)
 
 
@@ -188,7 +195,7 @@ def _eigvals_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
     equal = repeated(out)
     v = _vectors(a, out, equal)
     m = np.linalg.solve(v, t @ v)
-    check_same_in_every_basis("numpy.linalg.eigvals", "eigenvalues", _ADVICE, (m,), equal)
+    check_same_in_every_basis("numpy.linalg.eigvals", "eigenvalues", ADVICE, (m,), equal)
     return unbroadcast(np.diagonal(m, 0, -2, -1), out_space)
 
 

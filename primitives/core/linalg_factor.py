@@ -15,32 +15,16 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
 from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
-from tapeengine_primitives.linalg_solve import conj_transpose, regular
+from tapeengine_primitives.linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array, is_complex, shape_of
 
-__all__ = ["CHOLESKY", "QR", "RULES", "SVD", "SVDVALS", "fold", "on_diagonal", "unfold"]
+__all__ = [
+    *("CHOLESKY", "QR", "QR_RULES", "QRResult", "RULES", "SVD", "SVDResult", "SVDVALS", "svd_rules", "svdvals_rules"),
+]
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
 SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
-
-
-def fold(g: Any, lower: bool) -> Any:
-    """Return the cotangent of the triangle from which a Hermitian matrix is built: the transpose of `unfold`."""
-    both = g + conj_transpose(g)
-    strict = np.tril(both, -1) if lower else np.triu(both, 1)
-    return strict + on_diagonal(np.real(np.diagonal(g, 0, -2, -1)))
-
-
-def unfold(t: Any, lower: bool) -> Any:
-    """Return the Hermitian matrix with a given triangle; the imaginary part of the diagonal is ignored."""
-    strict = np.tril(t, -1) if lower else np.triu(t, 1)
-    return strict + conj_transpose(strict) + on_diagonal(np.real(np.diagonal(t, 0, -2, -1)))
-
-
-def on_diagonal(x: Any) -> Any:
-    """Return diagonal matrices from the vectors of the last axis."""
-    return numpy.eye(shape_of(x)[-1], dtype=x.dtype) * np.expand_dims(x, -1)
 
 
 def _half(x: Any) -> Any:
@@ -107,7 +91,7 @@ def _right_solved(b: Any, a: Any) -> Any:
     try:
         return swapped(np.linalg.solve(swapped(a), swapped(b)))
     except numpy.linalg.LinAlgError:
-        raise UnsupportedError("numpy.linalg.qr has no derivative where the columns are linearly dependent") from None
+        raise UnsupportedError("qr has no derivative where the columns are linearly dependent") from None
 
 
 def _qr_jvp(t: Any, a: Any, out: Any) -> Any:
@@ -148,11 +132,11 @@ def _square_qr_vjp(ct: Any, q: Any, r: Any) -> Any:
     return _right_solved(inner, swapped(r))
 
 
+QR_RULES: dict[str, Any] = {"vjp": {"a": _qr_vjp}, "jvp": {"a": _qr_jvp}, "pattern": patterns.core}
 QR = Primitive(
     "numpy.linalg.qr",
     lambda a: numpy.linalg.qr(a),
-    vjp={"a": _qr_vjp},
-    jvp={"a": _qr_jvp},
+    **QR_RULES,
     samples=lambda: (
         regular(3, 3),
         regular(4, 2),
@@ -162,7 +146,6 @@ QR = Primitive(
         regular(3, 2, dtype=complex),
         regular(2, 3, dtype=complex),
     ),
-    pattern=patterns.core,
     doc="reduced QR of a matrix of full rank; a wide one is factorised by its first square part",
 )
 
@@ -191,91 +174,95 @@ def _squared_gaps(s: Any, equal: Any) -> Any:
     return gaps(s, equal) / np.where(equal, 1.0, total)
 
 
-def _svd_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-    """With P = U^H dA V and F[i,j] = 1/(s[j]^2 - s[i]^2): dS = Re diag(P), dU = U (F (P S + S P^H) + i Im diag(P)/S),
-    dV = V (F (S P + P^H S)), and the parts outside of the spaces of U and V.
-    """
-    u, s, vh = out
-    v, row = conj_transpose(vh), np.expand_dims(s, -2)
-    p, equal = conj_transpose(u) @ t @ v, repeated(s)
-    check_same_in_every_basis("numpy.linalg.svd", "singular values", _ADVICE, (p,), equal)
-    f = _squared_gaps(s, equal)
-    column = np.expand_dims(s, -1)
-    turn_u = scale(p * row + column * conj_transpose(p), f)
-    turn_v = scale(column * p + conj_transpose(p) * row, f)
-    if is_complex(a):
-        turn_u = turn_u + 1j * on_diagonal(scale(np.imag(np.diagonal(p, 0, -2, -1)), 1 / s))
-    du, dv = u @ turn_u, v @ turn_v
-    if a.shape[-2] > a.shape[-1]:
-        du = du + scale(_outside(u, t @ v), 1 / row)
-    if a.shape[-1] > a.shape[-2]:
-        dv = dv + scale(_outside(v, conj_transpose(t) @ u), 1 / row)
-    return SVDResult(du, unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[1]), conj_transpose(dv))
-
-
 def _outside(u: Any, x: Any) -> Any:
     """Return (I - U U^H) x."""
     return x - u @ (conj_transpose(u) @ x)
 
 
-def _svd_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    """The transpose of `_svd_jvp`."""
-    u, s, vh = out
-    v, row = conj_transpose(vh), np.expand_dims(s, -2)
-    column, equal = np.expand_dims(s, -1), repeated(s)
-    ct_u, ct_v = ct[0], conj_transpose(ct[2])
-    first, second, f = swapped(u) @ ct_u, swapped(v) @ ct_v, _squared_gaps(s, equal)
-    parts = (on_diagonal(ct[1]), first + second)
-    check_same_in_every_basis("numpy.linalg.svd", "singular values", _ADVICE, parts, equal)
-    left, right = scale(first, f), scale(second, f)
-    inner = on_diagonal(ct[1]) + (left + conj_transpose(left)) * row + column * (right + conj_transpose(right))
-    if is_complex(a):
-        inner = inner + 1j * on_diagonal(scale(np.imag(np.diagonal(first, 0, -2, -1)), 1 / s))
-    total = conjugated(u) @ inner @ swapped(v)
-    if a_space.shape[-2] > a_space.shape[-1]:
-        total = total + conjugated(_outside(u, conjugated(scale(ct_u, 1 / row)))) @ swapped(v)
-    if a_space.shape[-1] > a_space.shape[-2]:
-        total = total + conj_transpose(conjugated(_outside(v, conjugated(scale(ct_v, 1 / row)))) @ swapped(u))
-    return unbroadcast(total, a_space)
+def svd_rules(name: str) -> dict[str, Any]:
+    """Return the rules of a reduced singular value decomposition; `name` is for errors."""
+
+    def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+        """With P = U^H dA V and F[i,j] = 1/(s[j]^2 - s[i]^2): dS = Re diag(P), dV = V (F (S P + P^H S)),
+        dU = U (F (P S + S P^H) + i Im diag(P)/S), and the parts outside of the spaces of U and V.
+        """
+        u, s, vh = out
+        v, row = conj_transpose(vh), np.expand_dims(s, -2)
+        p, equal = conj_transpose(u) @ t @ v, repeated(s)
+        check_same_in_every_basis(name, "singular values", _ADVICE, (p,), equal)
+        f = _squared_gaps(s, equal)
+        column = np.expand_dims(s, -1)
+        turn_u = scale(p * row + column * conj_transpose(p), f)
+        turn_v = scale(column * p + conj_transpose(p) * row, f)
+        if is_complex(a):
+            turn_u = turn_u + 1j * on_diagonal(scale(np.imag(np.diagonal(p, 0, -2, -1)), 1 / s))
+        du, dv = u @ turn_u, v @ turn_v
+        if a.shape[-2] > a.shape[-1]:
+            du = du + scale(_outside(u, t @ v), 1 / row)
+        if a.shape[-1] > a.shape[-2]:
+            dv = dv + scale(_outside(v, conj_transpose(t) @ u), 1 / row)
+        return SVDResult(du, unbroadcast(np.real(np.diagonal(p, 0, -2, -1)), out_space.spaces[1]), conj_transpose(dv))
+
+    def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+        """The transpose of `jvp`."""
+        u, s, vh = out
+        v, row = conj_transpose(vh), np.expand_dims(s, -2)
+        column, equal = np.expand_dims(s, -1), repeated(s)
+        ct_u, ct_v = ct[0], conj_transpose(ct[2])
+        first, second, f = swapped(u) @ ct_u, swapped(v) @ ct_v, _squared_gaps(s, equal)
+        parts = (on_diagonal(ct[1]), first + second)
+        check_same_in_every_basis(name, "singular values", _ADVICE, parts, equal)
+        left, right = scale(first, f), scale(second, f)
+        inner = on_diagonal(ct[1]) + (left + conj_transpose(left)) * row + column * (right + conj_transpose(right))
+        if is_complex(a):
+            inner = inner + 1j * on_diagonal(scale(np.imag(np.diagonal(first, 0, -2, -1)), 1 / s))
+        total = conjugated(u) @ inner @ swapped(v)
+        if a_space.shape[-2] > a_space.shape[-1]:
+            total = total + conjugated(_outside(u, conjugated(scale(ct_u, 1 / row)))) @ swapped(v)
+        if a_space.shape[-1] > a_space.shape[-2]:
+            total = total + conj_transpose(conjugated(_outside(v, conjugated(scale(ct_v, 1 / row)))) @ swapped(u))
+        return unbroadcast(total, a_space)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
 SVD = Primitive(
     "numpy.linalg.svd",
     lambda a: numpy.linalg.svd(a, full_matrices=False),
-    vjp={"a": _svd_vjp},
-    jvp={"a": _svd_jvp},
+    **svd_rules("numpy.linalg.svd"),
     samples=lambda: (
         regular(3, 3),
         regular(4, 2),
         regular(2, 2, 3),
         regular(3, 2, dtype=numpy.float32),
     ),
-    pattern=patterns.core,
     doc="reduced singular value decomposition with distinct singular values",
 )
 
 
-def _svdvals_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    """The vectors are recomputed as functions of A, so that a second derivative includes them."""
-    check_equal("numpy.linalg.svdvals", "singular values", ct, repeated(out))
-    u, _, vh = SVD(a)
-    return unbroadcast(conjugated(u) @ (np.expand_dims(ct, -1) * conjugated(vh)), a_space)
+def svdvals_rules(name: str) -> dict[str, Any]:
+    """Return the rules of singular values; `name` is for errors."""
 
+    def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+        """The vectors are recomputed as functions of A, so that a second derivative includes them."""
+        check_equal(name, "singular values", ct, repeated(out))
+        u, _, vh = SVD(a)
+        return unbroadcast(conjugated(u) @ (np.expand_dims(ct, -1) * conjugated(vh)), a_space)
 
-def _svdvals_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-    u, _, vh = SVD(a)
-    p = conj_transpose(u) @ t @ conj_transpose(vh)
-    ds = np.real(np.diagonal(p, 0, -2, -1))
-    return unbroadcast(split(0.5 * (p + conj_transpose(p)), ds, repeated(out), descending=True), out_space)
+    def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+        u, _, vh = SVD(a)
+        p = conj_transpose(u) @ t @ conj_transpose(vh)
+        ds = np.real(np.diagonal(p, 0, -2, -1))
+        return unbroadcast(split(0.5 * (p + conj_transpose(p)), ds, repeated(out), descending=True), out_space)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
 SVDVALS = Primitive(
     "numpy.linalg.svdvals",
     lambda a: numpy.linalg.svd(a, compute_uv=False),
-    vjp={"a": _svdvals_vjp},
-    jvp={"a": _svdvals_jvp},
+    **svdvals_rules("numpy.linalg.svdvals"),
     samples=lambda: (regular(3, 3), regular(4, 2), regular(2, 2, 3), regular(3, 2, dtype=complex)),
-    pattern=patterns.core,
     doc="singular values; dA = conj(U) ct conj(V^H); equal ones need equal cotangents",
 )
 

@@ -9,9 +9,8 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import scale, unbroadcast
-from tapeengine_primitives.reductions import reduction_samples, spread
+from tapeengine.primitive import Sample, uniform
+from tapeengine_primitives.reductions import by_slope, reduction_samples, spread
 from tapeengine_primitives.values import as_array, is_complex, is_set, ndim_of, normal_axes, number_or_array, shape_of
 
 __all__ = ["NORM", "RULES"]
@@ -44,15 +43,6 @@ def _partial(x: Any, out: Any, x_space: Any, axis: Any, ord: Any) -> Any:
     return np.where(zero, 0.0, phase * np.power(length / size, ord - 1.0))
 
 
-def _norm_vjp(ct: Any, x: Any, out: Any, x_space: Any, axis: Any, ord: Any) -> Any:
-    return unbroadcast(scale(spread(ct, x_space, axis), _partial(x, out, x_space, axis, ord)), x_space)
-
-
-def _norm_jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, axis: Any, ord: Any, keepdims: bool) -> Any:
-    change = scale(t, _partial(x, out, x_space, axis, ord))
-    return unbroadcast(np.sum(change, axis=axis, keepdims=keepdims), out_space)
-
-
 def _axes_of(sample: Sample) -> tuple[int, ...]:
     return normal_axes(sample.static.get("axis"), len(sample.args[0].shape))
 
@@ -68,13 +58,11 @@ def _samples() -> tuple[Sample, ...]:
     return (*found, *powers, complex_power, Sample((numpy.zeros(3),), {"axis": (0,)}, order=0))
 
 
-NORM = Primitive(
+NORM = by_slope(
     "numpy.linalg.vector_norm",
     _norm,
-    vjp={"x": _norm_vjp},
-    jvp={"x": _norm_jvp},
+    _partial,
     samples=_samples,
-    pattern=patterns.reduces,
     doc="(sum |x|^p)^(1/p); dx = ct conj(x) / |x| (|x| / out)^(p-1), and 0 at 0",
 )
 

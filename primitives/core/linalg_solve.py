@@ -8,23 +8,25 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
+from tapeengine_primitives.linalg_repeated import plain
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
     is_complex,
-    is_traced,
     ndim_of,
     normal_axis,
     real_dtype,
     shape_of,
 )
 
-__all__ = ["DET", "INV", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult", "conj_transpose", "regular"]
+__all__ = [
+    *("DET", "DET_RULES", "INV", "INV_RULES", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult"),
+    *("conj_transpose", "fold", "on_diagonal", "regular", "unfold"),
+]
 
 SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
 
@@ -32,6 +34,24 @@ SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
 def conj_transpose(a: Any) -> Any:
     """Return the matrices transposed and conjugated."""
     return conjugated(swapped(a))
+
+
+def fold(g: Any, lower: bool = True) -> Any:
+    """Return the cotangent of the triangle from which a Hermitian matrix is built: the transpose of `unfold`."""
+    both = g + conj_transpose(g)
+    strict = np.tril(both, -1) if lower else np.triu(both, 1)
+    return strict + on_diagonal(np.real(np.diagonal(g, 0, -2, -1)))
+
+
+def unfold(t: Any, lower: bool = True) -> Any:
+    """Return the Hermitian matrix with a given triangle; the imaginary part of the diagonal is ignored."""
+    strict = np.tril(t, -1) if lower else np.triu(t, 1)
+    return strict + conj_transpose(strict) + on_diagonal(np.real(np.diagonal(t, 0, -2, -1)))
+
+
+def on_diagonal(x: Any) -> Any:
+    """Return diagonal matrices from the vectors of the last axis."""
+    return numpy.eye(shape_of(x)[-1], dtype=x.dtype) * np.expand_dims(x, -1)
 
 
 def regular(*shape: int, shift: float = 3.0, dtype: Any = numpy.float64) -> Any:
@@ -109,13 +129,16 @@ SOLVE = Primitive(
     pattern=patterns.solves,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T",
 )
+INV_RULES: dict[str, Any] = {
+    "vjp": {"a": lambda ct, out, a_space: unbroadcast(-swapped(out) @ ct @ swapped(out), a_space)},
+    "jvp": {"a": lambda t, out: -(out @ t @ out)},
+    "pattern": patterns.core,
+}
 INV = Primitive(
     "numpy.linalg.inv",
     lambda a: numpy.linalg.inv(a),
-    vjp={"a": lambda ct, out, a_space: unbroadcast(-swapped(out) @ ct @ swapped(out), a_space)},
-    jvp={"a": lambda t, out: -(out @ t @ out)},
+    **INV_RULES,
     samples=_square_samples,
-    pattern=patterns.core,
     doc="A^-1; dA = -A^-T ct A^-T",
 )
 
@@ -173,16 +196,19 @@ COFACTORS = Primitive(
     pattern=patterns.core,
     doc="det(A) A^-T, also for singular A",
 )
+DET_RULES: dict[str, Any] = {
+    "vjp": {"a": lambda ct, a, out, a_space: unbroadcast(np.expand_dims(ct, (-1, -2)) * _cofactors(a, out), a_space)},
+    "jvp": {"a": lambda t, a, out, out_space: unbroadcast(np.sum(t * _cofactors(a, out), axis=(-2, -1)), out_space)},
+    "pattern": patterns.core,
+}
 DET = Primitive(
     "numpy.linalg.det",
     lambda a: numpy.linalg.det(a),
-    vjp={"a": lambda ct, a, out, a_space: unbroadcast(np.expand_dims(ct, (-1, -2)) * _cofactors(a, out), a_space)},
-    jvp={"a": lambda t, a, out, out_space: unbroadcast(np.sum(t * _cofactors(a, out), axis=(-2, -1)), out_space)},
+    **DET_RULES,
     samples=lambda: (
         *_square_samples(),
         Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
     ),
-    pattern=patterns.core,
     doc="the determinant; dA = ct det(A) A^-T, by cofactors where A is singular",
 )
 
@@ -239,7 +265,7 @@ def _pinv_cotangent(ct: Any, a: Any, out: Any) -> Any:
 
 def _of_all_ranks(a: Any, out: Any) -> Any:
     """Return the pseudo-inverse, unless it drops singular values that are larger than rounding errors."""
-    values, inverse = _plain(a), _plain(out)
+    values, inverse = plain(a), plain(out)
     left_out = numpy.linalg.norm(values - values @ inverse @ values, axis=(-2, -1))
     if (left_out > numpy.finfo(values.dtype).eps ** 0.625 * numpy.linalg.norm(values, axis=(-2, -1))).any():
         raise UnsupportedError(
@@ -247,12 +273,6 @@ def _of_all_ranks(a: Any, out: Any) -> Any:
             "only where these are zero up to rounding; write it with numpy.linalg.svd, or lower rcond"
         )
     return out
-
-
-def _plain(x: Any) -> Any:
-    while is_traced(x):
-        x = value_of(x)
-    return numpy.asarray(x)
 
 
 def _beside(projection: Any) -> Any:
@@ -291,13 +311,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     if ndim_of(a) < 2:
         raise numpy.linalg.LinAlgError("the array must be at least two-dimensional")
     rcond = rtol if rcond is None else rcond
-    return PINV(_unfolded(as_array(a)) if hermitian else as_array(a), rcond=rcond, hermitian=bool(hermitian))
-
-
-def _unfolded(a: Any) -> Any:
-    """Return the Hermitian matrix whose lower triangle numpy reads."""
-    strict = np.tril(a, -1)
-    return strict + conj_transpose(strict) + numpy.eye(shape_of(a)[-1], dtype=real_dtype(a)) * np.real(a)
+    return PINV(unfold(as_array(a)) if hermitian else as_array(a), rcond=rcond, hermitian=bool(hermitian))
 
 
 def solve(a: Any, b: Any) -> Any:

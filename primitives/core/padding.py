@@ -9,7 +9,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine_primitives.joining import along, order_of
-from tapeengine_primitives.values import as_array, dtype_of, in_order, is_traced, ndim_of, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, holds_traced, in_order, is_traced, ndim_of, shape_of
 
 __all__ = ["RULES"]
 
@@ -109,8 +109,10 @@ def _border(x: Any, axis: int, side: int) -> Any:
 
 def _strong(values: Any) -> Any:
     """One or two numbers as numpy's, which set the precision of a ramp; numpy takes more of them as Python's."""
-    plain = not any(map(is_traced, values if isinstance(values, (list, tuple)) else (values,)))
-    return numpy.ravel(values) if plain and numpy.size(values) <= 2 and numpy.shape(values) != (2, 1) else values
+    if holds_traced(values):
+        return values
+    found = numpy.asarray(values)
+    return found.ravel() if found.size <= 2 and found.shape != (2, 1) else found.tolist()
 
 
 def _ramp(x: Any, axis: int, side: int, width: int, end: Any) -> Any:

@@ -326,11 +326,6 @@ def linalg_outer(x1: Any, x2: Any, /) -> Any:
     return outer(x1, x2)
 
 
-def linalg_matmul(x1: Any, x2: Any, /) -> Any:
-    """Multiply matrices; see `numpy.linalg.matmul`."""
-    return np.matmul(x1, x2)
-
-
 def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     """Sum the products over the given axes; see `numpy.linalg.tensordot`."""
     return tensordot(x1, x2, axes)
@@ -395,7 +390,7 @@ RULES = {
     numpy.cross: cross,
     numpy.linalg.cross: linalg_cross,
     numpy.linalg.outer: linalg_outer,
-    numpy.linalg.matmul: linalg_matmul,
+    numpy.linalg.matmul: lambda x1, x2, /: np.matmul(x1, x2),
     numpy.linalg.tensordot: linalg_tensordot,
     numpy.linalg.vecdot: linalg_vecdot,
     numpy.linalg.multi_dot: multi_dot,

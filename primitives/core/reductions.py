@@ -13,12 +13,24 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, patterns, uniform
+from tapeengine.primitive import Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
 
-__all__ = ["MASKED_SUM", "MAX", "MEAN", "MIN", "PROD", "RULES", "SUM", "kept_shape", "reduction_samples", "spread"]
+__all__ = [
+    "MASKED_SUM",
+    "MAX",
+    "MEAN",
+    "MIN",
+    "PROD",
+    "RULES",
+    "SUM",
+    "by_slope",
+    "kept_shape",
+    "reduction_samples",
+    "spread",
+]
 
 
 def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
@@ -71,6 +83,27 @@ SUM = linear(
     pattern=patterns.reduces,
     doc="the sum over axes; dx = ct, broadcast",
 )
+
+
+def by_slope(name: str, primal: Callable[..., Any], slope: Callable[..., Any], **options: Any) -> Primitive:
+    """Build the record of a reduction of `x` over `axis` from its partial derivatives, one for each element.
+
+    The parameters of `slope` name what it needs, as in a rule.
+    """
+    names = slope.__code__.co_varnames[: slope.__code__.co_argcount]
+
+    def vjp(ct: Any, x_space: Any, axis: Any, *kept: Any) -> Any:
+        return unbroadcast(scale(spread(ct, x_space, axis), slope(*kept)), x_space)
+
+    def jvp(t: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, *kept: Any) -> Any:
+        change = np.sum(scale(t, slope(*kept)), axis=normal_axes(axis, x_space.ndim), keepdims=keepdims)
+        return unbroadcast(change, out_space)
+
+    rules = (
+        {"x": Rule(vjp, ("x_space", "axis", *names))},
+        {"x": Rule(jvp, ("x_space", "out_space", "axis", "keepdims", *names))},
+    )
+    return Primitive(name, primal, *rules, pattern=patterns.reduces, **options)
 
 
 def _from_initial(call: patterns.Call) -> Any:
@@ -257,16 +290,16 @@ def masked(x: Any, where: Any, fill: Any) -> Any:
     return np.where(where, x, fill)
 
 
-def total_rule(compute: Callable[..., Any]) -> Any:
-    """Give `compute` (a, axis, dtype, keepdims, initial, where) the signature of `numpy.sum`."""
+def total_rule(compute: Callable[..., Any], over: int | None = None) -> Any:
+    """Give `compute` (a, axis, dtype, keepdims, initial, where) the signature of `numpy.sum`; `over` are its axes."""
 
     def rule(
         a: Any,
-        axis: Any = None,
+        axis: Any = over,
         dtype: Any = None,
         out: None = None,
         keepdims: bool = False,
-        initial: Any = None,
+        initial: Any = np._NoValue,
         where: Any = True,
     ) -> Any:
         return compute(a, axis, dtype, is_set(keepdims), initial, where)

@@ -67,24 +67,20 @@ def _triangle_samples() -> tuple[Sample, ...]:
     )
 
 
-TRIL: Primitive = linear(
-    "numpy.tril",
-    lambda m, k=0: numpy.tril(m, k),
-    lambda ct, k, m_space: unbroadcast(TRIL(ct, k=k), m_space),
-    static=("k",),
-    samples=_triangle_samples,
-    pattern=patterns.moves,
-    doc="the lower triangle; dm = the lower triangle of ct",
-)
-TRIU: Primitive = linear(
-    "numpy.triu",
-    lambda m, k=0: numpy.triu(m, k),
-    lambda ct, k, m_space: unbroadcast(TRIU(ct, k=k), m_space),
-    static=("k",),
-    samples=_triangle_samples,
-    pattern=patterns.moves,
-    doc="the upper triangle; dm = the upper triangle of ct",
-)
+def _of_triangle(function: Any, which: str) -> Primitive:
+    made = linear(
+        f"numpy.{function.__name__}",
+        lambda m, k=0: function(m, k),
+        lambda ct, k, m_space: unbroadcast(made(ct, k=k), m_space),
+        static=("k",),
+        samples=_triangle_samples,
+        pattern=patterns.moves,
+        doc=f"the {which} triangle; dm = the {which} triangle of ct",
+    )
+    return made
+
+
+TRIL, TRIU = _of_triangle(numpy.tril, "lower"), _of_triangle(numpy.triu, "upper")
 
 
 def _triangle(primitive: Any) -> Any:

@@ -20,6 +20,7 @@ from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
+    holds_traced,
     in_order_of,
     is_complex,
     is_set,
@@ -184,7 +185,7 @@ def _quantile(
     flat, kept = _last_axis(a, axis)
     if is_complex(flat) and between is None:
         raise TypeError("a must be an array of real numbers")
-    q = as_array(q) if _holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
+    q = as_array(q) if holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
     if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
     if skip_nan and 0 in shape_of(flat):
@@ -199,10 +200,6 @@ def _quantile(
     value = value if skip_nan else _with_nan(value, flat)
     shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
     return number_or_array(np.reshape(value, shape_of(q) + tuple(shape)))
-
-
-def _holds_traced(q: Any) -> bool:
-    return any(map(_holds_traced, q)) if isinstance(q, (list, tuple)) else is_traced(q)
 
 
 def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:

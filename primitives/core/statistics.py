@@ -11,10 +11,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import scale, unbroadcast
+from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.reductions import masked, reduction_samples, spread, total_rule
+from tapeengine_primitives.reductions import by_slope, masked, reduction_samples, spread, total_rule
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
@@ -53,11 +52,6 @@ def _std_slope(x: Any, out: Any, x_space: Any, axis: Any, ddof: float) -> Any:
     return _deviation(x, x_space, axis) / np.where(np.equal(size, 0), 1.0, size)
 
 
-def _total(change: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool) -> Any:
-    """Sum the elements' contributions into the space of the value, which takes the real part."""
-    return unbroadcast(np.sum(change, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
-
-
 def _samples() -> tuple[Sample, ...]:
     return (
         *(sample for sample in reduction_samples() if sample.static.get("axis") != () and sample.args[0].shape),
@@ -65,42 +59,22 @@ def _samples() -> tuple[Sample, ...]:
     )
 
 
-VAR = Primitive(
+VAR = by_slope(
     "numpy.var",
     lambda x, *, axis=None, keepdims=False, ddof=0, dtype=None: numpy.var(
         x, axis=axis, keepdims=keepdims, ddof=ddof, dtype=dtype
     ),
-    vjp={
-        "x": lambda ct, x, x_space, axis, ddof: unbroadcast(
-            scale(spread(ct, x_space, axis), _var_slope(x, x_space, axis, ddof)), x_space
-        )
-    },
-    jvp={
-        "x": lambda t, x, x_space, out_space, axis, keepdims, ddof: _total(
-            scale(t, _var_slope(x, x_space, axis, ddof)), x_space, out_space, axis, keepdims
-        )
-    },
+    _var_slope,
     samples=_samples,
-    pattern=patterns.reduces,
     doc="the mean of |x - mean(x)|^2; dx = ct 2 conj(x - mean(x)) / (count - ddof)",
 )
-STD = Primitive(
+STD = by_slope(
     "numpy.std",
     lambda x, *, axis=None, keepdims=False, ddof=0, dtype=None: numpy.std(
         x, axis=axis, keepdims=keepdims, ddof=ddof, dtype=dtype
     ),
-    vjp={
-        "x": lambda ct, x, out, x_space, axis, ddof: unbroadcast(
-            scale(spread(ct, x_space, axis), _std_slope(x, out, x_space, axis, ddof)), x_space
-        )
-    },
-    jvp={
-        "x": lambda t, x, out, x_space, out_space, axis, keepdims, ddof: _total(
-            scale(t, _std_slope(x, out, x_space, axis, ddof)), x_space, out_space, axis, keepdims
-        )
-    },
+    _std_slope,
     samples=lambda: (*_samples(), Sample((numpy.ones((3, 2)),), {"axis": 0}, order=0)),
-    pattern=patterns.reduces,
     doc="sqrt(var(x)); dx = ct conj(x - mean(x)) / ((count - ddof) out), and 0 where out is 0",
 )
 

@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise, scale
 from tapeengine_primitives.arithmetic import TURN
-from tapeengine_primitives.ufuncs import binary, unary
+from tapeengine_primitives.ufuncs import binary, of_ufuncs, unary
 from tapeengine_primitives.values import is_complex, of_parts
 
 __all__ = ["RULES"]
@@ -218,31 +218,6 @@ SINC: Primitive = elementwise(
 )
 
 RULES = {
-    numpy.exp: EXP,
-    numpy.exp2: EXP2,
-    numpy.expm1: EXPM1,
-    numpy.log: LOG,
-    numpy.log2: LOG2,
-    numpy.log10: LOG10,
-    numpy.log1p: LOG1P,
-    numpy.logaddexp: LOGADDEXP,
-    numpy.logaddexp2: LOGADDEXP2,
-    numpy.sin: SIN,
-    numpy.cos: COS,
-    numpy.tan: TAN,
-    numpy.arcsin: ARCSIN,
-    numpy.arccos: ARCCOS,
-    numpy.arctan: ARCTAN,
-    numpy.sinh: SINH,
-    numpy.cosh: COSH,
-    numpy.tanh: TANH,
-    numpy.arcsinh: ARCSINH,
-    numpy.arccosh: ARCCOSH,
-    numpy.arctanh: ARCTANH,
-    numpy.arctan2: ARCTAN2,
-    numpy.deg2rad: DEG2RAD,
-    numpy.radians: RADIANS,
-    numpy.rad2deg: RAD2DEG,
-    numpy.degrees: DEGREES,
+    **of_ufuncs(vars()),
     numpy.sinc: SINC,
 }

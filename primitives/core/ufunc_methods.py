@@ -6,6 +6,7 @@ applied from the first element to the last, as the method is defined.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -14,15 +15,14 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import broadcast, discrete, linear, scale, unbroadcast
+from tapeengine.primitive import Sample, patterns, uniform
+from tapeengine.primitive.builders import discrete, linear, unbroadcast
 from tapeengine_primitives.joining import along
-from tapeengine_primitives.reductions import masked, spread
+from tapeengine_primitives.reductions import by_slope, masked, spread, total_rule
 from tapeengine_primitives.scattering import SCATTER_ADD
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
-    is_set,
     is_traced,
     ndim_of,
     normal_axes,
@@ -70,21 +70,8 @@ _IN_PLACE_OF_ONE = (
 )
 
 
-def _reduction(compute: Callable[..., Any]) -> Any:
-    """Give `compute` (array, axis, dtype, keepdims, initial, where) the signature of `ufunc.reduce`."""
-
-    def reduce(
-        array: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        out: None = None,
-        keepdims: bool = False,
-        initial: Any = np._NoValue,
-        where: Any = True,
-    ) -> Any:
-        return compute(array, axis, dtype, is_set(keepdims), initial, where)
-
-    return reduce
+#: Gives a function (array, axis, dtype, keepdims, initial, where) the signature of `ufunc.reduce`.
+_reduction = functools.partial(total_rule, over=0)
 
 
 def _is_given(initial: Any) -> bool:
@@ -112,25 +99,15 @@ def _share(x: Any, out: Any, x_space: Any, axis: Any) -> Any:
     return np.exp(np.where(np.equal(x, out), 0.0, x - out))
 
 
-LOGADDEXP_REDUCE = Primitive(
+LOGADDEXP_REDUCE = by_slope(
     "numpy.logaddexp.reduce",
     lambda x, *, axis=0, keepdims=False: numpy.logaddexp.reduce(x, axis=axis, keepdims=keepdims),
-    vjp={
-        "x": lambda ct, x, out, x_space, axis: scale(
-            broadcast(spread(ct, x_space, axis), x_space), _share(x, out, x_space, axis)
-        )
-    },
-    jvp={
-        "x": lambda t, x, out, x_space, axis, keepdims: np.sum(
-            scale(t, _share(x, out, x_space, axis)), axis=axis, keepdims=keepdims
-        )
-    },
+    _share,
     samples=lambda: (
         Sample((uniform((3, 4)),), {"axis": None}),
         Sample((uniform((3, 4)),), {"axis": 1, "keepdims": True}),
         Sample((uniform((2, 3, 2), dtype=numpy.float32),), {"axis": (0, 2)}),
     ),
-    pattern=patterns.reduces,
     doc="log sum exp(x) over axes; dx = ct exp(x - out)",
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy
@@ -11,7 +11,7 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.opcodes import tabled
 
-__all__ = ["binary", "binary_samples", "unary", "unary_samples"]
+__all__ = ["binary", "binary_samples", "of_ufuncs", "unary", "unary_samples"]
 
 #: The shapes and dtypes at which a unary ufunc is checked.
 _UNARY = (((), numpy.float64), ((2, 3), numpy.float64), ((3,), numpy.float32), ((0, 2), numpy.float64))
@@ -102,3 +102,9 @@ def binary(
         doc=doc,
         samples=lambda: binary_samples(*domains, complex_too, order),
     )
+
+
+def of_ufuncs(names: Mapping[str, Any]) -> dict[Any, Primitive]:
+    """Return the records in a module whose values ufuncs compute, by the ufunc."""
+    records = (value for value in names.values() if isinstance(value, Primitive))
+    return {record.primal: record for record in records if isinstance(record.primal, numpy.ufunc)}

@@ -14,8 +14,8 @@ from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
 __all__ = [
-    *("as_array", "dtype_of", "in_order", "in_order_of", "is_complex", "is_set", "is_traced", "ndim_of"),
-    *("normal_axes", "normal_axis", "number_or_array", "of_parts", "real_dtype", "real_part", "shape_of"),
+    *("as_array", "dtype_of", "holds_traced", "in_order", "in_order_of", "is_complex", "is_set", "is_traced"),
+    *("ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts", "real_dtype", "real_part", "shape_of"),
     "whole_numbers",
 ]
 
@@ -25,6 +25,11 @@ def as_array(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return np.array(value)
     return value
+
+
+def holds_traced(value: Any) -> bool:
+    """Tell whether a value, or one in nested sequences, is traced."""
+    return any(map(holds_traced, value)) if isinstance(value, (list, tuple)) else is_traced(value)
 
 
 def shape_of(value: Any) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from tapeengine.transforms.progress import Progress
 from tapeengine.transforms.recorded_tasks import RecordedTask
 from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
-from tapeengine.workers import Gone, Reference, Shared, Workers, in_order, stamp_of, workers_of
+from tapeengine.workers import Gone, Reference, Shared, Workers, stamp_of, workers_of
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
@@ -201,7 +201,7 @@ class Fork:
     def calls(self, calls: Sequence[tuple[Any, ...]], what: str) -> Iterable[Any]:
         """Run calls on the workers and return their results in order."""
         name = f"{self.tasks[0].name}_{what}"
-        found = in_order(self.workers, calls, name)
+        found = self.workers.run(calls, name)
         return found if self.progress is None else self.progress(found, total=len(calls), desc=name)
 
     def totals(self, values: list[Any], found: Iterable[Sequence[Any] | None]) -> tuple[list[Any]]:

@@ -6,7 +6,7 @@ executors to it. `messages` defines the messages to and from workers, `reference
 """
 
 from tapeengine.workers.choice import workers_of
-from tapeengine.workers.executors import Threads, Workers, default_executor, in_order
+from tapeengine.workers.executors import Threads, Workers, default_executor
 from tapeengine.workers.references import Gone, Loaded, Reference, Shared
 from tapeengine.workers.versions import stamp_of
 
@@ -18,7 +18,6 @@ __all__ = [
     "Threads",
     "Workers",
     "default_executor",
-    "in_order",
     "stamp_of",
     "workers_of",
 ]

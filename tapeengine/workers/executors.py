@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from tapeengine.workers.references import Reference
 
-__all__ = ["Call", "Sent", "Threads", "Workers", "default_executor", "in_order", "shares"]
+__all__ = ["Call", "Sent", "Threads", "Workers", "default_executor", "shares"]
 
 #: A function and its arguments.
 Call = tuple[Any, ...]
@@ -59,10 +59,16 @@ class Workers:
         raise NotImplementedError
 
     def run(self, calls: Sequence[Call], name: str) -> Iterator[Any]:
-        """Run calls and yield their results in order; see `in_order`.
+        """Run calls in parallel and yield their results in order.
 
         Each call goes to a worker, which has the data and packages. It cannot wait for others on the same executor,
         because that is not sent to it.
+
+        Raises
+        ------
+        Exception
+            The error of the first call, in order, that failed. On threads, all calls that had begun have ended before
+            it is raised, and also before an interrupt is raised.
         """
         size = self.together(len(calls))
         if size > 1:
@@ -87,6 +93,12 @@ class Threads(Workers):
     Parameters
     ----------
     executor : concurrent.futures.ThreadPoolExecutor
+
+    Examples
+    --------
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     list(Threads(executor).run([(pow, 2, n) for n in range(5)], "power"))
+    [1, 2, 4, 8, 16]
     """
 
     shares_memory = True
@@ -203,24 +215,6 @@ def count_of(executor: Any) -> int:
 def default_executor() -> Executor:
     """Return an executor with as many threads as processors; threads start with the first tasks."""
     return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="tapeengine")
-
-
-def in_order(workers: Workers, calls: Sequence[Call], name: str = "call") -> Iterator[Any]:
-    """Run calls in parallel and yield their results in order.
-
-    Raises
-    ------
-    Exception
-        The error of the first call, in order, that failed. On threads, all calls that had begun have ended before it is
-        raised, and also before an interrupt is raised.
-
-    Examples
-    --------
-    >>> with ThreadPoolExecutor(2) as executor:
-    ...     list(in_order(Threads(executor), [(pow, 2, n) for n in range(5)]))
-    [1, 2, 4, 8, 16]
-    """
-    return workers.run(calls, name)
 
 
 def _outcome(sent: list[Sent | None], k: int) -> Any:

@@ -96,6 +96,15 @@ def test_a_defaultdict_keeps_its_factory(core: Any) -> None:
     assert cotangent.default_factory is list
 
 
+@pytest.mark.parametrize("limit", [None, 2, 5])
+def test_a_deque_keeps_its_limit(core: Any, limit: int | None) -> None:
+    given = collections.deque([1.5, 2.5], limit)
+    value, backpropagator = core.vjp(lambda d: d, given)
+    (cotangent,) = backpropagator(value)
+    assert value == cotangent == given
+    assert value.maxlen == cotangent.maxlen == limit
+
+
 DISCRETE = [3, True, "text", b"bytes", None, 2 + 3, Colour.RED, fractions.Fraction(1, 2), np.int64(3), np.bool_(True)]
 DISCRETE += [len, print, functools.partial(max, 1), range(3), ..., slice(1, 2), float, STRUCTURES]
 

@@ -52,6 +52,19 @@ def test_value_and_gradient(widths: str, mode: str) -> None:
     )
 
 
+ENDS: tuple[Any, ...] = (0.1, (0.1,), (0.1, 0.7), ((0.1,),), ((0.1, 0.7),), ((0.1,), (0.7,)), ((0.1, 0.7), (0.3, -0.2)))
+
+
+@pytest.mark.parametrize("kind", [tuple, list, numpy.array])
+@pytest.mark.parametrize("ends", ENDS, ids=repr)
+@pytest.mark.parametrize("mode", ["linear_ramp", "constant"])
+def test_the_last_bits_in_single_precision(mode: str, ends: Any, kind: Any) -> None:
+    x, name = X.astype("f4"), "end_values" if mode == "linear_ramp" else "constant_values"
+    how = {"mode": mode, name: kind(ends) if isinstance(ends, tuple) else ends}
+    value = te.vjp(lambda x: np.pad(x, ((7, 5), (3, 9)), **how), x)[0]
+    numpy.testing.assert_array_equal(value, numpy.pad(x, ((7, 5), (3, 9)), **how))
+
+
 @pytest.mark.parametrize(
     "how",
     [

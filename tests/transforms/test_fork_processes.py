@@ -125,6 +125,27 @@ def test_a_task_with_few_numbers_brings_its_derivative_and_is_sent_once() -> Non
     assert len(elsewhere.sent) == 3
 
 
+def firsts(count: int, x: Any) -> Any:
+    return tnp.sin(x[:count]) * x[-1]
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_few_numbers_are_fewer_than_those_that_the_task_gets(count: int) -> None:
+    elsewhere = Elsewhere()
+    x, ct = np.linspace(0.1, 0.9, 5), np.linspace(-1.0, 1.0, min(count, 5))
+
+    def program(x: Any) -> Any:
+        return ENGINE.fork_map(partial(firsts, count), [x], executor=elsewhere)
+
+    value, backpropagator = ENGINE.vjp(program, x)
+    np.testing.assert_array_equal(value[0], np.sin(x[:count]) * x[-1])
+    expected = np.zeros(5)
+    expected[:count] = ct * np.cos(x[:count]) * x[-1]
+    expected[-1] += ct @ np.sin(x[:count])
+    np.testing.assert_allclose(backpropagator([ct])[0], expected, rtol=1e-14)
+    assert len(elsewhere.sent) == (1 if count < 5 else 2)
+
+
 def test_a_task_with_a_large_value_is_sent_again_with_its_cotangent() -> None:
     elsewhere = Elsewhere()
     w, ct = np.arange(1.0, 6.0), np.linspace(-1.0, 1.0, 5)

@@ -16,7 +16,7 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine.errors import DroppedDerivativeError, NotFiniteError, StructureError, UnsupportedError
-from tapeengine.workers import Threads, in_order
+from tapeengine.workers import Threads
 
 ENGINE = te.Engine()
 RNG = np.random.default_rng(5)
@@ -383,8 +383,8 @@ def test_values_that_are_not_finite_are_found_in_tasks() -> None:
 def test_calls_in_order_of_none_and_with_an_executor_that_is_gone() -> None:
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
-    assert list(in_order(Threads(executor), [])) == []
-    assert list(in_order(Threads(executor), [(abs, -k) for k in range(4)])) == [0, 1, 2, 3]
+    assert list(Threads(executor).run([], "call")) == []
+    assert list(Threads(executor).run([(abs, -k) for k in range(4)], "call")) == [0, 1, 2, 3]
 
 
 def test_results_that_have_been_taken_are_not_kept(two: Executor) -> None:
@@ -398,7 +398,7 @@ def test_results_that_have_been_taken_are_not_kept(two: Executor) -> None:
         return Result()
 
     seen = []
-    for result in in_order(Threads(two), [(make,)] * 3):
+    for result in Threads(two).run([(make,)] * 3, "make"):
         seen.append(weakref.ref(result))
         del result
         deadline = time.monotonic() + WAIT

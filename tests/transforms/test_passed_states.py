@@ -6,8 +6,9 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 from tapeengine.errors import RepeatError
+from tapeengine.structure import Structures
 from tapeengine.transforms import passed_states
-from tapeengine.transforms.passed_states import Comparison, PassedStates
+from tapeengine.transforms.passed_states import Comparison, PassedStates, hashes
 
 
 @pytest.fixture(params=[1, 3, 7, 100])
@@ -36,6 +37,25 @@ def test_derivatives_and_draws_are_those_of_the_loop():
     for transform in (te.grad, lambda f: lambda x: te.jvp(f, (x,), (1.0,))[1]):
         ours = transform(iterated(with_draws(np.random.default_rng(2))))(0.7)
         assert ours == pytest.approx(te.grad(loop(with_draws(np.random.default_rng(2))))(0.7), rel=1e-13)
+
+
+NUMBERS = [0.0, -0.0, 1.5, np.inf, 5e-324]
+
+
+@pytest.mark.parametrize("x", [*NUMBERS, np.nan])
+def test_a_number_is_remembered_by_its_bits_whatever_its_class(x):
+    known = Structures()
+    forms = [x, np.float64(x), np.array(x)]
+    found = [hashes(known, form) for form in forms]
+    assert all(len(one) == 1 for one in found)
+    assert x != x or found == [[int(np.array(x).view(np.int64))]] * 3
+    assert hashes(known, np.float32(x)) == hashes(known, np.array(x, np.float32))
+
+
+def test_other_bits_are_remembered_as_others():
+    known = Structures()
+    states = [*NUMBERS, np.float32(1.5), 1.5 + 0j, complex(1.5, -0.0), *(np.array([x, 1.0]) for x in NUMBERS)]
+    assert len({tuple(hashes(known, state)) for state in states}) == len(states)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import scipy.linalg
 from differences import assert_gradient, assert_second_order, gradient
 
 import tapeengine as te
+import tapeengine.numpy as tnp
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy import linalg
 from tapeengine_scipy.linalg import factorisations
@@ -130,6 +131,27 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_against_differences(name):
     assert_gradient(PROGRAMS[name], SYMMETRIC / 10 + np.eye(3) if name == "eigh upper" else A, rtol=2e-8)
+
+
+@pytest.mark.parametrize("module", [linalg, tnp.linalg])
+@pytest.mark.parametrize("start", [A, A - np.outer(A[:, 0], [1, 0, 0]), A[[0, 0, 2]]], ids=["regular", "0", "equal"])
+def test_the_determinant_along_a_line_is_a_cubic(module, start):
+    """The coefficients are those through four points; a singular matrix has derivatives up to the second."""
+    places = np.arange(-2.0, 2.0)
+    cubic = np.linalg.solve(np.vander(places, increasing=True), [np.linalg.det(start + t * WEIGHTS) for t in places])
+    f, factorial = lambda t: module.det(start + t * WEIGHTS), 1
+    for order in (1, 2, 3) if start is A else (1, 2):
+        f, factorial = te.grad(f), factorial * order
+        assert f(0.0) == pytest.approx(factorial * cubic[order], rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (4, 4), (5, 3)])
+@pytest.mark.parametrize("mode", ["economic", "r"])
+def test_qr_has_scipys_bits(shape, mode):
+    a = RNG.standard_normal(shape)
+    found = te.vjp(lambda a: linalg.qr(a, mode=mode), a)[0]
+    for ours, theirs in zip(found, scipy.linalg.qr(a, mode=mode), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_determinant_of_a_singular_matrix_has_a_derivative():

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -141,3 +144,9 @@ def test_what_is_not_differentiated_is_scipys(name):
         with pytest.raises(UnsupportedError, match="not differentiated"):
             te.grad(lambda x, m=method: getattr(ours, m)(x, *shapes))(0.3)
     assert ours.rvs(*shapes, random_state=3) == theirs.rvs(*shapes, random_state=3)
+
+
+@pytest.mark.parametrize("name", stats.__all__)
+def test_a_distribution_is_pickled_and_copied_by_its_name(name):
+    distribution = getattr(stats, name)
+    assert pickle.loads(pickle.dumps(distribution)) is copy.deepcopy(distribution) is distribution

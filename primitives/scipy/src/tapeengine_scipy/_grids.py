@@ -18,7 +18,7 @@ def _points(xi: Any, ndim: int) -> Any:
     """Query points as an array whose last axis is the coordinate."""
     if isinstance(xi, tuple):
         return np.stack(np.broadcast_arrays(*(floating(x) for x in xi)), axis=-1)
-    at = floating(np.array(xi) if isinstance(xi, list) else xi)
+    at = floating(xi)
     return at[..., None] if ndim == 1 and (at.ndim == 0 or at.shape[-1] != 1) else at
 
 
@@ -43,8 +43,8 @@ class RegularGridInterpolator:
             still[0], still[1], method, bounds_error, still[2], solver=solver, solver_args=solver_args
         )
         self._is_traced = holds_traced(points, values, fill_value)
-        grid = [floating(np.array(axis) if isinstance(axis, (list, tuple)) else axis) for axis in points]
-        values = floating(np.array(values) if isinstance(values, (list, tuple)) else values)
+        grid = [floating(axis) for axis in points]
+        values = floating(values)
         for k, axis in enumerate(grid):  # SciPy accepts descending axes
             if plain_value(axis)[0] > plain_value(axis)[-1]:
                 grid[k], values = np.flip(axis), np.flip(values, k)

@@ -34,11 +34,11 @@ def _find(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def beside(path: str, *, runs_callables: bool = False) -> Callable[[_Function], _Function]:
+def beside(path: str, *, runs_callables: bool = False, returns: str = "") -> Callable[[_Function], _Function]:
     """Mark the function that differentiates SciPy's function at `path`, a name such as ``scipy.linalg.solve``.
 
     With `runs_callables`, the function calls user code: its errors pass unchanged, and it is not called again to find
-    SciPy's error.
+    SciPy's error. `returns` is for one of several functions with the same code: it gets SciPy's name, and a docstring.
     """
 
     def decorate(ours: _Function) -> _Function:
@@ -49,6 +49,9 @@ def beside(path: str, *, runs_callables: bool = False) -> Callable[[_Function], 
             return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
 
         called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
+        if returns:
+            called.__name__ = called.__qualname__ = path.rpartition(".")[2]
+            called.__doc__ = f"Return {returns}; see `{path}`."
         return called  # type: ignore[return-value]
 
     return decorate

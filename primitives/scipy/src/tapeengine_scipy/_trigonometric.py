@@ -4,6 +4,7 @@ The transpose of a transform is another one of the same kind with weights at the
 types 2 and 3 are transposes of each other; the weights correct for end elements that a type counts only once.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -16,6 +17,7 @@ from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
 # Type 1 of dct counts its inner elements twice and both ends once; type 3 counts one end once; type 2 counts all twice.
+# So the transpose of a type, and its inverse, are of these types.
 _TRANSPOSED = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
@@ -75,7 +77,6 @@ def _sums(kind: str) -> Primitive:
 
 DCT: Primitive = _sums("dct")
 DST: Primitive = _sums("dst")
-_INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 
 
 def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,
@@ -91,7 +92,7 @@ def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, 
     if x.dtype.kind == "c" and orthogonalize is not None:
         raise UnsupportedError(f"{kind}: orthogonalize of complex arrays, which SciPy ignores, is not differentiated")
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
-    used = type_ if forward else _INVERSE[type_]
+    used = type_ if forward else _TRANSPOSED[type_]
     before, after = _orthogonal_weights(kind, used, length) if orthogonal else (None, None)
     x = x if before is None else x * _shaped(before, x.ndim, axis)
     y = record(x, type=used, axis=axis, workers=workers)
@@ -125,76 +126,39 @@ def _scale(kind: str, type_: int, n: int, norm: Any, forward: bool) -> float:
     return 1 / size if (name == "forward") == forward else 1.0
 
 
-@beside("scipy.fft.dct")
-def dct(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return the discrete cosine transform; see `scipy.fft.dct`."""
-    return _apply(DCT, "dct", x, type, n, axis, norm, True, orthogonalize, workers)
+def _along_one(name: str, record: Primitive, returns: str) -> Callable[..., Any]:
+    """The function of SciPy that transforms one axis."""
+    kind, forward = name.removeprefix("i"), not name.startswith("i")
+
+    @beside(f"scipy.fft.{name}", returns=returns)
+    def function(
+        x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
+        overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
+    ) -> Any:  # fmt: skip
+        return _apply(record, kind, x, type, n, axis, norm, forward, orthogonalize, workers)
+
+    return function
 
 
-@beside("scipy.fft.idct")
-def idct(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `dct`; see `scipy.fft.idct`."""
-    return _apply(DCT, "dct", x, type, n, axis, norm, False, orthogonalize, workers)
+def _along_several(name: str, transform: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of SciPy that transforms several axes."""
+
+    @beside(f"scipy.fft.{name}", returns=f"`{name[:-1]}` along several axes")
+    def function(
+        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+        workers: int | None = None, *, orthogonalize: bool | None = None,
+    ) -> Any:  # fmt: skip
+        return _along_axes(transform, x, type, s, axes, norm, workers, orthogonalize)
+
+    return function
 
 
-@beside("scipy.fft.dst")
-def dst(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return the discrete sine transform; see `scipy.fft.dst`."""
-    return _apply(DST, "dst", x, type, n, axis, norm, True, orthogonalize, workers)
-
-
-@beside("scipy.fft.idst")
-def idst(
-    x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `dst`; see `scipy.fft.idst`."""
-    return _apply(DST, "dst", x, type, n, axis, norm, False, orthogonalize, workers)
-
-
-@beside("scipy.fft.dctn")
-def dctn(
-    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return `dct` along several axes; see `scipy.fft.dctn`."""
-    return _along_axes(dct, x, type, s, axes, norm, workers, orthogonalize)
-
-
-@beside("scipy.fft.idctn")
-def idctn(
-    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return `idct` along several axes; see `scipy.fft.idctn`."""
-    return _along_axes(idct, x, type, s, axes, norm, workers, orthogonalize)
-
-
-@beside("scipy.fft.dstn")
-def dstn(
-    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return `dst` along several axes; see `scipy.fft.dstn`."""
-    return _along_axes(dst, x, type, s, axes, norm, workers, orthogonalize)
-
-
-@beside("scipy.fft.idstn")
-def idstn(
-    x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, orthogonalize: bool | None = None,
-) -> Any:  # fmt: skip
-    """Return `idst` along several axes; see `scipy.fft.idstn`."""
-    return _along_axes(idst, x, type, s, axes, norm, workers, orthogonalize)
+dct = _along_one("dct", DCT, "the discrete cosine transform")
+idct = _along_one("idct", DCT, "the inverse of `dct`")
+dst = _along_one("dst", DST, "the discrete sine transform")
+idst = _along_one("idst", DST, "the inverse of `dst`")
+dctn, idctn = _along_several("dctn", dct), _along_several("idctn", idct)
+dstn, idstn = _along_several("dstn", dst), _along_several("idstn", idst)
 
 
 def _along_axes(

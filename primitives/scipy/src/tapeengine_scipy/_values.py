@@ -8,7 +8,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["floating", "is_complex", "is_traced", "real"]
+__all__ = ["floating", "is_complex", "is_traced", "ratio", "real", "root"]
 
 
 def is_complex(value: Any) -> bool:
@@ -31,3 +31,15 @@ def real(value: Any) -> Any:
     if is_complex(value):
         raise UnsupportedError("this derivative is known for real numbers only, not at complex ones")
     return numpy.asarray(value, dtype=float)
+
+
+def ratio(part: Any, whole: Any) -> Any:
+    """Divide; the result and its derivatives are 0 where `whole` is 0."""
+    empty = np.equal(whole, 0)
+    return np.where(empty, 0.0, part / np.where(empty, 1.0, whole))
+
+
+def root(square: Any) -> Any:
+    """The root of a squared length; its derivative at 0 is 0, as for norms."""
+    is_zero = np.equal(square, 0)
+    return np.where(is_zero, 0.0, np.sqrt(np.where(is_zero, 1.0, square)))  # no division by zero, and no warning

@@ -10,8 +10,11 @@ Examples
 >>> from tapeengine_scipy import fft
 >>> fft.dct(np.array([1.0, 1.0]))
 array([4., 0.])
+>>> fft.fft(np.array([1.0, 3.0])).real
+array([ 4., -2.])
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -20,7 +23,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import linear, unbroadcast
+from tapeengine.primitive.builders import linear
+from tapeengine_primitives.fourier import doubled, fitted
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
 from tapeengine_scipy._values import floating
@@ -57,16 +61,19 @@ def _lengths() -> tuple[Sample, ...]:
     )
 
 
-def _transform(name: str) -> Primitive:
-    def primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
-        return getattr(scipy.fft, name)(x, n=n, axis=axis, norm=norm, workers=workers)
+def _primal(name: str) -> Callable[..., Any]:
+    return lambda x, *, n, axis, norm=None, workers=None: getattr(scipy.fft, name)(
+        x, n=n, axis=axis, norm=norm, workers=workers
+    )
 
+
+def _transform(name: str) -> Primitive:
     def transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
         back = made(ct, n=n, axis=axis, norm=norm, workers=workers)
-        return unbroadcast(resized(back, x_space.shape[axis], axis), x_space)
+        return fitted(back, x_space, axis)
 
     doc = f"{name}(x); dx = {name}(ct), cut to x"
-    made = linear(f"scipy.fft.{name}", primal, transpose, samples=_lengths, pattern=patterns.along, doc=doc)
+    made = linear(f"scipy.fft.{name}", _primal(name), transpose, samples=_lengths, pattern=patterns.along, doc=doc)
     return made
 
 
@@ -74,18 +81,14 @@ FFT: Primitive = _transform("fft")
 IFFT: Primitive = _transform("ifft")
 
 
-def _rfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
-    return scipy.fft.rfft(x, n=n, axis=axis, norm=norm, workers=workers)
-
-
 def _rfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
     whole = FFT(resized(ct, n, axis), n=n, axis=axis, norm=norm, workers=workers)
-    return unbroadcast(resized(whole, x_space.shape[axis], axis), x_space)
+    return fitted(whole, x_space, axis)
 
 
 RFFT: Primitive = linear(
     "scipy.fft.rfft",
-    _rfft_primal,
+    _primal("rfft"),
     _rfft_transpose,
     samples=(
         Sample((uniform((4,)),), {"n": 4, "axis": -1}),
@@ -96,30 +99,15 @@ RFFT: Primitive = linear(
 )
 
 
-def _irfft_primal(x: Any, *, n: int, axis: int, norm: Any = None, workers: Any = None) -> Any:
-    return scipy.fft.irfft(x, n=n, axis=axis, norm=norm, workers=workers)
-
-
-def _twice(n: int, ndim: int, axis: int) -> Any:
-    """The number of times that irfft uses each coefficient: twice if it has a mirror image."""
-    weights = numpy.full(n // 2 + 1, 2.0)
-    weights[0] = 1.0
-    if n % 2 == 0:
-        weights[-1] = 1.0
-    shape = [1] * ndim
-    shape[axis] = n // 2 + 1
-    return weights.reshape(shape)
-
-
 def _irfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
     half = np.conj(RFFT(ct, n=n, axis=axis, norm=_SWAPPED[norm], workers=workers))
-    weighted = half * _twice(n, x_space.ndim, axis)
-    return unbroadcast(resized(weighted, x_space.shape[axis], axis), x_space)
+    weighted = half * doubled(n, x_space.ndim, axis, 2.0)
+    return fitted(weighted, x_space, axis)
 
 
 IRFFT: Primitive = linear(
     "scipy.fft.irfft",
-    _irfft_primal,
+    _primal("irfft"),
     _irfft_transpose,
     samples=(
         Sample((uniform((3,), dtype=complex),), {"n": 4, "axis": -1}),
@@ -132,69 +120,51 @@ IRFFT: Primitive = linear(
 )
 
 
-@beside("scipy.fft.fft")
-def fft(
-    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the discrete Fourier transform; see `scipy.fft.fft`.
+def _along_one(name: str, transform: Callable[..., Any], returns: str) -> Callable[..., Any]:
+    """The function of SciPy that transforms one axis."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fft(np.array([1.0, 3.0])).real
-    array([ 4., -2.])
-    """
-    x = floating(x)
-    return FFT(x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers)
+    @beside(f"scipy.fft.{name}", returns=returns)
+    def function(
+        x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+        workers: int | None = None, *, plan: Any = None,
+    ) -> Any:  # fmt: skip
+        return transform(floating(x), n, axis, norm, workers, plan)
+
+    return function
 
 
-@beside("scipy.fft.ifft")
-def ifft(
-    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse discrete Fourier transform; see `scipy.fft.ifft`."""
-    x = floating(x)
-    return IFFT(x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers)
+def _along_several(name: str, transform: Callable[..., Any], returns: str, among: Any = None) -> Callable[..., Any]:
+    """The function of SciPy that transforms several axes; `among` is their default."""
+
+    @beside(f"scipy.fft.{name}", returns=returns)
+    def function(
+        x: Any, s: Any = None, axes: Any = among, norm: str | None = None, overwrite_x: bool = False,
+        workers: int | None = None, *, plan: Any = None,
+    ) -> Any:  # fmt: skip
+        return transform(floating(x), s, axes, norm, workers, plan)
+
+    return function
 
 
-@beside("scipy.fft.rfft")
-def rfft(
-    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the first half of the transform of a real array; see `scipy.fft.rfft`."""
-    x = floating(x)
-    return RFFT(x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers)
+def _of_record(record: Primitive) -> Callable[..., Any]:
+    """The transform of one axis by a record, by default at the length of the axis."""
+    return lambda x, n, axis, norm, workers, plan: record(
+        x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers
+    )
 
 
-@beside("scipy.fft.irfft")
-def irfft(
-    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `rfft`; see `scipy.fft.irfft`."""
-    x = floating(x)
+def _irfft(x: Any, n: Any, axis: int, norm: Any, workers: Any, plan: Any) -> Any:
     return IRFFT(x, n=_length(n, 2 * (x.shape[axis] - 1), plan), axis=axis, norm=norm, workers=workers)
 
 
-@beside("scipy.fft.hfft")
-def hfft(
-    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the transform of an array with Hermitian symmetry; see `scipy.fft.hfft`."""
-    return irfft(conjugate(floating(x)), n, axis, _SWAPPED[norm], workers=workers, plan=plan)
+def _from_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """The transform of an array with Hermitian symmetry, from the inverse of a real one."""
+    return lambda x, n, axis, norm, workers, plan: transform(conjugate(x), n, axis, _SWAPPED[norm], workers, plan)
 
 
-@beside("scipy.fft.ihfft")
-def ihfft(
-    x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `hfft`; see `scipy.fft.ihfft`."""
-    return np.conj(rfft(x, n, axis, _SWAPPED[norm], workers=workers, plan=plan))
+def _to_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
+    """The inverse of `_from_hermitian`, from the transform of a real array."""
+    return lambda x, n, axis, norm, workers, plan: np.conj(transform(x, n, axis, _SWAPPED[norm], workers, plan))
 
 
 def _length(n: Any, default: int, plan: Any) -> int:
@@ -220,129 +190,56 @@ def _axes(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
     return [(axis, None if length == -1 else length) for axis, length in zip(axes, lengths, strict=True)]
 
 
-@beside("scipy.fft.fftn")
-def fftn(
-    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the transform along several axes; see `scipy.fft.fftn`."""
-    x = floating(x)
-    for axis, length in _axes(x, s, axes, plan):
-        x = fft(x, length, axis, norm, workers=workers)
+def _in_turn(x: Any, transform: Callable[..., Any], along: Any, norm: Any, workers: Any) -> Any:
+    """Transform one axis after the other."""
+    for axis, length in along:
+        x = transform(x, length, axis, norm, workers, None)
     return x
 
 
-@beside("scipy.fft.ifftn")
-def ifftn(
-    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `fftn`; see `scipy.fft.ifftn`."""
-    x = floating(x)
-    for axis, length in _axes(x, s, axes, plan):
-        x = ifft(x, length, axis, norm, workers=workers)
-    return x
+def _fftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
+    return _in_turn(x, _fft, _axes(x, s, axes, plan), norm, workers)
 
 
-@beside("scipy.fft.rfftn")
-def rfftn(
-    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the transform of a real array along several axes; see `scipy.fft.rfftn`."""
-    x = floating(x)
+def _ifftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
+    return _in_turn(x, _ifft, _axes(x, s, axes, plan), norm, workers)
+
+
+def _rfftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
     *others, (last, length) = _axes(x, s, axes, plan)
-    x = rfft(x, length, last, norm, workers=workers)
-    for axis, size in others:
-        x = fft(x, size, axis, norm, workers=workers)
-    return x
+    return _in_turn(_rfft(x, length, last, norm, workers, None), _fft, others, norm, workers)
 
 
-@beside("scipy.fft.irfftn")
-def irfftn(
-    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `rfftn`; see `scipy.fft.irfftn`."""
-    x = floating(x)
+def _irfftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
     *others, (last, length) = _axes(x, s, axes, plan)
     if length is None:  # SciPy makes one number of one, and of a length of -1 as many as there are
         length = 2 * (x.shape[last] - 1) or 1 if s is None else x.shape[last]
-    for axis, size in others:
-        x = ifft(x, size, axis, norm, workers=workers)
-    return irfft(x, length, last, norm, workers=workers)
+    return _irfft(_in_turn(x, _ifft, others, norm, workers), length, last, norm, workers, None)
 
 
-@beside("scipy.fft.hfftn")
-def hfftn(
-    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the transform along several axes of an array with Hermitian symmetry; see `scipy.fft.hfftn`."""
-    return irfftn(conjugate(floating(x)), s, axes, _SWAPPED[norm], workers=workers, plan=plan)
+_fft, _ifft, _rfft = map(_of_record, (FFT, IFFT, RFFT))
+_hfftn, _ihfftn = _from_hermitian(_irfftn), _to_hermitian(_rfftn)
 
+fft = _along_one("fft", _fft, "the discrete Fourier transform")
+ifft = _along_one("ifft", _ifft, "the inverse discrete Fourier transform")
+rfft = _along_one("rfft", _rfft, "the first half of the transform of a real array")
+irfft = _along_one("irfft", _irfft, "the inverse of `rfft`")
+hfft = _along_one("hfft", _from_hermitian(_irfft), "the transform of an array with Hermitian symmetry")
+ihfft = _along_one("ihfft", _to_hermitian(_rfft), "the inverse of `hfft`")
 
-@beside("scipy.fft.ihfftn")
-def ihfftn(
-    x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `hfftn`; see `scipy.fft.ihfftn`."""
-    return np.conj(rfftn(x, s, axes, _SWAPPED[norm], workers=workers, plan=plan))
+fftn = _along_several("fftn", _fftn, "the transform along several axes")
+ifftn = _along_several("ifftn", _ifftn, "the inverse of `fftn`")
+rfftn = _along_several("rfftn", _rfftn, "the transform of a real array along several axes")
+irfftn = _along_several("irfftn", _irfftn, "the inverse of `rfftn`")
+hfftn = _along_several("hfftn", _hfftn, "the transform along several axes of an array with Hermitian symmetry")
+ihfftn = _along_several("ihfftn", _ihfftn, "the inverse of `hfftn`")
 
-
-@beside("scipy.fft.fft2")
-def fft2(
-    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the transform along two axes; see `scipy.fft.fft2`."""
-    return fftn(x, s, axes, norm, workers=workers, plan=plan)
-
-
-@beside("scipy.fft.ifft2")
-def ifft2(
-    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `fft2`; see `scipy.fft.ifft2`."""
-    return ifftn(x, s, axes, norm, workers=workers, plan=plan)
-
-
-@beside("scipy.fft.rfft2")
-def rfft2(
-    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the transform of a real array along two axes; see `scipy.fft.rfft2`."""
-    return rfftn(x, s, axes, norm, workers=workers, plan=plan)
-
-
-@beside("scipy.fft.irfft2")
-def irfft2(
-    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `rfft2`; see `scipy.fft.irfft2`."""
-    return irfftn(x, s, axes, norm, workers=workers, plan=plan)
-
-
-@beside("scipy.fft.hfft2")
-def hfft2(
-    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the transform along two axes of an array with Hermitian symmetry; see `scipy.fft.hfft2`."""
-    return hfftn(x, s, axes, norm, workers=workers, plan=plan)
-
-
-@beside("scipy.fft.ihfft2")
-def ihfft2(
-    x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False,
-    workers: int | None = None, *, plan: Any = None,
-) -> Any:  # fmt: skip
-    """Return the inverse of `hfft2`; see `scipy.fft.ihfft2`."""
-    return ihfftn(x, s, axes, norm, workers=workers, plan=plan)
+fft2 = _along_several("fft2", _fftn, "the transform along two axes", (-2, -1))
+ifft2 = _along_several("ifft2", _ifftn, "the inverse of `fft2`", (-2, -1))
+rfft2 = _along_several("rfft2", _rfftn, "the transform of a real array along two axes", (-2, -1))
+irfft2 = _along_several("irfft2", _irfftn, "the inverse of `rfft2`", (-2, -1))
+hfft2 = _along_several("hfft2", _hfftn, "the transform along two axes of an array with Hermitian symmetry", (-2, -1))
+ihfft2 = _along_several("ihfft2", _ihfftn, "the inverse of `hfft2`", (-2, -1))
 
 
 def _rolled(x: Any, axes: Any, inverse: bool) -> Any:

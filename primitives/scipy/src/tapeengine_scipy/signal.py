@@ -28,16 +28,25 @@ __all__ = [
 
 __getattr__, __dir__ = names_of("scipy.signal")
 
-# ---- full convolution; modes 'same' and 'valid' are slices of it ---------------------------------
+# ---- full convolution, along some axes by FFT; modes 'same' and 'valid' are slices of it -----------
 
 
-def _full_convolution(in1: Any, in2: Any, *, method: str = "auto") -> Any:
-    return scipy.signal.convolve(in1, in2, mode="full", method=method)
+def _full_convolution(in1: Any, in2: Any, *, method: str = "auto", axes: Any = None) -> Any:
+    if axes is None:
+        return scipy.signal.convolve(in1, in2, mode="full", method=method)
+    return scipy.signal.fftconvolve(in1, in2, mode="full", axes=axes)
 
 
-def _correlation(ct: Any, kernel: Any, *, method: str = "auto") -> Any:
+def _correlation(ct: Any, kernel: Any, *, method: str = "auto", axes: Any = None) -> Any:
     """The transpose of the full convolution with `kernel`: sums of ct[k + i] kernel[i]."""
-    return scipy.signal.convolve(ct, numpy.flip(kernel), mode="valid", method=method)
+    if axes is None:
+        return scipy.signal.convolve(ct, numpy.flip(kernel), mode="valid", method=method)
+    full = scipy.signal.fftconvolve(ct, numpy.flip(kernel, axes), mode="full", axes=axes)
+    cut = [slice(None)] * full.ndim
+    for axis in axes:
+        start = kernel.shape[axis] - 1
+        cut[axis] = slice(start, start + ct.shape[axis] - kernel.shape[axis] + 1)
+    return full[tuple(cut)]
 
 
 def _windows(call: patterns.Call, sets: Any, extents: Any, padding: int) -> Any:
@@ -50,31 +59,57 @@ def _windows(call: patterns.Call, sets: Any, extents: Any, padding: int) -> Any:
     return sets
 
 
+def _axes_of(call: patterns.Call) -> tuple[int, ...]:
+    axes = call.static["axes"]
+    return tuple(range(call.spaces[0].ndim)) if axes is None else axes
+
+
+def _extents(space: Any, axes: tuple[int, ...]) -> list[int]:
+    return [extent if axis in axes else 1 for axis, extent in enumerate(space.shape)]
+
+
 def _full_pattern(call: patterns.Call) -> Any:
-    """Each element depends on a window of either argument, as large as the other."""
-    found = [_windows(call, sets, call.spaces[1 - k].shape, 1) for k, sets in call.sets.items()]
-    return found[0] if len(found) == 1 else call.union(*found)
+    """Each element depends on a window of either argument, as large as the other; along other axes, on its own."""
+    axes = _axes_of(call)
+    found = [_windows(call, sets, _extents(call.spaces[1 - k], axes), 1) for k, sets in call.sets.items()]
+    return numpy.broadcast_to(found[0] if len(found) == 1 else call.union(*found), call.shape)
 
 
 def _valid_pattern(call: patterns.Call) -> Any:
-    """Each element depends on a window of the first argument and on all of the kernel."""
-    kernel = call.spaces[1].shape
-    found = [_windows(call, sets, kernel, 0) if k == 0 else call.over(sets, None) for k, sets in call.sets.items()]
+    """Each element depends on a window of the first argument and on all of the kernel; along other axes, on its own."""
+    axes = _axes_of(call)
+    kernel = _extents(call.spaces[1], axes)
+    found = [_windows(call, sets, kernel, 0) if k == 0 else call.over(sets, axes) for k, sets in call.sets.items()]
     return numpy.broadcast_to(found[0] if len(found) == 1 else call.union(*found), call.shape)
+
+
+def _to_in1(ct: Any, in2: Any, method: str, axes: Any, in1_space: Any) -> Any:
+    return unbroadcast(CORRELATE(ct, in2, method=method, axes=axes), in1_space)
+
+
+def _to_in2(ct: Any, in1: Any, method: str, axes: Any, in2_space: Any) -> Any:
+    return unbroadcast(CORRELATE(ct, in1, method=method, axes=axes), in2_space)
+
+
+def _to_ct(outer: Any, kernel: Any, method: str, axes: Any, ct_space: Any) -> Any:
+    return unbroadcast(CONVOLVE(outer, kernel, method=method, axes=axes), ct_space)
+
+
+def _to_kernel(outer: Any, ct: Any, method: str, axes: Any, kernel_space: Any) -> Any:
+    return unbroadcast(CORRELATE(ct, outer, method=method, axes=axes), kernel_space)
 
 
 CONVOLVE: Primitive = builders.bilinear(
     "scipy.signal.convolve",
     _full_convolution,
-    {
-        "in1": lambda ct, in2, method, in1_space: unbroadcast(CORRELATE(ct, in2, method=method), in1_space),
-        "in2": lambda ct, in1, method, in2_space: unbroadcast(CORRELATE(ct, in1, method=method), in2_space),
-    },
+    {"in1": _to_in1, "in2": _to_in2},
     samples=(
         Sample((uniform((5,)), uniform((3,)))),
         Sample((uniform((2, 3)), uniform((3, 2))), {"method": "direct"}),
         Sample((uniform((4,)), uniform((2,))), {"method": "fft"}),
         Sample((uniform((4,)), uniform((2,), dtype=complex)), {"method": "direct"}),
+        Sample((uniform((5,)), uniform((3,))), {"axes": (0,)}),
+        Sample((uniform((2, 4)), uniform((1, 3))), {"axes": (1,)}),
     ),
     pattern=_full_pattern,
     doc="the full convolution; each cotangent is the correlation of ct with the other argument",
@@ -82,13 +117,13 @@ CONVOLVE: Primitive = builders.bilinear(
 CORRELATE: Primitive = builders.bilinear(
     "scipy.signal.correlate",
     _correlation,
-    {
-        "ct": lambda outer, kernel, method, ct_space: unbroadcast(CONVOLVE(outer, kernel, method=method), ct_space),
-        "kernel": lambda outer, ct, method, kernel_space: unbroadcast(
-            CORRELATE(ct, outer, method=method), kernel_space
-        ),
-    },
-    samples=(Sample((uniform((5,)), uniform((3,)))), Sample((uniform((4, 3)), uniform((2, 2))), {"method": "direct"})),
+    {"ct": _to_ct, "kernel": _to_kernel},
+    samples=(
+        Sample((uniform((5,)), uniform((3,)))),
+        Sample((uniform((4, 3)), uniform((2, 2))), {"method": "direct"}),
+        Sample((uniform((5,)), uniform((3,))), {"axes": (0,)}),
+        Sample((uniform((2, 4)), uniform((1, 3))), {"axes": (1,)}),
+    ),
     pattern=_valid_pattern,
     doc="the valid correlation, transpose of the full convolution",
 )
@@ -146,77 +181,6 @@ def _part(full: Any, shape1: tuple[int, ...], shape2: tuple[int, ...], mode: str
     return full[tuple(cut)]
 
 
-# ---- convolution by FFT along some axes, broadcasting along the others ---------------------------
-
-
-def _full_fft(in1: Any, in2: Any, *, axes: tuple[int, ...]) -> Any:
-    return scipy.signal.fftconvolve(in1, in2, mode="full", axes=axes)
-
-
-def _fft_correlation(ct: Any, kernel: Any, *, axes: tuple[int, ...]) -> Any:
-    full = scipy.signal.fftconvolve(ct, numpy.flip(kernel, axes), mode="full", axes=axes)
-    cut = [slice(None)] * full.ndim
-    for axis in axes:
-        start = kernel.shape[axis] - 1
-        cut[axis] = slice(start, start + ct.shape[axis] - kernel.shape[axis] + 1)
-    return full[tuple(cut)]
-
-
-def _fft_correlation_vjp_kernel(outer: Any, ct: Any, axes: tuple[int, ...], kernel_space: Any) -> Any:
-    return unbroadcast(FFTCORRELATE(ct, outer, axes=axes), kernel_space)
-
-
-def _full_fft_pattern(call: patterns.Call) -> Any:
-    """As of a full convolution along the axes; elements of the others correspond."""
-    axes = call.static["axes"]
-    found = [_windows(call, sets, _extents(call.spaces[1 - k], axes), 1) for k, sets in call.sets.items()]
-    return numpy.broadcast_to(found[0] if len(found) == 1 else call.union(*found), call.shape)
-
-
-def _valid_fft_pattern(call: patterns.Call) -> Any:
-    """As of a valid correlation along the axes; elements of the others correspond."""
-    axes = call.static["axes"]
-    kernel = _extents(call.spaces[1], axes)
-    found = [
-        _windows(call, sets, kernel, 0) if k == 0 else call.over(sets, tuple(axes)) for k, sets in call.sets.items()
-    ]
-    return numpy.broadcast_to(found[0] if len(found) == 1 else call.union(*found), call.shape)
-
-
-def _extents(space: Any, axes: tuple[int, ...]) -> list[int]:
-    return [extent if axis in axes else 1 for axis, extent in enumerate(space.shape)]
-
-
-FFTCONVOLVE: Primitive = builders.bilinear(
-    "scipy.signal.fftconvolve",
-    _full_fft,
-    {
-        "in1": lambda ct, in2, axes, in1_space: unbroadcast(FFTCORRELATE(ct, in2, axes=axes), in1_space),
-        "in2": lambda ct, in1, axes, in2_space: unbroadcast(FFTCORRELATE(ct, in1, axes=axes), in2_space),
-    },
-    samples=(
-        Sample((uniform((5,)), uniform((3,))), {"axes": (0,)}),
-        Sample((uniform((2, 4)), uniform((1, 3))), {"axes": (1,)}),
-    ),
-    pattern=_full_fft_pattern,
-    doc="the full convolution by FFT along some axes",
-)
-FFTCORRELATE: Primitive = builders.bilinear(
-    "scipy.signal.fftcorrelate",
-    _fft_correlation,
-    {
-        "ct": lambda outer, kernel, axes, ct_space: unbroadcast(FFTCONVOLVE(outer, kernel, axes=axes), ct_space),
-        "kernel": _fft_correlation_vjp_kernel,
-    },
-    samples=(
-        Sample((uniform((5,)), uniform((3,))), {"axes": (0,)}),
-        Sample((uniform((2, 4)), uniform((1, 3))), {"axes": (1,)}),
-    ),
-    pattern=_valid_fft_pattern,
-    doc="the valid correlation by FFT along some axes",
-)
-
-
 @beside("scipy.signal.fftconvolve")
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """Convolve two arrays by FFT; see `scipy.signal.fftconvolve`.
@@ -236,4 +200,4 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
         raise UnsupportedError("fftconvolve of empty arrays is not differentiated")
     given = range(in1.ndim) if axes is None else numpy.atleast_1d(axes)
     along = tuple(normalize_axis_index(int(axis), in1.ndim) for axis in given)
-    return _part(FFTCONVOLVE(in1, in2, axes=along), in1.shape, in2.shape, mode, along)
+    return _part(CONVOLVE(in1, in2, axes=along), in1.shape, in2.shape, mode, along)

@@ -164,19 +164,27 @@ def _breaks(options: dict[str, Any]) -> Any:
 
 _DEFAULTS = {"epsabs": 1.49e-8, "epsrel": 1.49e-8, "limit": 50}
 
+#: The rules of the limits, for an integral and for integrals of components.
+_LIMITS_VJP = {
+    "a": lambda ct, a, params, integrand, options: -np.sum(scale(ct, _at(a, params, integrand, options))),
+    "b": lambda ct, b, params, integrand, options: np.sum(scale(ct, _at(b, params, integrand, options))),
+}
+_LIMITS_JVP = {
+    "a": lambda t, a, params, integrand, options: -scale(t, _at(a, params, integrand, options)),
+    "b": lambda t, b, params, integrand, options: scale(t, _at(b, params, integrand, options)),
+}
+
 INTEGRAL: Primitive = Primitive(
     "scipy.integrate.quad",
     _scalar_primal,
     vjp={
-        "a": lambda ct, a, params, integrand, options: -scale(ct, _at(a, params, integrand, options)),
-        "b": lambda ct, b, params, integrand, options: scale(ct, _at(b, params, integrand, options)),
+        **_LIMITS_VJP,
         "params": lambda ct, a, b, params, integrand, options: scale(
             ct, _table(a, b, params, integrand, options, _breaks(options), ())[0]
         ),
     },
     jvp={
-        "a": lambda t, a, params, integrand, options: -scale(t, _at(a, params, integrand, options)),
-        "b": lambda t, b, params, integrand, options: scale(t, _at(b, params, integrand, options)),
+        **_LIMITS_JVP,
         "params": lambda t, a, b, params, integrand, options: np.sum(
             scale(t, _table(a, b, params, integrand, options, _breaks(options), ())[0])
         ),
@@ -194,15 +202,13 @@ INTEGRALS: Primitive = Primitive(
     "scipy.integrate.quad_of_components",
     _vector_primal,
     vjp={
-        "a": lambda ct, a, params, integrand, options: -np.sum(scale(ct, _at(a, params, integrand, options))),
-        "b": lambda ct, b, params, integrand, options: np.sum(scale(ct, _at(b, params, integrand, options))),
+        **_LIMITS_VJP,
         "params": lambda ct, a, b, params, integrand, options, breaks, shape: np.sum(
             scale(as_vector(ct)[:, None], _table(a, b, params, integrand, options, breaks, shape)), axis=0
         ),
     },
     jvp={
-        "a": lambda t, a, params, integrand, options: -scale(t, _at(a, params, integrand, options)),
-        "b": lambda t, b, params, integrand, options: scale(t, _at(b, params, integrand, options)),
+        **_LIMITS_JVP,
         "params": lambda t, a, b, params, integrand, options, breaks, shape: np.reshape(
             np.sum(scale(t, _table(a, b, params, integrand, options, breaks, shape)), axis=1), shape
         ),

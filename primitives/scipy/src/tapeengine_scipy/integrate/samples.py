@@ -8,7 +8,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating, is_traced
+from tapeengine_scipy._values import floating, is_traced, ratio
 
 
 def _last(y: Any, x: Any, axis: int) -> tuple[Any, Any]:
@@ -26,12 +26,6 @@ def _check_points(y: Any, x: Any, axis: int) -> None:
         raise ValueError(f"x must have one axis or the shape of y; shapes {x.shape} and {y.shape}")
 
 
-def _ratio(a: Any, b: Any) -> Any:
-    """a / b, and 0 where points are repeated, as in SciPy."""
-    zero = np.equal(b, 0)
-    return np.where(zero, 0.0, a / np.where(zero, 1.0, b))
-
-
 @beside("scipy.integrate.trapezoid")
 def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     """Integrate samples by the trapezoidal rule; see `scipy.integrate.trapezoid`. Differentiable in `y` and `x`.
@@ -42,9 +36,7 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     >>> float(trapezoid(np.array([0.0, 1.0, 2.0])))
     2.0
     """
-    y, x = _last(y, x, axis)
-    steps = dx if x is None else x[..., 1:] - x[..., :-1]
-    return np.sum(steps * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    return np.trapezoid(floating(y), None if x is None else floating(x), dx, axis)
 
 
 @beside("scipy.integrate.cumulative_trapezoid")
@@ -99,17 +91,17 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def _parabolas(y: Any, steps: Any) -> Any:
-    """Simpson's rule over pairs of intervals of possibly different lengths."""
+    """Simpson's rule over pairs of intervals of possibly different lengths; repeated points count as in SciPy."""
     h0, h1 = steps[..., 0::2], steps[..., 1::2]
-    both, ratio = h0 + h1, _ratio(h0, h1)
+    both, unequal = h0 + h1, ratio(h0, h1)
     first, middle, last = y[..., 0:-2:2], y[..., 1:-1:2], y[..., 2::2]
-    terms = first * (2 - _ratio(1.0, ratio)) + middle * (both * _ratio(both, h0 * h1)) + last * (2 - ratio)
+    terms = first * (2 - ratio(1.0, unequal)) + middle * (both * ratio(both, h0 * h1)) + last * (2 - unequal)
     return np.sum(both / 6 * terms, axis=-1)
 
 
 def _last_interval(y: Any, h0: Any, h1: Any) -> Any:
     """Integrate the last interval by the parabola through three points (Cartwright)."""
-    last = _ratio(2 * h1**2 + 3 * h0 * h1, 6 * (h1 + h0))
-    middle = _ratio(h1**2 + 3 * h0 * h1, 6 * h0)
-    first = _ratio(h1**3, 6 * h0 * (h0 + h1))
+    last = ratio(2 * h1**2 + 3 * h0 * h1, 6 * (h1 + h0))
+    middle = ratio(h1**2 + 3 * h0 * h1, 6 * h0)
+    first = ratio(h1**3, 6 * h0 * (h0 + h1))
     return last * y[..., 2] + middle * y[..., 1] - first * y[..., 0]

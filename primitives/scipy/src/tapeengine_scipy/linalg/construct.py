@@ -5,16 +5,15 @@ from typing import Any
 import numpy
 import scipy
 
-import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
+from tapeengine_primitives.linalg_solve import DET_RULES, INV_RULES
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
-from tapeengine_scipy.linalg._transpose import transpose
 from tapeengine_scipy.linalg.solve import ASSUMPTIONS, _as_assumed, _check_finite, well_conditioned
 
 
@@ -33,10 +32,8 @@ def _stacks() -> tuple[Any, ...]:
 INV: Primitive = Primitive(
     "scipy.linalg.inv",
     _inv_primal,
-    vjp={"a": lambda ct, out: -(transpose(out) @ ct @ transpose(out))},
-    jvp={"a": lambda t, out: -(out @ t @ out)},
+    **INV_RULES,
     samples=_stacks,
-    pattern=patterns.core,
     doc="A^-1 = X; dA = -X^T ct X^T",
 )
 
@@ -68,98 +65,11 @@ def _det_primal(a: Any) -> Any:
     return scipy.linalg.det(a, check_finite=False)
 
 
-def _cofactor_primal(a: Any) -> Any:
-    """The matrix of cofactors from the singular values, which exists even if the inverse does not.
-
-    For A = U S V^H the cofactors are det(U V^H) conj(U) C conj(V^H), with the product of the other singular values on
-    the diagonal of C.
-    """
-    u, s, vh = numpy.linalg.svd(a)
-    size = s.shape[-1]
-    others = numpy.where(numpy.eye(size, dtype=bool), 1.0, s[..., None, :]).prod(axis=-1)
-    sign = numpy.linalg.det(u) * numpy.linalg.det(vh)
-    return sign[..., None, None] * (u.conj() * others[..., None, :]) @ vh.conj()
-
-
-def _spread(scalar: Any) -> Any:
-    return np.asarray(scalar)[..., None, None]
-
-
-def _along_primal(a: Any, direction: Any) -> Any:
-    """The directional derivative of the cofactors, the second derivative of det, also at singular matrices.
-
-    In the frame of the singular vectors, X = U^H E V gives diag(P diag(X)) - P * X^T, where P[i, j] is the product of
-    the singular values other than i and j, and 0 on the diagonal.
-    """
-    u, s, vh = numpy.linalg.svd(a)
-    frame = u.conj().swapaxes(-1, -2) @ direction @ vh.conj().swapaxes(-1, -2)
-    others = _products_of_others(s)
-    inner = -others * frame.swapaxes(-1, -2)
-    rows = numpy.arange(s.shape[-1])
-    inner[..., rows, rows] = (others @ frame[..., rows, rows][..., None])[..., 0]
-    sign = numpy.linalg.det(u) * numpy.linalg.det(vh)
-    return sign[..., None, None] * u.conj() @ inner @ vh.conj()
-
-
-def _products_of_others(s: Any) -> Any:
-    size = s.shape[-1]
-    products = numpy.zeros((*s.shape, size))
-    for i in range(size):
-        without = numpy.where(numpy.arange(size) == i, 1.0, s)
-        products[..., i, :] = numpy.where(numpy.eye(size, dtype=bool), 1.0, without[..., None, :]).prod(axis=-1)
-        products[..., i, i] = 0.0
-    return products
-
-
-def _along_regular(a: Any, direction: Any) -> Any:
-    """C trace(A^-1 E) - (E A^-1)^T C, for a regular A, where C = det(A) A^-T is the matrix of cofactors."""
-    change, out = transpose(direction @ INV(a)), COFACTOR(a)
-    return _spread(np.trace(change, axis1=-2, axis2=-1)) * out - change @ out
-
-
-def _along_vjp_a(ct: Any, a: Any, direction: Any) -> Any:
-    return te.vjp(lambda a: _along_regular(a, direction), a)[1](ct)[0]
-
-
-def _along_jvp_a(t: Any, a: Any, direction: Any) -> Any:
-    return te.jvp(lambda a: _along_regular(a, direction), (a,), (t,))[1]
-
-
-def _along_samples() -> tuple[Any, ...]:
-    def drawn(*shape: int) -> Any:
-        return lambda generator: Sample((well_conditioned(generator, *shape), uniform(shape)))
-
-    return drawn(3, 3), drawn(2, 3, 3)
-
-
-COFACTOR_ALONG: Primitive = Primitive(
-    "scipy.linalg.cofactor_along",
-    _along_primal,
-    vjp={
-        "a": _along_vjp_a,
-        "direction": lambda ct, a, direction_space: unbroadcast(COFACTOR_ALONG(a, ct), direction_space),
-    },
-    jvp={"a": _along_jvp_a, "direction": lambda t, a: COFACTOR_ALONG(a, t)},
-    samples=_along_samples,
-    pattern=patterns.core,
-    doc="the change of the cofactors in a direction, also of a singular A (its own derivative wants a regular A)",
-)
-COFACTOR: Primitive = Primitive(
-    "scipy.linalg.cofactor",
-    _cofactor_primal,
-    vjp={"a": lambda ct, a, a_space: unbroadcast(COFACTOR_ALONG(a, ct), a_space)},
-    jvp={"a": lambda t, a: COFACTOR_ALONG(a, t)},
-    samples=_stacks,
-    pattern=patterns.core,
-    doc="the matrix of cofactors, det(A) A^-T, also of a singular A",
-)
 DET: Primitive = Primitive(
     "scipy.linalg.det",
     _det_primal,
-    vjp={"a": lambda ct, a, a_space: unbroadcast(_spread(ct) * COFACTOR(a), a_space)},
-    jvp={"a": lambda t, a: np.sum(COFACTOR(a) * t, axis=(-2, -1))},
+    **DET_RULES,
     samples=_stacks,
-    pattern=patterns.core,
     doc="det(A); dA = ct times the cofactors",
 )
 

@@ -13,7 +13,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import unbroadcast
-from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
+from tapeengine_primitives.linalg_eigen import ADVICE, EighResult, eigh_rules, eigvalsh_rules
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -215,12 +215,10 @@ def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int, check_finite: bool) -> A
 # ---- Eigenvalues: with M = V^H dA V, dw = diag(M) and dV = V (F * M), F[i, j] = 1/(w[j] - w[i]) off the diagonal
 
 
-def _eigh_primal(
-    a: Any, *, lower: bool = True, driver: Any = None, by_index: Any = None, by_value: Any = None
-) -> tuple[Any, Any]:
+def _eigh_primal(a: Any, *, lower: bool = True, driver: Any = None, by_index: Any = None, by_value: Any = None) -> Any:
     """The whole decomposition, for the rules; for a subset it contains exactly the vectors that SciPy computes."""
     if by_index is None and by_value is None:
-        return tuple(scipy.linalg.eigh(a, lower=lower, driver=driver, check_finite=False))
+        return EighResult(*scipy.linalg.eigh(a, lower=lower, driver=driver, check_finite=False))
     w, v = scipy.linalg.eigh(a, lower=lower, check_finite=False)
     subset = {"subset_by_index": by_index, "subset_by_value": by_value}
     some, vectors = scipy.linalg.eigh(a, lower=lower, driver=driver, check_finite=False, **subset)
@@ -228,7 +226,7 @@ def _eigh_primal(
     if chosen.stop - chosen.start != some.shape[0]:
         raise UnsupportedError("eigh: an eigenvalue lies on a bound of subset_by_value")
     w[chosen], v[:, chosen] = some, vectors
-    return w, v
+    return EighResult(w, v)
 
 
 def _chosen(w: Any, by_index: Any, by_value: Any) -> slice:
@@ -236,23 +234,6 @@ def _chosen(w: Any, by_index: Any, by_value: Any) -> slice:
     if by_index is not None:
         return slice(int(by_index[0]), int(by_index[1]) + 1)
     return slice(*(int(numpy.searchsorted(w, bound, side="right")) for bound in by_value))
-
-
-_ADVICE = "Use eigvalsh for what needs no vectors, or a matrix function (expm, logm, sqrtm)"
-
-
-def _eigh_vjp(ct: Any, out: Any, a_space: Any, lower: bool) -> Any:
-    (w, v), (ct_w, ct_v) = out, ct
-    equal, turned, on = repeated(w), transpose(v) @ ct_v, on_diagonal(ct_w)
-    check_same_in_every_basis("scipy.linalg.eigh", "eigenvalues", _ADVICE, (on, turned), equal)
-    return unbroadcast(fold(conjugate(v) @ (on + gaps(w, equal) * turned) @ transpose(v), lower), a_space)
-
-
-def _eigh_jvp(t: Any, out: Any, lower: bool) -> Any:
-    w, v = out
-    inner, equal = conjugate_transpose(v) @ unfold(t, lower) @ v, repeated(w)
-    check_same_in_every_basis("scipy.linalg.eigh", "eigenvalues", _ADVICE, (inner,), equal)
-    return np.real(diagonal(inner)), v @ (gaps(w, equal) * inner)
 
 
 def _symmetric(static: dict[str, Any]) -> Any:
@@ -267,33 +248,15 @@ def _symmetric(static: dict[str, Any]) -> Any:
 EIGH: Primitive = Primitive(
     "scipy.linalg.eigh",
     _eigh_primal,
-    vjp={"a": _eigh_vjp},
-    jvp={"a": _eigh_jvp},
+    **eigh_rules("scipy.linalg.eigh"),
     samples=(_symmetric({"driver": "evd"}), _symmetric({"driver": "evd", "lower": False})),
-    pattern=patterns.core,
     doc="A = V diag(w) V^H, from one triangle; with M = V^H dA V, dw = diag(M), dV = V (M / (w_j - w_i))",
 )
-
-
-def _eigvalsh_vjp(ct: Any, a: Any, out: Any, a_space: Any, lower: bool) -> Any:
-    check_equal("scipy.linalg.eigvalsh", "eigenvalues", ct, repeated(out))
-    _, v = EIGH(a, lower=lower)
-    return unbroadcast(fold(conjugate(v) @ on_diagonal(ct) @ transpose(v), lower), a_space)
-
-
-def _eigvalsh_jvp(t: Any, a: Any, out: Any, lower: bool) -> Any:
-    _, v = EIGH(a, lower=lower)
-    inner = conjugate_transpose(v) @ unfold(t, lower) @ v
-    return split(inner, np.real(diagonal(inner)), repeated(out))
-
-
 EIGVALSH: Primitive = Primitive(
     "scipy.linalg.eigvalsh",
     lambda a, *, lower=True, driver=None: scipy.linalg.eigvalsh(a, lower=lower, driver=driver, check_finite=False),
-    vjp={"a": _eigvalsh_vjp},
-    jvp={"a": _eigvalsh_jvp},
+    **eigvalsh_rules("scipy.linalg.eigvalsh"),
     samples=(_symmetric({}), _symmetric({"lower": False})),
-    pattern=patterns.core,
     doc="eigenvalues of a Hermitian matrix, from one triangle; equal ones need equal cotangents",
 )
 
@@ -373,7 +336,7 @@ def _signs(ours: Any, theirs: Any) -> Any:
     """The numbers of modulus 1 that convert these eigenvectors to SciPy's."""
     ratio = (ours.conj() * theirs).sum(axis=0) / (ours.conj() * ours).sum(axis=0)
     if ratio.shape[0] and numpy.abs(ours * ratio - theirs).max() > 1e-6 * numpy.abs(theirs).max():
-        raise UnsupportedError("eigh: eigenvalues are equal, so their vectors are an arbitrary basis. " + _ADVICE)
+        raise UnsupportedError("eigh: eigenvalues are equal, so their vectors are an arbitrary basis. " + ADVICE)
     return ratio / numpy.abs(ratio)
 
 

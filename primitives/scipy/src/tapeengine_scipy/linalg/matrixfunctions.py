@@ -45,12 +45,6 @@ def _matrix_function(
 ) -> Primitive:
     """Build the record of a matrix function; `derivative` computes the directional derivative for a single matrix."""
 
-    def primal(a: Any) -> Any:
-        return function(a)
-
-    def along_primal(a: Any, direction: Any) -> Any:
-        return derivative(a, direction)
-
     def along_vjp_a(ct: Any, a: Any, direction: Any, a_space: Any) -> Any:
         size = a_space.shape[-1]
         full = along(transpose(_blocks(a, direction)), _in_corner(ct))
@@ -62,7 +56,7 @@ def _matrix_function(
 
     along: Primitive = Primitive(
         f"{name}_along",
-        along_primal,
+        derivative,
         vjp={
             "a": along_vjp_a,
             "direction": lambda ct, a, direction_space: unbroadcast(along(transpose(a), ct), direction_space),
@@ -74,7 +68,7 @@ def _matrix_function(
     )
     return Primitive(
         name,
-        primal,
+        function,
         vjp={"a": lambda ct, a, a_space: unbroadcast(along(transpose(a), ct), a_space)},
         jvp={"a": lambda t, a, out_space: unbroadcast(along(a, t), out_space)},
         samples=samples,
@@ -103,19 +97,11 @@ def _by_blocks(function: Callable[..., Any]) -> Callable[..., Any]:
     return along
 
 
-def _expm(a: Any) -> Any:
-    return scipy.linalg.expm(a)
-
-
 def _expm_along(a: Any, direction: Any) -> Any:
     if a.ndim > 2:
         parts = [_expm_along(matrix, part) for matrix, part in zip(a, direction, strict=True)]
         return numpy.stack(parts) if parts else a + direction
     return scipy.linalg.expm_frechet(a, direction, compute_expm=False, check_finite=False)
-
-
-def _logm(a: Any) -> Any:
-    return scipy.linalg.logm(a)
 
 
 def _inverse_scaling(a: Any) -> Any:
@@ -131,10 +117,6 @@ def _inverse_scaling(a: Any) -> Any:
     rest = a - eye
     terms = (w / 2 * numpy.linalg.solve(eye + (t + 1) / 2 * rest, rest) for t, w in zip(nodes, weights, strict=True))
     return 2.0**doublings * sum(terms)
-
-
-def _sqrtm(a: Any) -> Any:
-    return scipy.linalg.sqrtm(a)
 
 
 def _sqrtm_along(root: Any, direction: Any) -> Any:
@@ -171,10 +153,18 @@ def _positive_matrices() -> tuple[Any, ...]:
 
 
 EXPM: Primitive = _matrix_function(
-    "scipy.linalg.expm", _expm, _expm_along, _any_matrices, "exp(A); the vjp is the derivative at A^T along ct"
+    "scipy.linalg.expm",
+    lambda a: scipy.linalg.expm(a),
+    _expm_along,
+    _any_matrices,
+    "exp(A); the vjp is the derivative at A^T along ct",
 )
 LOGM: Primitive = _matrix_function(
-    "scipy.linalg.logm", _logm, _by_blocks(_inverse_scaling), _positive_matrices, "log(A); the vjp is that at A^T"
+    "scipy.linalg.logm",
+    lambda a: scipy.linalg.logm(a),
+    _by_blocks(_inverse_scaling),
+    _positive_matrices,
+    "log(A); the vjp is that at A^T",
 )
 
 
@@ -185,7 +175,7 @@ def _with_a_negative_eigenvalue(generator: numpy.random.Generator) -> Sample:
 
 SQRTM: Primitive = Primitive(
     "scipy.linalg.sqrtm",
-    _sqrtm,
+    lambda a: scipy.linalg.sqrtm(a),
     vjp={"a": lambda ct, out, a_space: unbroadcast(_sqrtm_along(transpose(out), ct), a_space)},
     jvp={"a": lambda t, out, out_space: unbroadcast(_sqrtm_along(out, t), out_space)},
     args=("a",),

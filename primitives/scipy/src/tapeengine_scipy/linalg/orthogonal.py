@@ -9,13 +9,13 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import unbroadcast
-from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
+from tapeengine_primitives.linalg_factor import QR_RULES, QRResult, SVDResult, svd_rules, svdvals_rules
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
-from tapeengine_scipy.linalg._transpose import conjugate_transpose, diagonal, is_complex, on_diagonal, transpose
-from tapeengine_scipy.linalg.solve import _check_finite, solve, solve_triangular, well_conditioned
+from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
+from tapeengine_scipy.linalg.solve import _check_finite, solve, well_conditioned
 from tapeengine_scipy.linalg.sylvester import solve_sylvester
 
 
@@ -28,43 +28,19 @@ def _shaped(*shapes: tuple[int, int]) -> tuple[Any, ...]:
     return tuple(lambda generator, shape=shape: Sample((well_conditioned(generator, *shape),)) for shape in shapes)
 
 
-# ---- QR: A = Q R with at least as many rows as columns -------------------------------------------
+# ---- QR ------------------------------------------------------------------------------------------
 
 
 def _qr_primal(a: Any) -> Any:
-    return tuple(scipy.linalg.qr(a, mode="economic", check_finite=False))
-
-
-def _over_r(m: Any, r: Any, trans: int) -> Any:
-    """Multiply by R^-1 (trans 1) or by R^-T (trans 0) from the right."""
-    if not numpy.all(plain_value(diagonal(r))):
-        raise UnsupportedError("qr of a matrix whose columns depend on each other has no derivative")
-    return transpose(solve_triangular(r, transpose(m), trans=trans, check_finite=False))
-
-
-def _qr_vjp(ct: Any, out: Any, a_space: Any) -> Any:
-    (q, r), (ct_q, ct_r) = out, ct
-    inner = r @ transpose(np.triu(ct_r)) - transpose(ct_q) @ q
-    symmetric = np.tril(inner) + transpose(np.tril(inner, -1))
-    return unbroadcast(_over_r(ct_q + q @ symmetric, r, 0), a_space)
-
-
-def _qr_jvp(t: Any, out: Any) -> Any:
-    q, r = out
-    scaled = _over_r(t, r, 1)
-    inner = transpose(q) @ scaled
-    skew = np.tril(inner, -1) - transpose(np.tril(inner, -1))
-    return scaled - q @ (inner - skew), np.triu((inner - skew) @ r)
+    return QRResult(*scipy.linalg.qr(a, mode="economic", check_finite=False))
 
 
 QR: Primitive = Primitive(
     "scipy.linalg.qr",
     _qr_primal,
-    vjp={"a": _qr_vjp},
-    jvp={"a": _qr_jvp},
-    samples=_shaped((3, 3), (4, 2)),
-    pattern=patterns.core,
-    doc="A = Q R, economic; dA = (dQ + Q sym(R dR^T - dQ^T Q)) R^-T, sym copies the lower triangle",
+    **QR_RULES,
+    samples=_shaped((3, 3), (4, 2), (2, 4)),
+    doc="A = Q R, economic, with the rules of numpy.linalg.qr",
 )
 
 
@@ -97,21 +73,13 @@ def qr(
         raise ValueError(f"qr: mode must be 'full', 'r', 'economic' or 'raw', not {mode!r}")
     _real_only("qr", a)
     order = _column_order(a) if pivoting else None
-    q, r = _any_shape(a if order is None else a[:, order])
+    q, r = QR(a if order is None else a[:, order])
     rest = () if order is None else (order,)
     return _in_mode(q, r, a.shape, mode, rest)
 
 
 def _column_order(a: Any) -> Any:
     return scipy.linalg.qr(plain_value(a), mode="r", pivoting=True, check_finite=False)[1]
-
-
-def _any_shape(a: Any) -> Any:
-    rows, columns = a.shape
-    if rows >= columns:
-        return QR(a)
-    q, r = QR(a[:, :rows])
-    return q, np.concatenate([r, transpose(q) @ a[:, rows:]], axis=1)
 
 
 def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any, ...]) -> Any:
@@ -132,55 +100,15 @@ def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any,
 
 
 def _svd_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
-    return tuple(scipy.linalg.svd(a, full_matrices=False, check_finite=False, lapack_driver=lapack_driver))
-
-
-_ADVICE = "Use svdvals for what needs no vectors, or functions of the matrix itself (inv, polar)"
-
-
-def _squared_gaps(s: Any, equal: Any) -> Any:
-    """1/(s[j]^2 - s[i]^2) without cancellation; 0 between equal singular values."""
-    return gaps(s, equal) / np.where(equal, 1.0, s[None, :] + s[:, None])
-
-
-def _svd_vjp(ct: Any, out: Any, a_space: Any) -> Any:
-    (u, s, vh), (ct_u, ct_s, ct_vh) = out, ct
-    ct_v, v = transpose(ct_vh), transpose(vh)
-    left, right, on, equal = transpose(u) @ ct_u, transpose(v) @ ct_v, on_diagonal(ct_s), repeated(s)
-    check_same_in_every_basis("scipy.linalg.svd", "singular values", _ADVICE, (on, left + right), equal)
-    squared = _squared_gaps(s, equal)
-    inner = on + (squared * (left - left.T)) * s[None, :] + s[:, None] * (squared * (right - right.T))
-    full = u @ inner @ vh
-    if a_space.shape[0] > a_space.shape[1]:
-        full = full + ((ct_u - u @ left) / s) @ vh
-    if a_space.shape[1] > a_space.shape[0]:
-        full = full + (u / s) @ transpose(ct_v - v @ right)
-    return unbroadcast(full, a_space)
-
-
-def _svd_jvp(t: Any, out: Any) -> Any:
-    u, s, vh = out
-    v = transpose(vh)
-    inner, equal = transpose(u) @ t @ v, repeated(s)
-    check_same_in_every_basis("scipy.linalg.svd", "singular values", _ADVICE, (inner,), equal)
-    squared, row = _squared_gaps(s, equal), s[None, :]
-    du = u @ (squared * (inner * row + transpose(inner * row)))
-    dv = v @ (squared * (s[:, None] * inner + transpose(s[:, None] * inner)))
-    if t.shape[0] > t.shape[1]:
-        du = du + (t @ v - u @ inner) / row
-    if t.shape[1] > t.shape[0]:
-        dv = dv + (transpose(t) @ u - v @ transpose(inner)) / row
-    return du, diagonal(inner), transpose(dv)
+    return SVDResult(*scipy.linalg.svd(a, full_matrices=False, check_finite=False, lapack_driver=lapack_driver))
 
 
 SVD: Primitive = Primitive(
     "scipy.linalg.svd",
     _svd_primal,
-    vjp={"a": _svd_vjp},
-    jvp={"a": _svd_jvp},
+    **svd_rules("scipy.linalg.svd"),
     samples=_shaped((3, 3), (4, 2), (2, 4)),
-    pattern=patterns.core,
-    doc="A = U diag(s) V^T, thin; with M = U^T dA V, ds = diag(M) and rotations by M / (s_j^2 - s_i^2)",
+    doc="A = U diag(s) V^T, thin, with the rules of numpy.linalg.svd",
 )
 
 
@@ -188,25 +116,11 @@ def _svdvals_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
     return scipy.linalg.svd(a, compute_uv=False, check_finite=False, lapack_driver=lapack_driver)
 
 
-def _svdvals_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    check_equal("scipy.linalg.svdvals", "singular values", ct, repeated(out))
-    u, _, vh = SVD(a)
-    return unbroadcast(u @ (ct[:, None] * vh), a_space)
-
-
-def _svdvals_jvp(t: Any, a: Any, out: Any) -> Any:
-    u, _, vh = SVD(a)
-    inner = transpose(u) @ t @ transpose(vh)
-    return split(0.5 * (inner + transpose(inner)), diagonal(inner), repeated(out), descending=True)
-
-
 SVDVALS: Primitive = Primitive(
     "scipy.linalg.svdvals",
     _svdvals_primal,
-    vjp={"a": _svdvals_vjp},
-    jvp={"a": _svdvals_jvp},
+    **svdvals_rules("scipy.linalg.svdvals"),
     samples=_shaped((3, 3), (4, 2), (2, 4)),
-    pattern=patterns.core,
     doc="singular values; equal ones need equal cotangents",
 )
 

@@ -1,8 +1,4 @@
-"""Linear systems with dense and triangular matrices.
-
-For A x = b the jvp is A^-1 (db - dA x). The vjp is one solve with the transpose, l = A^-T ct, then db = l and
-dA = -l x^T. Both reuse the factors of the primal.
-"""
+"""Linear systems with dense and triangular matrices; derivatives reuse the factors of the primal."""
 
 from typing import Any
 
@@ -11,48 +7,19 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
 from tapeengine_scipy.linalg._batches import over_batches
+from tapeengine_scipy.linalg._systems import matrix_times, outer_product, solution
 from tapeengine_scipy.linalg._transpose import conjugate, on_diagonal, transpose, unfold
 from tapeengine_scipy.linalg.factorisations import Factorisation
-
-
-def _outer(left: Any, right: Any, matrix_rhs: bool) -> Any:
-    """Left right^T, for vectors or for the columns of matrices."""
-    return left @ transpose(right) if matrix_rhs else left[..., :, None] * right[..., None, :]
-
-
-def _times(a: Any, x: Any, transposed: bool, matrix_rhs: bool) -> Any:
-    a = transpose(a) if transposed else a
-    return a @ x if matrix_rhs else (a @ x[..., None])[..., 0]
 
 
 def _solve_primal(a: Any, b: Any, *, transposed: bool = False, factorisation: Factorisation | None = None) -> Any:
     factorisation = factorisation or factorisations.general()
     return factorisation.solve((a,), b, transposed)
-
-
-def _solve_vjp_b(ct: Any, a: Any, transposed: bool, factorisation: Any, b_space: Any) -> Any:
-    return unbroadcast(SOLVE(a, ct, transposed=not transposed, factorisation=factorisation), b_space)
-
-
-def _solve_vjp_a(ct: Any, a: Any, out: Any, transposed: bool, factorisation: Any, a_space: Any, b_space: Any) -> Any:
-    ct_b = SOLVE(a, ct, transposed=not transposed, factorisation=factorisation)
-    left, right = (out, ct_b) if transposed else (ct_b, out)
-    return unbroadcast(_outer(-left, right, b_space.ndim > 1), a_space)
-
-
-def _solve_jvp_b(t: Any, a: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
-    return unbroadcast(SOLVE(a, t, transposed=transposed, factorisation=factorisation), out_space)
-
-
-def _solve_jvp_a(t: Any, a: Any, out: Any, transposed: bool, factorisation: Any, b_space: Any, out_space: Any) -> Any:
-    change = _times(t, out, transposed, b_space.ndim > 1)
-    return unbroadcast(-SOLVE(a, change, transposed=transposed, factorisation=factorisation), out_space)
 
 
 def well_conditioned(generator: numpy.random.Generator, *shape: int, shift: float = 3.0) -> Any:
@@ -70,11 +37,11 @@ def _solve_samples() -> tuple[Any, ...]:
     )
 
 
-SOLVE: Primitive = Primitive(
+SOLVE: Primitive = solution(
     "scipy.linalg.solve",
     _solve_primal,
-    vjp={"a": _solve_vjp_a, "b": _solve_vjp_b},
-    jvp={"a": _solve_jvp_a, "b": _solve_jvp_b},
+    times={"a": lambda t, x, transposed, factorisation: matrix_times(t, x, transposed)},
+    outer={"a": lambda ct, x, transposed, factorisation: outer_product(ct, x, transposed)},
     samples=_solve_samples,
     pattern=patterns.solves,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T, with the factors of the primal",
@@ -178,29 +145,12 @@ def _triangle(a: Any, lower: bool, unit_diagonal: bool) -> Any:
     return np.tril(a, -offset) if lower else np.triu(a, offset)
 
 
-def _triangular_vjp_a(
-    ct: Any, a: Any, out: Any, transposed: bool, lower: bool, unit_diagonal: bool, a_space: Any, b_space: Any
-) -> Any:
-    ct_b = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
-    left, right = (out, ct_b) if transposed else (ct_b, out)
-    return unbroadcast(_triangle(_outer(-left, right, b_space.ndim > 1), lower, unit_diagonal), a_space)
+def _triangular_times(t: Any, x: Any, transposed: bool, lower: bool, unit_diagonal: bool) -> Any:
+    return matrix_times(_triangle(t, lower, unit_diagonal), x, transposed)
 
 
-def _triangular_vjp_b(ct: Any, a: Any, transposed: bool, lower: bool, unit_diagonal: bool, b_space: Any) -> Any:
-    ct_b = TRIANGULAR(a, ct, transposed=not transposed, lower=lower, unit_diagonal=unit_diagonal)
-    return unbroadcast(ct_b, b_space)
-
-
-def _triangular_jvp_a(
-    t: Any, a: Any, out: Any, transposed: bool, lower: bool, unit_diagonal: bool, b_space: Any, out_space: Any
-) -> Any:
-    change = _times(_triangle(t, lower, unit_diagonal), out, transposed, b_space.ndim > 1)
-    solution = TRIANGULAR(a, change, transposed=transposed, lower=lower, unit_diagonal=unit_diagonal)
-    return unbroadcast(-solution, out_space)
-
-
-def _triangular_jvp_b(t: Any, a: Any, transposed: bool, lower: bool, unit_diagonal: bool, out_space: Any) -> Any:
-    return unbroadcast(TRIANGULAR(a, t, transposed=transposed, lower=lower, unit_diagonal=unit_diagonal), out_space)
+def _triangular_outer(ct: Any, x: Any, transposed: bool, lower: bool, unit_diagonal: bool) -> Any:
+    return _triangle(outer_product(ct, x, transposed), lower, unit_diagonal)
 
 
 def _triangular_samples() -> tuple[Any, ...]:
@@ -218,7 +168,7 @@ def _triangular_pattern(call: patterns.Call) -> Any:
     is_vector = call.spaces[1].ndim == 1
     parts = []
     if 0 in call.sets:
-        triangle = _cut_sets(call.sets[0], lower, call.static["unit_diagonal"])
+        triangle = _triangle(call.sets[0], lower, call.static["unit_diagonal"])
         rows = call.over(triangle.T if transposed else triangle, (1,))
         parts.append(rows[:, 0] if is_vector else rows)
     if 1 in call.sets:
@@ -228,16 +178,11 @@ def _triangular_pattern(call: patterns.Call) -> Any:
     return numpy.broadcast_to(found, call.shape)
 
 
-def _cut_sets(sets: Any, lower: bool, unit_diagonal: bool) -> Any:
-    offset = int(unit_diagonal)
-    return numpy.tril(sets, -offset) if lower else numpy.triu(sets, offset)
-
-
-TRIANGULAR: Primitive = Primitive(
+TRIANGULAR: Primitive = solution(
     "scipy.linalg.solve_triangular",
     _triangular_primal,
-    vjp={"a": _triangular_vjp_a, "b": _triangular_vjp_b},
-    jvp={"a": _triangular_jvp_a, "b": _triangular_jvp_b},
+    times={"a": _triangular_times},
+    outer={"a": _triangular_outer},
     samples=_triangular_samples,
     pattern=_triangular_pattern,
     doc="A^-1 b of a triangle; db = A^-T ct, dA = -(db x^T) on the triangle",

@@ -7,12 +7,13 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import bilinear, linear, unbroadcast
+from tapeengine.primitive.builders import bilinear, linear
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
 from tapeengine_scipy.linalg._batches import over_batches
+from tapeengine_scipy.linalg._systems import matrix_times, outer_product, solution
 from tapeengine_scipy.linalg._transpose import conjugate, is_complex
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.linalg.solve import _check_finite
@@ -128,37 +129,20 @@ def _banded_primal(
     return factorisation.solve((ab,), b, transposed)
 
 
-def _banded_vjp_b(ct: Any, ab: Any, lower: int, upper: int, transposed: bool, factorisation: Any, b_space: Any) -> Any:
-    ct_b = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
-    return unbroadcast(ct_b, b_space)
+def _banded_outer(ct: Any, x: Any, lower: int, upper: int, transposed: bool, factorisation: Any) -> Any:
+    left, right = (x, ct) if transposed else (ct, x)
+    return BAND_OUTER(left, right, lower=lower, upper=upper)
 
 
-def _banded_vjp_ab(
-    ct: Any, ab: Any, out: Any, lower: int, upper: int, transposed: bool, factorisation: Any, ab_space: Any
-) -> Any:
-    ct_b = BANDED(ab, ct, lower=lower, upper=upper, transposed=not transposed, factorisation=factorisation)
-    left, right = (out, ct_b) if transposed else (ct_b, out)
-    return unbroadcast(-BAND_OUTER(left, right, lower=lower, upper=upper), ab_space)
+def _banded_times(t: Any, x: Any, lower: int, upper: int, transposed: bool, factorisation: Any) -> Any:
+    return BAND_TIMES(t, x, lower=lower, upper=upper, transposed=transposed)
 
 
-def _banded_jvp_b(t: Any, ab: Any, lower: int, upper: int, transposed: bool, factorisation: Any, out_space: Any) -> Any:
-    solution = BANDED(ab, t, lower=lower, upper=upper, transposed=transposed, factorisation=factorisation)
-    return unbroadcast(solution, out_space)
-
-
-def _banded_jvp_ab(
-    t: Any, ab: Any, out: Any, lower: int, upper: int, transposed: bool, factorisation: Any, out_space: Any
-) -> Any:
-    change = BAND_TIMES(t, out, lower=lower, upper=upper, transposed=transposed)
-    solution = BANDED(ab, change, lower=lower, upper=upper, transposed=transposed, factorisation=factorisation)
-    return unbroadcast(-solution, out_space)
-
-
-BANDED: Primitive = Primitive(
+BANDED: Primitive = solution(
     "scipy.linalg.solve_banded",
     _banded_primal,
-    vjp={"ab": _banded_vjp_ab, "b": _banded_vjp_b},
-    jvp={"ab": _banded_jvp_ab, "b": _banded_jvp_b},
+    times={"ab": _banded_times},
+    outer={"ab": _banded_outer},
     samples=lambda: (
         lambda generator: Sample((_band(generator, 1, 1, 4), uniform((4,))), {"lower": 1, "upper": 1}),
         lambda generator: Sample((_band(generator, 2, 1, 5), uniform((5, 2))), {"lower": 2, "upper": 1}),
@@ -274,37 +258,11 @@ def _solve_toeplitz_primal(entries: Any, b: Any, *, transposed: bool = False) ->
     return scipy.linalg.solve_toeplitz((row, column) if transposed else (column, row), b, check_finite=False)
 
 
-def _toeplitz_outer(left: Any, right: Any) -> Any:
-    return DIAGONAL_SUMS(np.reshape(left, (left.shape[0], -1)) @ np.reshape(right, (right.shape[0], -1)).T)
-
-
-def _solve_toeplitz_vjp_entries(ct: Any, entries: Any, out: Any, transposed: bool, entries_space: Any) -> Any:
-    ct_b = SOLVE_TOEPLITZ(entries, ct, transposed=not transposed)
-    left, right = (out, ct_b) if transposed else (ct_b, out)
-    return unbroadcast(-_toeplitz_outer(left, right), entries_space)
-
-
-def _solve_toeplitz_jvp_entries(t: Any, entries: Any, out: Any, transposed: bool, out_space: Any) -> Any:
-    change = TOEPLITZ(t, columns=out.shape[0])
-    change = (change.T if transposed else change) @ out
-    return unbroadcast(-SOLVE_TOEPLITZ(entries, change, transposed=transposed), out_space)
-
-
-SOLVE_TOEPLITZ: Primitive = Primitive(
+SOLVE_TOEPLITZ: Primitive = solution(
     "scipy.linalg.solve_toeplitz",
     _solve_toeplitz_primal,
-    vjp={
-        "entries": _solve_toeplitz_vjp_entries,
-        "b": lambda ct, entries, transposed, b_space: unbroadcast(
-            SOLVE_TOEPLITZ(entries, ct, transposed=not transposed), b_space
-        ),
-    },
-    jvp={
-        "entries": _solve_toeplitz_jvp_entries,
-        "b": lambda t, entries, transposed, out_space: unbroadcast(
-            SOLVE_TOEPLITZ(entries, t, transposed=transposed), out_space
-        ),
-    },
+    times={"entries": lambda t, x, transposed: matrix_times(TOEPLITZ(t, columns=x.shape[0]), x, transposed)},
+    outer={"entries": lambda ct, x, transposed: DIAGONAL_SUMS(outer_product(ct, x, transposed))},
     samples=lambda: (
         Sample((numpy.array([0.3, -0.5, 4.0, 1.0, 0.7]), uniform((3,)))),
         Sample((numpy.array([0.3, -0.5, 4.0, 1.0, 0.7]), uniform((3, 2)))),

@@ -12,11 +12,11 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
+from tapeengine_scipy.linalg._systems import matrix_times, outer_product, solution
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
 from tapeengine_scipy.linalg.construct import inv, kron
 from tapeengine_scipy.linalg.factorisations import Factorisation
@@ -55,36 +55,12 @@ def _sylvester_primal(
     return factorisation.solve((a, b), q, transposed)
 
 
-def _ct_q(ct: Any, a: Any, b: Any, transposed: bool, factorisation: Any) -> Any:
-    return SYLVESTER(a, b, ct, transposed=not transposed, factorisation=factorisation)
+def _times_b(t: Any, x: Any, transposed: bool, factorisation: Any) -> Any:
+    return x @ (transpose(t) if transposed else t)
 
 
-def _vjp_a(ct: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, a_space: Any) -> Any:
-    ct_q = _ct_q(ct, a, b, transposed, factorisation)
-    return unbroadcast(-(out @ transpose(ct_q) if transposed else ct_q @ transpose(out)), a_space)
-
-
-def _vjp_b(ct: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, b_space: Any) -> Any:
-    ct_q = _ct_q(ct, a, b, transposed, factorisation)
-    return unbroadcast(-(transpose(ct_q) @ out if transposed else transpose(out) @ ct_q), b_space)
-
-
-def _vjp_q(ct: Any, a: Any, b: Any, transposed: bool, factorisation: Any, q_space: Any) -> Any:
-    return unbroadcast(_ct_q(ct, a, b, transposed, factorisation), q_space)
-
-
-def _jvp_a(t: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
-    change = (transpose(t) if transposed else t) @ out
-    return unbroadcast(-SYLVESTER(a, b, change, transposed=transposed, factorisation=factorisation), out_space)
-
-
-def _jvp_b(t: Any, a: Any, b: Any, out: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
-    change = out @ (transpose(t) if transposed else t)
-    return unbroadcast(-SYLVESTER(a, b, change, transposed=transposed, factorisation=factorisation), out_space)
-
-
-def _jvp_q(t: Any, a: Any, b: Any, transposed: bool, factorisation: Any, out_space: Any) -> Any:
-    return unbroadcast(SYLVESTER(a, b, t, transposed=transposed, factorisation=factorisation), out_space)
+def _outer_b(ct: Any, x: Any, transposed: bool, factorisation: Any) -> Any:
+    return transpose(ct) @ x if transposed else transpose(x) @ ct
 
 
 def _real_with_complex(generator: numpy.random.Generator) -> Sample:
@@ -103,11 +79,11 @@ def _samples() -> tuple[Any, ...]:
     return drawn({}), drawn({"transposed": True}), drawn({}, complex), _real_with_complex
 
 
-SYLVESTER: Primitive = Primitive(
+SYLVESTER: Primitive = solution(
     "scipy.linalg.solve_sylvester",
     _sylvester_primal,
-    vjp={"a": _vjp_a, "b": _vjp_b, "q": _vjp_q},
-    jvp={"a": _jvp_a, "b": _jvp_b, "q": _jvp_q},
+    times={"a": lambda t, x, transposed, factorisation: matrix_times(t, x, transposed), "b": _times_b},
+    outer={"a": lambda ct, x, transposed, factorisation: outer_product(ct, x, transposed), "b": _outer_b},
     samples=_samples,
     pattern=patterns.core,
     doc="A X + X B = Q; dQ = L with A^T L + L B^T = ct, dA = -L X^T, dB = -X^T L",

@@ -10,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, root
 from tapeengine_scipy.signal import CORRELATE
 
 #: numpy.pad's names of the boundary modes.
@@ -239,8 +239,7 @@ def gaussian_gradient_magnitude(
 
     if not along:
         return x.copy()
-    squares = _sum_over_axes(part, along, mode)
-    return np.where(squares == 0, 0.0, np.sqrt(np.where(squares == 0, 1.0, squares)))
+    return root(_sum_over_axes(part, along, mode))
 
 
 def _edges(input: Any, axis: int, mode: Any, cval: Any, across: Any) -> Any:

@@ -139,7 +139,7 @@ def map_coordinates(
     array([0.5])
     """
     mode, x = _checked(order, mode, output), floating(input)
-    at = floating(np.array(coordinates) if isinstance(coordinates, (list, tuple)) else coordinates)
+    at = floating(coordinates)
     if at.shape[0] != x.ndim:
         raise RuntimeError("invalid shape for coordinate array")
     return _sampled(_coefficients(x, order, mode, prefilter), list(at), order, mode, cval)
@@ -173,7 +173,7 @@ def affine_transform(
     mode, m, ndim = _checked(order, mode, output), floating(matrix), np.ndim(input)
     if m.ndim == 2 and m.shape[1] == ndim + 1:
         m, offset = m[:ndim, :ndim], m[:ndim, ndim]
-    by = floating(np.array(offset) if isinstance(offset, (list, tuple)) else offset)
+    by = floating(offset)
     by = np.reshape(by * numpy.ones(ndim), (ndim,) + (1,) * ndim)
 
     def place(grid: Any) -> Any:
@@ -197,7 +197,7 @@ def shift(
     array([0. , 1.5, 2.5])
     """
     mode, ndim = _checked(order, mode, output), np.ndim(input)
-    by = floating(np.array(shift) if isinstance(shift, (list, tuple)) else shift) * numpy.ones(ndim)
+    by = floating(shift) * numpy.ones(ndim)
     return _transformed(
         input, lambda grid: grid - np.reshape(by, (ndim,) + (1,) * ndim), None, order, mode, cval, prefilter
     )

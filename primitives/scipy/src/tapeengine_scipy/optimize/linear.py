@@ -32,7 +32,7 @@ def linprog(
     """
     if integrality is not None:
         raise UnsupportedError("linprog: whole numbers are not differentiated")
-    cost = np.atleast_1d(floating(np.array(c) if isinstance(c, (list, tuple)) else c))
+    cost = np.atleast_1d(floating(c))
     size = cost.shape[0]
     rows = {name: None if a is None else np.atleast_2d(floating(a)) for name, a in (("ub", A_ub), ("eq", A_eq))}
     ends = {name: None if b is None else np.atleast_1d(floating(b)) for name, b in (("ub", b_ub), ("eq", b_eq))}

@@ -11,10 +11,10 @@ import scipy
 
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.linalg._systems import solution
 from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.sparse.matrix import SparseArray, as_sparse
@@ -40,24 +40,13 @@ def _spsolve_primal(
     return (factorisation or _factors(pattern, {})).solve((data,), b, transposed)
 
 
-def _ct_b(ct: Any, data: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
-    return SPSOLVE(data, ct, pattern=pattern, transposed=not transposed, factorisation=factorisation)
+def _times(t: Any, x: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
+    return TIMES(t, x, pattern=pattern, transposed=transposed)
 
 
-def _vjp_data(
-    ct: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, data_space: Any
-) -> Any:
-    ct_b = _ct_b(ct, data, pattern, transposed, factorisation)
-    left, right = (out, ct_b) if transposed else (ct_b, out)
-    return unbroadcast(-SAMPLED(left, right, pattern=pattern), data_space)
-
-
-def _jvp_data(
-    t: Any, data: Any, out: Any, pattern: Pattern, transposed: bool, factorisation: Any, out_space: Any
-) -> Any:
-    change = TIMES(t, out, pattern=pattern, transposed=transposed)
-    solution = SPSOLVE(data, change, pattern=pattern, transposed=transposed, factorisation=factorisation)
-    return unbroadcast(-solution, out_space)
+def _outer(ct: Any, x: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
+    left, right = (x, ct) if transposed else (ct, x)
+    return SAMPLED(left, right, pattern=pattern)
 
 
 def _square() -> Pattern:
@@ -72,21 +61,11 @@ def _dominant(shape: tuple[int, ...], static: dict[str, Any]) -> Any:
     return drawn
 
 
-SPSOLVE: Primitive = Primitive(
+SPSOLVE: Primitive = solution(
     "scipy.sparse.linalg.spsolve",
     _spsolve_primal,
-    vjp={
-        "data": _vjp_data,
-        "b": lambda ct, data, pattern, transposed, factorisation, b_space: unbroadcast(
-            _ct_b(ct, data, pattern, transposed, factorisation), b_space
-        ),
-    },
-    jvp={
-        "data": _jvp_data,
-        "b": lambda t, data, pattern, transposed, factorisation, out_space: unbroadcast(
-            SPSOLVE(data, t, pattern=pattern, transposed=transposed, factorisation=factorisation), out_space
-        ),
-    },
+    times={"data": _times},
+    outer={"data": _outer},
     samples=lambda: (_dominant((3,), {}), _dominant((3, 2), {}), _dominant((3,), {"transposed": True})),
     pattern=patterns.solves,
     doc="A^-1 b with SuperLU's factors; db = A^-T ct, and of the entries: -db[row] x[column]",
@@ -132,38 +111,35 @@ def _cg_primal(data: Any, b: Any, *, matrix: Any, options: dict[str, Any]) -> An
 
 def _again(options: dict[str, Any]) -> dict[str, Any]:
     """The options for the systems of the rules, which start from zero and have no callbacks."""
-    return {name: value for name, value in options.items() if name not in ("x0", "callback")}
+    return {name: value for name, value in options.items() if name not in ("x0", "callback", "callback_type")}
 
 
-def _cg_transposed(ct: Any, data: Any, matrix: Any, options: dict[str, Any]) -> Any:
-    """A^-T ct for a Hermitian A, whose transpose is its conjugate."""
-    return conjugate(CG(data, conjugate(ct), matrix=matrix, options=_again(options)))
+def _cg_again(record: Primitive, params: Any, q: Any, static: dict[str, Any], transpose: bool) -> Any:
+    """Solve with the matrix or its transpose, which is the conjugate of a Hermitian matrix."""
+    static = {**static, "options": _again(static["options"])}
+    return conjugate(record(*params, conjugate(q), **static)) if transpose else record(*params, q, **static)
 
 
 def _diagonal() -> Pattern:
     return Pattern([0, 1, 2], [0, 1, 2], (3, 3))
 
 
-CG: Primitive = Primitive(
+CG: Primitive = solution(
     "scipy.sparse.linalg.cg",
     _cg_primal,
-    vjp={
-        "data": lambda ct, data, out, matrix, options, data_space: unbroadcast(
-            -SAMPLED(_cg_transposed(ct, data, matrix, options), out, pattern=matrix), data_space
-        ),
-        "b": lambda ct, data, matrix, options, b_space: unbroadcast(_cg_transposed(ct, data, matrix, options), b_space),
-    },
-    jvp={
-        "data": lambda t, data, out, matrix, options: (
-            -CG(data, TIMES(t, out, pattern=matrix), matrix=matrix, options=_again(options))
-        ),
-        "b": lambda t, data, matrix, options: CG(data, t, matrix=matrix, options=_again(options)),
-    },
+    times={"data": lambda t, x, matrix, options: TIMES(t, x, pattern=matrix)},
+    outer={"data": lambda ct, x, matrix, options: SAMPLED(ct, x, pattern=matrix)},
+    solve=_cg_again,
     samples=lambda: (
         Sample((numpy.array([4.0, 5.0, 3.0]), uniform((3,))), {"matrix": _diagonal(), "options": {"rtol": 1e-15}}),
     ),
     doc="A^-1 b of a symmetric positive definite A by conjugate gradients; db = A^-1 ct by the same",
 )
+
+
+def _operator(A: Any) -> tuple[Any, Any]:
+    """The differentiated entries of a matrix and its pattern; of another operator, no entries and the operator."""
+    return (A.data, A.pattern) if isinstance(A, SparseArray) else (numpy.zeros(0), A)
 
 
 class _Options(dict[str, Any]):
@@ -200,11 +176,8 @@ def cg(
     """
     given = {"x0": None if x0 is None else plain_value(x0), "M": M, "callback": callback}
     options = _Options({"rtol": rtol, "atol": atol, "maxiter": maxiter, **given})
-    b = floating(b)
-    if isinstance(A, SparseArray):
-        x = CG(A.data, b, matrix=A.pattern, options=options)
-    else:
-        x = CG(numpy.zeros(0), b, matrix=A, options=options)
+    data, matrix = _operator(A)
+    x = CG(data, floating(b), matrix=matrix, options=options)
     return x, options.report[-1]
 
 
@@ -227,41 +200,22 @@ def _krylov_primal(data: Any, b: Any, *, matrix: Any, method: str, options: dict
     return x
 
 
-def _krylov_transposed(ct: Any, data: Any, matrix: Any, method: str, options: dict[str, Any]) -> Any:
-    return KRYLOV(data, ct, matrix=_turned(matrix), method=method, options=_turned_options(options))
+def _krylov_again(record: Primitive, params: Any, q: Any, static: dict[str, Any], transpose: bool) -> Any:
+    """Solve by the same method; the transposed system has the transposed preconditioner."""
+    options = _again(static["options"])
+    if not transpose:
+        return record(*params, q, **{**static, "options": options})
+    if options.get("M") is not None:
+        options["M"] = _turned(scipy.sparse.linalg.aslinearoperator(options["M"]))
+    return record(*params, q, **{**static, "matrix": _turned(static["matrix"]), "options": options})
 
 
-def _turned_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options for the transposed system, with the transposed preconditioner."""
-    kept = {name: value for name, value in options.items() if name not in ("x0", "callback", "callback_type")}
-    if kept.get("M") is not None:
-        kept["M"] = _turned(scipy.sparse.linalg.aslinearoperator(kept["M"]))
-    return kept
-
-
-def _krylov_options(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in ("x0", "callback", "callback_type")}
-
-
-KRYLOV: Primitive = Primitive(
+KRYLOV: Primitive = solution(
     "scipy.sparse.linalg.krylov",
     _krylov_primal,
-    vjp={
-        "data": lambda ct, data, out, matrix, method, options, data_space: unbroadcast(
-            -SAMPLED(_krylov_transposed(ct, data, matrix, method, options), out, pattern=matrix), data_space
-        ),
-        "b": lambda ct, data, matrix, method, options, b_space: unbroadcast(
-            _krylov_transposed(ct, data, matrix, method, options), b_space
-        ),
-    },
-    jvp={
-        "data": lambda t, data, out, matrix, method, options: (
-            -KRYLOV(data, TIMES(t, out, pattern=matrix), matrix=matrix, method=method, options=_krylov_options(options))
-        ),
-        "b": lambda t, data, matrix, method, options: KRYLOV(
-            data, t, matrix=matrix, method=method, options=_krylov_options(options)
-        ),
-    },
+    times={"data": lambda t, x, matrix, method, options: TIMES(t, x, pattern=matrix)},
+    outer={"data": lambda ct, x, matrix, method, options: SAMPLED(ct, x, pattern=matrix)},
+    solve=_krylov_again,
     samples=lambda: (
         Sample(
             (numpy.array([4.0, 1.0, 5.0, 0.5, 3.0, 1.0]), uniform((3,))),
@@ -274,11 +228,9 @@ KRYLOV: Primitive = Primitive(
 
 def _solved_by(method: str, A: Any, b: Any, options: dict[str, Any]) -> tuple[Any, int]:
     start = options["x0"]
-    kept, b = _Options({**options, "x0": None if start is None else plain_value(start)}), floating(b)
-    if isinstance(A, SparseArray):
-        x = KRYLOV(A.data, b, matrix=A.pattern, method=method, options=kept)
-    else:
-        x = KRYLOV(numpy.zeros(0), b, matrix=A, method=method, options=kept)
+    kept = _Options({**options, "x0": None if start is None else plain_value(start)})
+    data, matrix = _operator(A)
+    x = KRYLOV(data, floating(b), matrix=matrix, method=method, options=kept)
     return x, kept.report[-1]
 
 

@@ -8,7 +8,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._passing import beside, names_of
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, ratio, root
 
 __all__ = ["cdist", "pdist", "squareform"]
 
@@ -27,18 +27,6 @@ def _centred(x: Any) -> Any:
     return x - np.mean(x, axis=-1, keepdims=True)
 
 
-def _ratio(part: Any, whole: Any) -> Any:
-    """Elements of a sum of fractions, in which 0 / 0 counts as 0."""
-    empty = np.equal(whole, 0)
-    return np.where(empty, 0.0, part / np.where(empty, 1.0, whole))
-
-
-def _root(square: Any) -> Any:
-    """The root of a squared length; its derivative at 0 is 0, as for norms."""
-    is_zero = np.equal(square, 0.0)
-    return np.where(is_zero, 0.0, np.sqrt(np.where(is_zero, 1.0, square)))  # no division by zero, and no warning
-
-
 METRICS: dict[str, Callable[..., Any]] = {
     "euclidean": lambda u, v: _length(u - v),
     "sqeuclidean": lambda u, v: np.sum((u - v) ** 2, axis=-1),
@@ -48,9 +36,9 @@ METRICS: dict[str, Callable[..., Any]] = {
     "cosine": _cosine,
     "correlation": lambda u, v: _cosine(_centred(u), _centred(v)),
     "braycurtis": lambda u, v: np.sum(np.abs(u - v), axis=-1) / np.sum(np.abs(u + v), axis=-1),
-    "canberra": lambda u, v: np.sum(_ratio(np.abs(u - v), np.abs(u) + np.abs(v)), axis=-1),
-    "seuclidean": lambda u, v, V: _root(np.sum((u - v) ** 2 / floating(V), axis=-1)),
-    "mahalanobis": lambda u, v, VI: _root(np.einsum("...i,ij,...j", u - v, floating(VI), u - v)),
+    "canberra": lambda u, v: np.sum(ratio(np.abs(u - v), np.abs(u) + np.abs(v)), axis=-1),
+    "seuclidean": lambda u, v, V: root(np.sum((u - v) ** 2 / floating(V), axis=-1)),
+    "mahalanobis": lambda u, v, VI: root(np.einsum("...i,ij,...j", u - v, floating(VI), u - v)),
 }
 _SHORT = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "cheb": "chebyshev"}
 

@@ -7,6 +7,7 @@ For the scaled functions exp(-x) I_v(x), which vary slowly at large x, these for
 taken from Hankel's asymptotic series (DLMF 10.40.1), term by term.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -85,46 +86,25 @@ k1: Primitive = ufunc(
 _ORDERED = {"v": (-2.5, 0.0, 0.5, 1.0, 3.2), "z": _ARGUMENT}
 
 
-def _refused(name: str) -> dict[str, str]:
-    return {"v": f"the order v of {name}"}
+def _of_order(name: str, partial: Callable[..., Any], doc: str) -> Primitive:
+    """The record of a function of the order v, which is not differentiated, and of z."""
+    return ufunc(name, {"z": partial}, _ORDERED, doc, refused={"v": f"the order v of {name}"})
 
 
-jv: Primitive = ufunc(
-    "jv",
-    {"z": lambda v, z: (jv(v - 1, z) - jv(v + 1, z)) / 2},
-    _ORDERED,
-    "d/dz = (jv(v-1, z) - jv(v+1, z))/2",
-    refused=_refused("jv"),
-)
+jv = _of_order("jv", lambda v, z: (jv(v - 1, z) - jv(v + 1, z)) / 2, "d/dz = (jv(v-1, z) - jv(v+1, z))/2")
 jn = jv
-yv: Primitive = ufunc(
-    "yv",
-    {"z": lambda v, z: (yv(v - 1, z) - yv(v + 1, z)) / 2},
-    _ORDERED,
-    "d/dz = (yv(v-1, z) - yv(v+1, z))/2",
-    refused=_refused("yv"),
-)
-iv: Primitive = ufunc(
-    "iv",
-    {"z": lambda v, z: (iv(v - 1, z) + iv(v + 1, z)) / 2},
-    _ORDERED,
-    "d/dz = (iv(v-1, z) + iv(v+1, z))/2",
-    refused=_refused("iv"),
-)
-ive: Primitive = ufunc(
-    "ive",
-    {
-        "z": lambda v, z: _scaled_slope(
-            v,
-            z,
-            numpy.cos(numpy.pi * numpy.rint(v)),
-            lambda z: (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(np.real(z)) * ive(v, z),
-        )
-    },
-    _ORDERED,
-    "exp(-|z|) iv(v, z), for real z",
-    refused=_refused("ive"),
-)
+yv = _of_order("yv", lambda v, z: (yv(v - 1, z) - yv(v + 1, z)) / 2, "d/dz = (yv(v-1, z) - yv(v+1, z))/2")
+iv = _of_order("iv", lambda v, z: (iv(v - 1, z) + iv(v + 1, z)) / 2, "d/dz = (iv(v-1, z) + iv(v+1, z))/2")
+
+
+def _ive_slope(v: Any, z: Any) -> Any:
+    def near(z: Any) -> Any:
+        return (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(np.real(z)) * ive(v, z)
+
+    return _scaled_slope(v, z, numpy.cos(numpy.pi * numpy.rint(v)), near)
+
+
+ive = _of_order("ive", _ive_slope, "exp(-|z|) iv(v, z), for real z")
 yn: Primitive = ufunc(
     "yn",
     {"x": lambda n, x: (yn(np.trunc(n) - 1, x) - yn(np.trunc(n) + 1, x)) / 2},  # SciPy truncates n to an integer

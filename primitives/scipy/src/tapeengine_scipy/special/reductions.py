@@ -8,25 +8,14 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, scale, unbroadcast
+from tapeengine_primitives.reductions import by_slope, kept_shape
 from tapeengine_scipy._values import floating
 
 
-def _kept(value: Any, shape: tuple[int, ...], axis: Any) -> Any:
-    """Reshape the result of a reduction over `axis` so that it broadcasts against the reduced array's `shape`."""
-    return np.reshape(value, _kept_shape(shape, axis))
-
-
-def _kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
-    if axis is None:
-        return (1,) * len(shape)
-    reduced = {position % len(shape) for position in (axis if isinstance(axis, tuple) else (axis,))}
-    return tuple(1 if position in reduced else extent for position, extent in enumerate(shape))
-
-
-def _weights(a: Any, out: Any, axis: Any) -> Any:
-    """exp(a - out); 0 where every term of the sum is 0."""
-    top = _kept(out, numpy.shape(a), axis)
-    return np.exp(a - np.where(np.isfinite(top), top, 0.0))
+def _weights(x: Any, out: Any, axis: Any) -> Any:
+    """exp(x - out); 0 where every term of the sum is 0."""
+    top = np.reshape(out, kept_shape(numpy.shape(x), axis))
+    return np.exp(x - np.where(np.isfinite(top), top, 0.0))
 
 
 def _reductions() -> tuple[Sample, ...]:
@@ -38,26 +27,12 @@ def _reductions() -> tuple[Sample, ...]:
     )
 
 
-def _logsumexp(a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    return scipy.special.logsumexp(a, axis=axis, keepdims=keepdims)
-
-
-_LOGSUMEXP: Primitive = Primitive(
+_LOGSUMEXP: Primitive = by_slope(
     "scipy.special.logsumexp",
-    _logsumexp,
-    vjp={
-        "a": lambda ct, a, out, axis, a_space: unbroadcast(
-            scale(_kept(ct, a_space.shape, axis), _weights(a, out, axis)), a_space
-        )
-    },
-    jvp={
-        "a": lambda t, a, out, axis, keepdims, out_space: broadcast(
-            np.sum(scale(t, _weights(a, out, axis)), axis=axis, keepdims=keepdims), out_space
-        )
-    },
+    lambda x, *, axis=None, keepdims=False: scipy.special.logsumexp(x, axis=axis, keepdims=keepdims),
+    _weights,
     samples=_reductions,
-    pattern=patterns.reduces,
-    doc="log(sum(exp(a))); d/da = softmax(a)",
+    doc="log(sum(exp(x))); d/dx = softmax(x)",
 )
 
 
@@ -85,12 +60,12 @@ def _signed_weights(a: Any, b: Any, out: Any, axis: Any) -> Any:
 
 def _weighted_vjp_a(ct: Any, a: Any, b: Any, out: Any, axis: Any, a_space: Any) -> Any:
     weights = b * _signed_weights(a, b, out, axis)
-    return unbroadcast(scale(_kept(ct, numpy.shape(weights), axis), weights), a_space)
+    return unbroadcast(scale(np.reshape(ct, kept_shape(numpy.shape(weights), axis)), weights), a_space)
 
 
 def _weighted_vjp_b(ct: Any, a: Any, b: Any, out: Any, axis: Any, b_space: Any) -> Any:
     weights = _signed_weights(a, b, out, axis)
-    return unbroadcast(scale(_kept(ct, numpy.shape(weights), axis), weights), b_space)
+    return unbroadcast(scale(np.reshape(ct, kept_shape(numpy.shape(weights), axis)), weights), b_space)
 
 
 def _weighted_jvp_a(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool, out_space: Any) -> Any:
@@ -144,14 +119,6 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     return (log_sum, sign) if return_sign else np.where(sign < 0, np.nan, log_sum)
 
 
-def _softmax(x: Any, axis: Any = None) -> Any:
-    return scipy.special.softmax(x, axis=axis)
-
-
-def _log_softmax(x: Any, axis: Any = None) -> Any:
-    return scipy.special.log_softmax(x, axis=axis)
-
-
 def _softmax_slope(ct: Any, out: Any, axis: Any) -> Any:
     """The derivative diag(p) - p p^T, which is symmetric."""
     return scale(ct, out) - out * np.sum(scale(ct, out), axis=axis, keepdims=True)
@@ -164,7 +131,7 @@ def _softmax_samples() -> tuple[Sample, ...]:
 
 SOFTMAX: Primitive = Primitive(
     "scipy.special.softmax",
-    _softmax,
+    lambda x, axis=None: scipy.special.softmax(x, axis=axis),
     vjp={"x": _softmax_slope},
     jvp={"x": lambda t, out, axis: _softmax_slope(t, out, axis)},
     static=("axis",),
@@ -174,7 +141,7 @@ SOFTMAX: Primitive = Primitive(
 )
 LOG_SOFTMAX: Primitive = Primitive(
     "scipy.special.log_softmax",
-    _log_softmax,
+    lambda x, axis=None: scipy.special.log_softmax(x, axis=axis),
     vjp={"x": lambda ct, out, axis: ct - scale(np.sum(ct, axis=axis, keepdims=True), np.exp(out))},
     jvp={"x": lambda t, out, axis: t - np.sum(scale(t, np.exp(out)), axis=axis, keepdims=True)},
     static=("axis",),

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import scipy
@@ -46,6 +47,13 @@ class Distribution:
             raise AttributeError(name)
         return passed(getattr(getattr(scipy.stats, self.name), name), f"scipy.stats.{self.name}.{name}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _named, (self.name,)
+
+
+def _named(name: str) -> Any:
+    return getattr(import_module("tapeengine_scipy.stats"), name)
+
 
 def where_valid(valid: Any, value: Any) -> Any:
     """The value; NaN where parameters are outside their ranges, as in SciPy."""
@@ -71,29 +79,36 @@ def bound(
     return {key: given[key] for key in names}
 
 
+def _shapes_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the shape parameters, which follow the argument."""
+    return function.__code__.co_varnames[1 : function.__code__.co_argcount]
+
+
 class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
-    Subclasses define the standard density and distribution function on the support ``[low, high]``, and the number of
-    shape parameters. All methods are compositions of primitives.
+    `logpdf` and `cdf` are the standard density and distribution function on the support ``[low, high]``, functions of
+    the argument and of the shape parameters, which have SciPy's names. All methods are compositions of primitives.
     """
 
-    shapes: tuple[str, ...] = ()
-    low = -float("inf")
-    high = float("inf")
     interior = 0.5
 
-    def _logpdf(self, z: Any, *shapes: Any) -> Any:
-        raise NotImplementedError
-
-    def _cdf(self, z: Any, *shapes: Any) -> Any:
-        raise NotImplementedError
-
-    def _logcdf(self, z: Any, *shapes: Any) -> Any:
-        return np.log(self._cdf(z, *shapes))
+    def __init__(
+        self,
+        name: str,
+        logpdf: Callable[..., Any],
+        cdf: Callable[..., Any],
+        logcdf: Callable[..., Any] | None = None,
+        low: float = -float("inf"),
+        high: float = float("inf"),
+    ) -> None:
+        self.name, self._shapes = name, _shapes_of(logpdf)
+        self._logpdf, self._cdf = logpdf, cdf
+        self._logcdf = logcdf or (lambda z, *shapes: np.log(cdf(z, *shapes)))
+        self._low, self._high = low, high
 
     def _parse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:
-        given = bound(self.name, self.shapes, {"loc": 0.0, "scale": 1.0}, args, keywords)
+        given = bound(self.name, self._shapes, {"loc": 0.0, "scale": 1.0}, args, keywords)
         values = [floating(value) for value in given.values()]
         return tuple(values[:-2]), values[-2], values[-1]
 
@@ -101,11 +116,11 @@ class Continuous(Distribution):
         """A function of the standardised argument inside the support, and constants outside."""
         shapes, loc, scale = parsed
         z = (floating(x) - loc) / scale
-        within = (z >= self.low) & (z <= self.high)
+        within = (z >= self._low) & (z <= self._high)
         value = function(inside(within, z, self.interior), *shapes)
         valid = functools.reduce(lambda ok, shape: ok & (shape > 0), shapes, scale > 0)
         if not np.all(within):
-            value = np.where(within, value, np.where(z < self.low, below, above))
+            value = np.where(within, value, np.where(z < self._low, below, above))
         return where_valid(valid & ~np.isnan(z), value)
 
     def logpdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
@@ -144,27 +159,21 @@ class Symmetric(Continuous):
 
 
 class Discrete(Distribution):
-    """A distribution on the integers; subclasses define its support and the logarithm of its mass function.
+    """A distribution on the integers: the logarithm of its mass function, its support, and its valid parameters.
 
     The number of events is discrete: derivatives are with respect to the parameters.
     """
 
-    name = ""
-    shapes: tuple[str, ...] = ()
-
-    def _logpmf(self, k: Any, *shapes: Any) -> Any:
-        raise NotImplementedError
-
-    def _support(self, k: Any, *shapes: Any) -> Any:
-        raise NotImplementedError
-
-    def _valid(self, *shapes: Any) -> Any:
-        raise NotImplementedError
+    def __init__(
+        self, name: str, logpmf: Callable[..., Any], support: Callable[..., Any], valid: Callable[..., Any]
+    ) -> None:
+        self.name, self._shapes = name, _shapes_of(logpmf)
+        self._logpmf, self._support, self._valid = logpmf, support, valid
 
     def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the probability of `k`."""
-        given = bound(self.name, self.shapes, {"loc": 0}, args, keywords)
-        shapes = tuple(floating(given[name]) for name in self.shapes)
+        given = bound(self.name, self._shapes, {"loc": 0}, args, keywords)
+        shapes = tuple(floating(given[name]) for name in self._shapes)
         k = floating(k) - given["loc"]
         within = (k == np.floor(k)) & self._support(k, *shapes)
         value = self._logpmf(inside(within, k, 1.0), *shapes)
