@@ -123,7 +123,7 @@ class Engine(Parallel):
         """
         if isinstance(program, Replays):
             replayed = program.vjp_at_once(self, primals, keywords)
-            return program.called_vjp(self, primals, keywords) if replayed is None else replayed
+            return program.called_vjp(self, primals, keywords) if replayed is None else replayed  # type: ignore[attr-defined]
         entered = enter(program, primals, keywords)
         if entered is not None:
             return entered

@@ -55,11 +55,11 @@ class Family:
 
     __slots__ = ("keywords", "pending", "plans", "watch")
 
-    def __init__(self, watch: Watch, keywords: Outcome | None) -> None:
+    def __init__(self, watch: Watch, keywords: Outcome | None, recording: Recording) -> None:
         self.watch: Watch | None = watch
         self.keywords = keywords
         self.plans: list[Plan] = []
-        self.pending: tuple[Recording, Plan | None] | None = None
+        self.pending: tuple[Recording, Plan | None] | None = (recording, None)
 
     @classmethod
     def of_plans(cls, plans: list[Plan]) -> Family:
@@ -375,9 +375,12 @@ class Staged(Replays):
     def _hold(self, families: list[Family]) -> None:
         """Replace the recordings."""
         self.families = families
-        plain = next((family for family in families if family.keywords is None), None)
-        self.at_once = [] if plain is None else plain.plans
-        self.checks = plain.watch.checks if plain is not None and plain.watch else None
+        self.at_once, self.checks = [], None
+        for family in families:
+            if family.keywords is None:
+                self.at_once = family.plans
+                self.checks = family.watch.checks if family.watch else None
+                return
 
     def __repr__(self) -> str:
         return f"<staged {self.__name__}: {self.stats()}>"
@@ -487,12 +490,12 @@ class Staged(Replays):
         recording: Recording,
     ) -> None:
         """Keep a recording; a path is made of it when the program is called again."""
-        family = next((family for family in self.families if self._fits(family, keywords)), None)
-        if family is None:
-            family = Family(watch, kept)
-            self._hold([family, *self.families][:MOST_FORMS])
-        self._settle(family)
-        family.pending = recording, family.plan_for(primals)
+        for family in self.families:
+            if self._fits(family, keywords):
+                self._settle(family)
+                family.pending = recording, family.plan_for(primals)
+                return
+        self._hold([Family(watch, kept, recording), *self.families][:MOST_FORMS])
 
     def _settle(self, family: Family) -> None:
         """Make the path of the last recording."""

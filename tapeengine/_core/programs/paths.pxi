@@ -278,11 +278,13 @@ cdef class Path:
         """The constants in the order of their numbers."""
         return [self.constants[k] for k in range(self.constant_count)]
 
+    def instruction(self, uint32_t i):
+        """(register, opcode byte, operand, operand) of the instruction of a register."""
+        return i, self.op[i], self.operands[i].a, self.operands[i].b
+
     def instructions(self):
-        """Iterate over (register, opcode byte, operand, operand)."""
-        cdef uint32_t i
-        for i in range(self.first, self.end):
-            yield i, self.op[i], self.operands[i].a, self.operands[i].b
+        """Iterate over the instructions."""
+        return map(self.instruction, range(self.first, self.end))
 
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1:
         self.op = <uint8_t *> malloc(registers)

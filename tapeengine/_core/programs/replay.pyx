@@ -78,7 +78,7 @@ UNCHANGING = (
 #: The texts of guards, from TE_LT_TRUE on.
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
-cdef object ufunc_class = numpy.ufunc
+cdef object ufunc_class = numpy.ufunc, types_function = types.FunctionType, types_cell = types.CellType
 #: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 
