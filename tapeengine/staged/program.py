@@ -101,6 +101,7 @@ class Staged(Replays):
     """
 
     engine: Engine
+    __name__: str
 
     def __init__(
         self, engine: Engine, program: Callable[..., Any], paths: int = 64, optimise: bool | str = True
@@ -117,9 +118,8 @@ class Staged(Replays):
         self.checks: Checks | None = None
         self.bound: dict[int, Staged] = {}
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
-        functools.update_wrapper(self, program, updated=())
-        self.__name__ = getattr(program, "__name__", type(program).__name__)
-        self.compiler = Compiler(self.__name__, optimise == "native") if optimise and is_installed() else None
+        self.is_of_scalars = False
+        self._name_as(program)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the staged method of an instance, which the program captures: its attributes are checked in a replay.
@@ -136,6 +136,21 @@ class Staged(Replays):
             del self.bound[next(iter(self.bound))]
         return bound
 
+    def _name_as(self, program: Any) -> None:
+        """Show the name and the documentation of a program, as `functools.wraps` does in more time."""
+        own = vars(self)
+        own["__wrapped__"], own["__name__"] = program, type(program).__name__
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            try:
+                own[name] = getattr(program, name)
+            except AttributeError:  # such as the name of a partial function
+                continue
+
+    @functools.cached_property
+    def compiler(self) -> Compiler | None:
+        """What compiles paths, if the back end of native code is installed and wanted."""
+        return Compiler(self.__name__, self.optimise == "native") if self.optimise and is_installed() else None
+
     @property
     def refused(self) -> str | None:
         """Why the program is not replayed; None while it is."""
@@ -148,9 +163,9 @@ class Staged(Replays):
     # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The value of a call for which the first replay failed."""
-        tried, family = self.at_once, self._family(keywords)
-        if family is not None:
-            for plan in family.plans if family.plans is not tried else ():
+        tried, family = self.at_once, self._family(keywords) if self.families else None
+        if family is not None and family.plans is not tried:
+            for plan in family.plans:
                 value = plan.value(primals)
                 if value is not MISS:
                     return value
@@ -455,7 +470,7 @@ class Staged(Replays):
         value, back = trace.vjp(
             self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
         )
-        engine.of_scalars.note(self, not has_array_records(back.tape))
+        self.is_of_scalars = not has_array_records(back.tape)
         try:
             if watch.has_drawn(drawn) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
@@ -470,7 +485,7 @@ class Staged(Replays):
 
     def _watch(self, keywords: dict[str, Any]) -> Watch:
         """What the program captures now: as watched by recordings that are still valid, if there are any."""
-        family = self._family(keywords)
+        family = self._family(keywords) if self.families else None
         if family is None or family.watch is None:
             return Watch(self.engine.structures, self._captures(keywords), self.engine.copies)
         return family.watch

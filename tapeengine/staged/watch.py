@@ -50,20 +50,20 @@ class Watch:
     False
     """
 
-    __slots__ = ("__dict__", "_generators", "_kinds", "checks")
+    __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks")
 
     atoms = ATOMS
     data_of = staticmethod(data_of)
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
-        self._kinds = Watched(structures, copies, is_traced)
+        self._structures, self._copies = structures, copies
         self._generators: list[Any] = []
         self.checks = Checks()
         self.checks.look(value, self)
 
     def open(self, value: Any) -> Sequence[Any]:
         """Watch an object that `Checks` does not know; return what it contains."""
-        node = self._kinds.of_other_kind(value, type(value))
+        node = Watched(self._structures, self._copies, is_traced).of_other_kind(value, type(value))
         if node is None:
             return ()
         if isinstance(value, GENERATORS):

@@ -225,7 +225,10 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
 
 cdef tuple known_leaves(Layout layout, object value, object structures, list forms=None, list arrays=None):
     """The constant leaves in the order of `Reader`; the forms and copies of arrays are added to `forms` and `arrays`."""
-    cdef Known reader = Known.__new__(Known)
+    cdef Known reader
+    if layout.count == 1 and layout.steps[0].kind == FLOAT and layout.steps[0].id and type(value) is float:
+        return ()
+    reader = Known.__new__(Known)
     reader.structures = structures
     reader.found, reader.forms, reader.arrays = [], forms, arrays
     reader.duals = []   # numbers of an enclosing trace are numbers

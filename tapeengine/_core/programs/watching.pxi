@@ -269,6 +269,29 @@ cdef class Search:
         return 0
 
 
+@cython.final
+cdef class Memory:
+    """Places in memory, given by their addresses and numbers of bytes, which must stay valid."""
+
+    cdef tuple places
+    cdef bytes held
+
+    def __init__(self, *places):
+        self.places = places
+
+    def bytes(self):
+        """Return all their bytes, as the same object until they change."""
+        cdef const char *known = NULL if self.held is None else <const char *> self.held
+        cdef size_t address, at = 0
+        cdef Py_ssize_t size
+        for address, size in self.places:
+            if known == NULL or memcmp(<const char *> address, known + at, size) != 0:
+                self.held = b"".join([(<const char *> <size_t> where)[:n] for where, n in self.places])
+                break
+            at += size
+        return self.held
+
+
 cdef class Replays:
     """A callable that replays calls without keyword arguments if it can, and leaves other calls to a subclass.
 
