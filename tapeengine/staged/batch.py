@@ -104,9 +104,10 @@ class Batched:
             return run.value(), run.backward
         return engine.vjp(self._lambda(), *args, **keywords)
 
-    def __tapeengine_tape__(self, engine: Engine, *args: Any) -> tuple[Any, Any]:
-        """Return the values, and a backpropagator with a tape of second order."""
-        return engine.trace(self._lambda(), args, order=2)
+    def __tapeengine_tape__(self, engine: Engine, *args: Any, order: int = 2) -> tuple[Any, Any]:
+        """Return the values, and a backpropagator with a tape of an order."""
+        value, back = engine.trace(self._lambda(), args, order=order)
+        return value, back
 
     def _lambda(self) -> Callable[..., Any]:
         return lambda *args, **keywords: self._one_by_one(*args, **keywords)

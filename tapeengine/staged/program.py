@@ -194,18 +194,26 @@ class Staged(Replays):
                     return found  # type: ignore[no-any-return]
         return None
 
-    def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
-        """Return the value and a backpropagator with a tape of second order."""
+    def __tapeengine_tape__(self, engine: Engine, *primals: Any, order: int = 2) -> tuple[Any, Any]:
+        """Return the value and a backpropagator with a tape of an order.
+
+        A program of arrays runs with a tape of just this order, because the sweeps of others do not have the same bits.
+        """
         found = self.retraced(engine, primals)
         if found is not None:
             return found
         if self.has_arrays:
-            return engine.trace(self._unstaged(), primals, order=2)
+            return self._traced(engine, primals, order)
         if self._may_record(engine):
             recorded = self._recorded(primals, {})
             if not has_array_records(recorded[1].tape):
                 return recorded
-        return engine.trace(self._unstaged(), primals, order=2)
+        return self._traced(engine, primals, order)
+
+    def _traced(self, engine: Engine, primals: tuple[Any, ...], order: int) -> tuple[Any, Any]:
+        """Return the value and a backpropagator with a tape of an order, from a run that is not recorded."""
+        value, back = engine.trace(self._unstaged(), primals, order=order)
+        return value, back
 
     def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Return the value and a backpropagator with a tape that a replay wrote; None if the program must run."""
@@ -599,13 +607,14 @@ class Chosen:
         value, back = engine.vjp(self.staged, *whole, **self.keywords) if found is None else found
         return value, ChosenBackpropagator(back, self.places)
 
-    def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
-        """Return the value and a backpropagator with a tape of second order."""
+    def __tapeengine_tape__(self, engine: Engine, *primals: Any, order: int = 2) -> tuple[Any, Any]:
+        """Return the value and a backpropagator with a tape of an order."""
         whole = self._whole(primals)
         found = None if self.keywords else self.staged.retraced(engine, whole)
         if found is None and (self.keywords or self.staged.why is not None or not _is_known(engine, whole)):
-            return engine.trace(lambda *given: self(*given), primals, order=2)
-        value, back = self.staged.__tapeengine_tape__(engine, *whole) if found is None else found
+            value, back = engine.trace(lambda *given: self(*given), primals, order=order)
+            return value, back
+        value, back = self.staged.__tapeengine_tape__(engine, *whole, order=order) if found is None else found
         return value, back.chosen(self.places)
 
     @property
