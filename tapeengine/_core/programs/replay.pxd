@@ -87,6 +87,11 @@ cdef class Arena:
     cdef ndarray shown(self, View view, uint32_t epoch)
     cdef object operand(self, Operand o)
 
+cdef struct Dead:           # an operation that a path leaves out
+    uint32_t at             # its register in the whole path, to which its operands belong as well
+    te_operands x
+    uint8_t op
+
 cdef class Path:            # one path through a program: a straight line of instructions
     cdef uint8_t *op
     cdef te_operands *operands
@@ -94,6 +99,8 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
     cdef readonly uint32_t guards
     cdef readonly uint32_t dropped  # guards that follow from others
+    cdef readonly uint32_t dead     # operations that it leaves out
+    cdef Dead *left_out
     cdef long long last     # the time of its last run, in runs of its plan
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
@@ -111,6 +118,8 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef int worked(self) except -1
     cdef int worked_in_lanes(self, Py_ssize_t blocks) except -1
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
+    cdef int keep_dead(self, Path whole, const uint32_t *registers) except -1
+    cdef uint32_t whole_register(self, uint32_t i) noexcept
     cdef void fit(self) noexcept
     cdef uint32_t run(self, double *v, uint32_t i) except? 0
     cdef uint32_t stretch(self, double *v, uint32_t i) except? 0
@@ -184,5 +193,8 @@ cdef class Plan:            # all paths for arguments of one form
     cdef object vjp_of_arrays(self, Registers registers)
     cdef int evict(self) except -1
     cdef int level(self, Path made) except -1
+    cdef bint reduces           # whether paths leave out what they do not need
     cdef int graft(self, Path made) except -1
+    cdef bint grafted(self, Path made) except -1
+    cdef int restore(self) except -1
     cdef int fork(self, Path path, Path made, uint32_t i) except -1

@@ -21,6 +21,7 @@ class Path:
     end: int
     guards: int
     dropped: int
+    dead: int
     forks: dict[int, list[Path]]
     def __len__(self) -> int: ...
     @property
