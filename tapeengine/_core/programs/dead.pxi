@@ -1,30 +1,6 @@
 # Operations on numbers that nothing needs, neither the value of the program nor a check, and that cannot raise an error.
 # A path leaves them out. If another path needs one that precedes their fork, all paths of the plan get theirs back.
 
-cdef bint may_stop(Path path, uint32_t i) noexcept:
-    """Whether a run may stop at an instruction: at a check, or where Python might raise an error."""
-    cdef int op = path.op[i]
-    return op > TE_CONSTANT or op < TE_CONSTANT and not te_total(op_codes[op])
-
-
-cdef uint32_t needed_by(Path path, uint32_t *registers) except? 0:
-    """Mark the registers that are needed, in an array of zeros; return their number."""
-    cdef uint32_t i, count = 0
-    cdef int op
-    cdef te_operands x
-    for i in path.outputs_at():
-        registers[i] = 1
-    for i in range(path.end - 1, path.first - 1, -1):
-        op, x = path.op[i], path.operands[i]
-        registers[i] = registers[i] or may_stop(path, i)
-        count += registers[i]
-        if registers[i] and op != TE_CONSTANT:
-            registers[x.a] = 1
-            if op < TE_TRUNC and (op > TE_CONSTANT or op_arities[op_codes[op]] == 2):
-                registers[x.b] = 1
-    return count
-
-
 cdef uint32_t *table_of(uint32_t size) except NULL:
     cdef uint32_t *table = <uint32_t *> calloc(size, sizeof(uint32_t))
     if table == NULL:
@@ -64,7 +40,9 @@ cdef Path without_dead(Path path):
         return path
     registers = table_of(path.end)
     try:
-        count = needed_by(path, registers)
+        for i in path.outputs_at():
+            registers[i] = 1
+        count = te_mark_needed(path.op, path.operands, registers, path.first, path.end)
         if count == path.end - path.first:
             return path
         for i in range(path.first, path.end):

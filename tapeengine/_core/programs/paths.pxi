@@ -414,7 +414,7 @@ cdef class Path:
         if self.op[i] == TE_STEP and other.op[i] == TE_STEP:
             return same_note(self.part.steps[self.operands[i].a][0], other.part.steps[other.operands[i].a][0], False)
         if self.op[i] == TE_EXACT or other.op[i] == TE_EXACT:   # one of them may have raised an error here
-            return not self.dead and not other.dead or may_stop(self, i) and may_stop(other, i)
+            return not self.dead and not other.dead or te_may_stop(self.op[i]) and te_may_stop(other.op[i])
         return (TE_CONSTANT < self.op[i] <= TE_NAN and TE_CONSTANT < other.op[i] <= TE_NAN
                 and self.operands[i].a == other.operands[i].a)
 

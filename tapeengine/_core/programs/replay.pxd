@@ -14,6 +14,8 @@ cdef extern from "replay.h" nogil:
     bint te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y)
     ctypedef struct te_operands:
         uint32_t a, b
+    bint te_may_stop(int op)
+    uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first, uint32_t end)
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                        uint32_t end)
     void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
