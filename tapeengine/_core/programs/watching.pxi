@@ -128,7 +128,7 @@ cdef class Checks:
     cdef readonly list found
     cdef readonly bint is_traced
 
-    def __init__(self):
+    def __cinit__(self):
         self.each, self.found = [], []
 
     def __len__(self):
