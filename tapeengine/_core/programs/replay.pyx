@@ -20,8 +20,8 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
-    PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
+    PyArray_DATA, PyArray_DIMS, PyArray_FLAGS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
     PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,
 )
 
@@ -79,6 +79,7 @@ UNCHANGING = (
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
 cdef object ufunc_class = numpy.ufunc, types_function = types.FunctionType, types_cell = types.CellType
+cdef object types_module = types.ModuleType
 #: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 

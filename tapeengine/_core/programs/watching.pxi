@@ -225,6 +225,8 @@ cdef class Search:
         elif kind is Dual or kind is Array:
             self.checks.is_traced = True
             return 0
+        elif kind is type or kind is types_module:  # attributes of these are not watched
+            return 0
         elif kind is not tuple:
             value = self.others.open(value)
         return self.enter_all(value)
