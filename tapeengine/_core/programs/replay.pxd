@@ -171,7 +171,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef tuple known        # discrete leaves
     cdef list forms         # of the arrays, see `form_of_array`
     cdef readonly list paths
-    cdef readonly dict places   # of the numbers of lanes, see `batch`
+    cdef readonly dict places   # of the numbers of lanes, and of a path's numbers in its value, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly bint has_calls    # whether a path calls functions of Python
     cdef bint writes_inputs # whether a path writes into an array among the arguments

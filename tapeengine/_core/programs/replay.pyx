@@ -422,6 +422,7 @@ cdef class Plan:
 
     cdef int fork(self, Path path, Path made, uint32_t i) except -1:
         self.level(made)
+        self.places = {}        # it has places of paths that may be deleted
         path.forks.setdefault(i, []).append(made)
         self.clock += 1
         made.last = self.clock
