@@ -123,7 +123,7 @@ class Engine(Parallel):
         """
         if isinstance(program, Replays):
             replayed = program.vjp_at_once(self, primals, keywords)
-            return program.called_vjp(self, primals, keywords) if replayed is None else replayed
+            return program.called_vjp(self, primals, keywords) if replayed is None else replayed  # type: ignore[attr-defined]
         entered = enter(program, primals, keywords)
         if entered is not None:
             return entered
@@ -151,7 +151,7 @@ class Engine(Parallel):
         """Do the same as `vjp`, on a tape that also supports forward sweeps (order 1) and second order (order 2)."""
         own = None if has_aux else own_derivative(program, "__tapeengine_tape__")
         if own is not None and self.switches is None:
-            return own(program, self, *primals)  # type: ignore[no-any-return]
+            return own(program, self, *primals, order=order)  # type: ignore[no-any-return]
         if own_derivative(program, "__tapeengine_jvp__") is not None:
             return programs.derivative_of(self, program, primals, has_aux)
         order = order if self.switches is None else 2

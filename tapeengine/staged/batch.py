@@ -104,9 +104,10 @@ class Batched:
             return run.value(), run.backward
         return engine.vjp(self._lambda(), *args, **keywords)
 
-    def __tapeengine_tape__(self, engine: Engine, *args: Any) -> tuple[Any, Any]:
-        """Return the values, and a backpropagator with a tape of second order."""
-        return engine.trace(self._lambda(), args, order=2)
+    def __tapeengine_tape__(self, engine: Engine, *args: Any, order: int = 2) -> tuple[Any, Any]:
+        """Return the values, and a backpropagator with a tape of an order."""
+        value, back = engine.trace(self._lambda(), args, order=order)
+        return value, back
 
     def _lambda(self) -> Callable[..., Any]:
         return lambda *args, **keywords: self._one_by_one(*args, **keywords)
@@ -195,7 +196,7 @@ class Run:
         self.inputs = np.array([columns[self.numbers[place]] for place in self.places]).reshape(
             len(self.places), mapped.lanes
         )
-        self.outputs = Outputs(self.engine, plan.paths[0], mapped.lanes)
+        self.outputs = Outputs(self.engine, plan, mapped.lanes)
         self.pieces: list[tuple[Lanes, Any, Any, int]] = []
         self.alone: list[tuple[int, Any]] = []
         self._explore()
@@ -203,15 +204,16 @@ class Run:
     def _places(self) -> list[int]:
         """For each input of the plan which of the numbers it is; known after the first call with numbers there."""
         key = len(self.mapped.leaves), tuple(self.numbers)
-        if key not in self.plan.places:
+        known = self.plan.places
+        if key not in known:
             marks = list(self.mapped.leaves)
             for k, number in enumerate(self.numbers):
                 marks[number] = k + 1.0
             places = registers_of_arguments(self.plan, unflatten(self.mapped.steps, marks))
             if places is None:
                 raise StructureError("the lanes have arguments of another form than the first one")
-            self.plan.places[key] = [place - 1 for place in places]
-        return self.plan.places[key]
+            known[key] = [place - 1 for place in places]
+        return known[key]  # type: ignore[no-any-return]
 
     def _workers(self, what: str) -> Workers:
         if self.progress is None:
@@ -346,10 +348,11 @@ def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:
 class Outputs:
     """The values of all lanes: an array with a row for each number of the program's value."""
 
-    def __init__(self, engine: Engine, path: Path, lanes: int) -> None:
+    def __init__(self, engine: Engine, plan: Plan, lanes: int) -> None:
         self.structures = engine.structures
         self.lanes = lanes
-        leaves, self.steps = flatten(self.structures, registers_of_value(path))
+        self.first, self.known = plan.paths[0], plan.places
+        leaves, self.steps = flatten(self.structures, registers_of_value(self.first))
         self.form = _form(self.steps)
         self.is_number = [isinstance(leaf, Register) or is_continuous(leaf) for leaf in leaves]
         self.leaves: list[Any] = [None if number else leaf for leaf, number in zip(leaves, self.is_number, strict=True)]
@@ -357,6 +360,12 @@ class Outputs:
 
     def of(self, path: Path) -> tuple[Any, Any, list[tuple[int, Any]]]:
         """The registers of a path's numbers, the indices of their leaves in the value, and its constant leaves."""
+        key = self.first, path
+        if key not in self.known:
+            self.known[key] = self._of(path)
+        return self.known[key]  # type: ignore[no-any-return]
+
+    def _of(self, path: Path) -> tuple[Any, Any, list[tuple[int, Any]]]:
         leaves = self._checked(registers_of_value(path))
         places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Register)]
         constants = [(k, leaf) for k, leaf in enumerate(leaves) if self.is_number[k] and not isinstance(leaf, Register)]

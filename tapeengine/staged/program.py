@@ -55,11 +55,11 @@ class Family:
 
     __slots__ = ("keywords", "pending", "plans", "watch")
 
-    def __init__(self, watch: Watch, keywords: Outcome | None) -> None:
+    def __init__(self, watch: Watch, keywords: Outcome | None, recording: Recording) -> None:
         self.watch: Watch | None = watch
         self.keywords = keywords
         self.plans: list[Plan] = []
-        self.pending: tuple[Recording, Plan | None] | None = None
+        self.pending: tuple[Recording, Plan | None] | None = (recording, None)
 
     @classmethod
     def of_plans(cls, plans: list[Plan]) -> Family:
@@ -101,6 +101,7 @@ class Staged(Replays):
     """
 
     engine: Engine
+    __name__: str
 
     def __init__(
         self, engine: Engine, program: Callable[..., Any], paths: int = 64, optimise: bool | str = True
@@ -117,9 +118,8 @@ class Staged(Replays):
         self.checks: Checks | None = None
         self.bound: dict[int, Staged] = {}
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
-        functools.update_wrapper(self, program, updated=())
-        self.__name__ = getattr(program, "__name__", type(program).__name__)
-        self.compiler = Compiler(self.__name__, optimise == "native") if optimise and is_installed() else None
+        self.is_of_scalars = False
+        self._name_as(program)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the staged method of an instance, which the program captures: its attributes are checked in a replay.
@@ -136,6 +136,21 @@ class Staged(Replays):
             del self.bound[next(iter(self.bound))]
         return bound
 
+    def _name_as(self, program: Any) -> None:
+        """Show the name and the documentation of a program, as `functools.wraps` does in more time."""
+        own = vars(self)
+        own["__wrapped__"], own["__name__"] = program, type(program).__name__
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            try:
+                own[name] = getattr(program, name)
+            except AttributeError:  # such as the name of a partial function
+                continue
+
+    @functools.cached_property
+    def compiler(self) -> Compiler | None:
+        """What compiles paths, if the back end of native code is installed and wanted."""
+        return Compiler(self.__name__, self.optimise == "native") if self.optimise and is_installed() else None
+
     @property
     def refused(self) -> str | None:
         """Why the program is not replayed; None while it is."""
@@ -148,9 +163,9 @@ class Staged(Replays):
     # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The value of a call for which the first replay failed."""
-        tried, family = self.at_once, self._family(keywords)
-        if family is not None:
-            for plan in family.plans if family.plans is not tried else ():
+        tried, family = self.at_once, self._family(keywords) if self.families else None
+        if family is not None and family.plans is not tried:
+            for plan in family.plans:
                 value = plan.value(primals)
                 if value is not MISS:
                     return value
@@ -179,18 +194,26 @@ class Staged(Replays):
                     return found  # type: ignore[no-any-return]
         return None
 
-    def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
-        """Return the value and a backpropagator with a tape of second order."""
+    def __tapeengine_tape__(self, engine: Engine, *primals: Any, order: int = 2) -> tuple[Any, Any]:
+        """Return the value and a backpropagator with a tape of an order.
+
+        A program of arrays runs with a tape of just this order, because the sweeps of others do not have the same bits.
+        """
         found = self.retraced(engine, primals)
         if found is not None:
             return found
         if self.has_arrays:
-            return engine.trace(self._unstaged(), primals, order=2)
+            return self._traced(engine, primals, order)
         if self._may_record(engine):
             recorded = self._recorded(primals, {})
             if not has_array_records(recorded[1].tape):
                 return recorded
-        return engine.trace(self._unstaged(), primals, order=2)
+        return self._traced(engine, primals, order)
+
+    def _traced(self, engine: Engine, primals: tuple[Any, ...], order: int) -> tuple[Any, Any]:
+        """Return the value and a backpropagator with a tape of an order, from a run that is not recorded."""
+        value, back = engine.trace(self._unstaged(), primals, order=order)
+        return value, back
 
     def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Return the value and a backpropagator with a tape that a replay wrote; None if the program must run."""
@@ -375,9 +398,12 @@ class Staged(Replays):
     def _hold(self, families: list[Family]) -> None:
         """Replace the recordings."""
         self.families = families
-        plain = next((family for family in families if family.keywords is None), None)
-        self.at_once = [] if plain is None else plain.plans
-        self.checks = plain.watch.checks if plain is not None and plain.watch else None
+        self.at_once, self.checks = [], None
+        for family in families:
+            if family.keywords is None:
+                self.at_once = family.plans
+                self.checks = family.watch.checks if family.watch else None
+                return
 
     def __repr__(self) -> str:
         return f"<staged {self.__name__}: {self.stats()}>"
@@ -452,7 +478,7 @@ class Staged(Replays):
         value, back = trace.vjp(
             self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
         )
-        engine.of_scalars.note(self, not has_array_records(back.tape))
+        self.is_of_scalars = not has_array_records(back.tape)
         try:
             if watch.has_drawn(drawn) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
@@ -467,7 +493,7 @@ class Staged(Replays):
 
     def _watch(self, keywords: dict[str, Any]) -> Watch:
         """What the program captures now: as watched by recordings that are still valid, if there are any."""
-        family = self._family(keywords)
+        family = self._family(keywords) if self.families else None
         if family is None or family.watch is None:
             return Watch(self.engine.structures, self._captures(keywords), self.engine.copies)
         return family.watch
@@ -487,12 +513,12 @@ class Staged(Replays):
         recording: Recording,
     ) -> None:
         """Keep a recording; a path is made of it when the program is called again."""
-        family = next((family for family in self.families if self._fits(family, keywords)), None)
-        if family is None:
-            family = Family(watch, kept)
-            self._hold([family, *self.families][:MOST_FORMS])
-        self._settle(family)
-        family.pending = recording, family.plan_for(primals)
+        for family in self.families:
+            if self._fits(family, keywords):
+                self._settle(family)
+                family.pending = recording, family.plan_for(primals)
+                return
+        self._hold([Family(watch, kept, recording), *self.families][:MOST_FORMS])
 
     def _settle(self, family: Family) -> None:
         """Make the path of the last recording."""
@@ -581,13 +607,14 @@ class Chosen:
         value, back = engine.vjp(self.staged, *whole, **self.keywords) if found is None else found
         return value, ChosenBackpropagator(back, self.places)
 
-    def __tapeengine_tape__(self, engine: Engine, *primals: Any) -> tuple[Any, Any]:
-        """Return the value and a backpropagator with a tape of second order."""
+    def __tapeengine_tape__(self, engine: Engine, *primals: Any, order: int = 2) -> tuple[Any, Any]:
+        """Return the value and a backpropagator with a tape of an order."""
         whole = self._whole(primals)
         found = None if self.keywords else self.staged.retraced(engine, whole)
         if found is None and (self.keywords or self.staged.why is not None or not _is_known(engine, whole)):
-            return engine.trace(lambda *given: self(*given), primals, order=2)
-        value, back = self.staged.__tapeengine_tape__(engine, *whole) if found is None else found
+            value, back = engine.trace(lambda *given: self(*given), primals, order=order)
+            return value, back
+        value, back = self.staged.__tapeengine_tape__(engine, *whole, order=order) if found is None else found
         return value, back.chosen(self.places)
 
     @property

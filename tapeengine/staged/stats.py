@@ -27,6 +27,8 @@ class Stats:
         The totals over all paths; a guard is a check of something that the program decided on.
     dropped : int
         The checks that the program made and a replay need not make, because they follow from others.
+    dead : int
+        The operations on numbers that nothing needs, neither a value nor a check, which are left out.
     native : int
         The paths that run by native code.
     nbytes : int
@@ -44,6 +46,7 @@ class Stats:
     instructions: int
     guards: int
     dropped: int
+    dead: int
     native: int
     nbytes: int
     evicted: int
@@ -62,6 +65,7 @@ class Stats:
             instructions=sum(map(len, paths)),
             guards=sum(path.guards for path in paths),
             dropped=sum(path.dropped for path in paths),
+            dead=sum(path.dead for path in paths),
             native=sum(path.is_native for path in paths),
             nbytes=sum(path.nbytes for path in paths),
             evicted=counts["evicted"] + sum(plan.evicted for plan in plans),

@@ -10,14 +10,18 @@ from typing import Any
 from tapeengine._core.programs.replay import Checks
 from tapeengine.staged.reports import handles_errors
 from tapeengine.structure import Structures
+from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies, same_bits
-from tapeengine.transforms.captures import Snapshot
-from tapeengine.transforms.generators import differ
-from tapeengine.transforms.nodes import Node
-from tapeengine.transforms.program_objects import is_plain
-from tapeengine.transforms.rerun import Places
+from tapeengine.transforms.forms import is_traced
+from tapeengine.transforms.generators import differ, state_of
+from tapeengine.transforms.kinds import Kinds, data_of
+from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, parts_of
+from tapeengine.transforms.program_objects import is_fixed, is_plain
 
 __all__ = ["Watch"]
+
+#: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
+BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
 
 class Watch:
@@ -32,8 +36,6 @@ class Watch:
 
     Attributes
     ----------
-    is_traced : bool
-        Whether the callable captures a number of an open trace.
     checks : Checks
         The comparisons to make.
 
@@ -48,31 +50,37 @@ class Watch:
     False
     """
 
-    __slots__ = ("__dict__", "_captured", "_generators", "_sets", "checks", "is_traced")
+    __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks")
+
+    atoms = ATOMS
+    data_of = staticmethod(data_of)
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
-        snapshot = Snapshot(structures, value, copies, to_rebuild=False)
-        self.is_traced = bool(snapshot.captured)
-        self._sets: list[Node] = []
-        rest = any(isinstance(node.original, (set, bytearray)) for node in snapshot.nodes)
-        self.checks = Checks(self._holds if rest else None)
-        for node in snapshot.nodes:  # without classes and modules, whose attributes a recording does not check
-            original = node.original
-            if node.held is not None:
-                self.checks.add_array(original, node.held, same_bits)
-            elif isinstance(original, (set, bytearray)):
-                self._sets.append(node)
-            else:
-                self._watch(node)
-        self._captured = snapshot.nodes, value if type(value) is tuple else (value,)
-        self._generators = Places(snapshot.generators, draws=False)
+        self._structures, self._copies = structures, copies
+        self._generators: list[Any] = []
+        self.checks = Checks()
+        self.checks.look(value, self)
+
+    def open(self, value: Any) -> Sequence[Any]:
+        """Watch an object that `Checks` does not know; return what it contains."""
+        node = Watched(self._structures, self._copies, is_traced).of_other_kind(value, type(value))
+        if node is None:
+            return ()
+        if isinstance(value, GENERATORS):
+            self._generators.append(value)
+        elif node.held is not None:
+            self.checks.add_array(value, node.held, same_bits)
+        elif isinstance(value, (set, bytearray)):
+            self.checks.add(node.differs)
+        elif node.keys is not None:
+            self._watch(node)
+        return node.inside
 
     @functools.cached_property
     def obstacle(self) -> str:
         """Why no run can be replayed, empty if there is no reason; found before the first replay."""
-        nodes, program = self._captured
-        captured = [part for node in nodes for part in (node.original, *node.inside) if type(part) is not Node]
-        if handles_errors([*captured, *program]):
+        captured = self.checks.found
+        if handles_errors(captured):
             return "it handles floating-point errors, which a replay does not report"
         state = next((part for part in captured if hasattr(type(part), "__next__")), None)
         return (
@@ -81,37 +89,53 @@ class Watch:
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""
-        return bool(len(self.checks) or self._sets)
+        return len(self.checks) > 0
 
     def _watch(self, node: Node) -> None:
-        """Compare the objects inside a captured one if they can be replaced."""
-        value = node.original
+        """Compare the objects inside a captured one, which can be replaced."""
+        value, read = node.original, node.read
         kind: Any = type(value)
-        if node.keys is None and not node.names:
-            return
-        attributes = kind is types.FunctionType or is_plain(kind)
-        if attributes or kind in (types.CellType, list, dict):
-            self.checks.add(value, node.names, attributes)
+        if is_plain(kind):
+            self.checks.add_attributes(value)
             return
 
         def inside() -> Sequence[Any]:
-            now = node.read(value)
+            now = read(value)
             return [*map(str, now), *now.values()]
 
-        self.checks.add(inside)
+        self.checks.add_contents(inside)
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the callable captures a number of an open trace."""
+        return self.checks.is_traced
 
     def is_same(self) -> bool:
         """Whether nothing has changed: the same objects or equal numbers, and arrays with the same bits."""
         return self.checks.same()
 
-    def _holds(self) -> bool:
-        """Whether sets have the same contents."""
-        return not any(node.differs() for node in self._sets)
-
     def generators(self) -> Sequence[Any]:
         """The states of the captured generators."""
-        return self._generators.here()[1]
+        return list(map(state_of, self._generators)) if self._generators else ()
 
     def has_drawn(self, before: Sequence[Any]) -> bool:
         """Whether a captured generator has been drawn from since its state was one of these."""
         return bool(before) and any(differ(a, b) for a, b in zip(self.generators(), before, strict=True))
+
+
+class Watched(Kinds):
+    """Makes the nodes of objects that are watched only: without classes and modules, whose attributes nobody checks."""
+
+    __slots__ = ()
+
+    def _container(self, value: Any, kind: type) -> Node | None:
+        owner = getattr(value, "__self__", None)
+        if kind in BOUND and not isinstance(owner, (types.ModuleType, type, *GENERATORS)):
+            return nodes.of_bound(value, owner)
+        return super()._container(value, kind)
+
+    def _of_library(self, value: Any) -> Node | None:
+        if isinstance(value, (type, types.ModuleType)):
+            return None
+        held = None if is_fixed(type(value)) else parts_of(value)
+        return nodes.of_watched(value, held) if held else nodes.of_state(value)

@@ -9,36 +9,20 @@ the program read. Traced values become arguments of the function; other captured
 
 from __future__ import annotations
 
-import functools
-import random
 import types
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine.structure import Structures
 from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.class_tables import ClassTables
 from tapeengine.transforms.forms import is_traced
-from tapeengine.transforms.nodes import ATOMS, DICTS, GENERATORS, Node, parts_of
-from tapeengine.transforms.program_objects import (
-    global_names,
-    is_fixed,
-    is_library,
-    is_made_by_parts,
-    is_plain,
-    stored_names,
-)
+from tapeengine.transforms.kinds import Kinds, data_of
+from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node
+from tapeengine.transforms.program_objects import stored_names
 
 __all__ = ["Made", "Snapshot"]
-
-
-#: Methods of objects whose classes are written in C; only watched, so that a program can keep its own object.
-BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
 
 class Made(dict[int, Any]):
@@ -53,7 +37,7 @@ class Made(dict[int, Any]):
     copied: list[Node] | None = None
 
 
-class Snapshot:
+class Snapshot(Kinds):
     """The objects that a callable or structure captures at the time of construction.
 
     Parameters
@@ -67,8 +51,6 @@ class Snapshot:
         Decides whether a leaf becomes an argument; by default, whether it is traced.
     with_globals : bool
         Whether to bind global data. It must be false for functions that are pickled by name.
-    to_rebuild : bool
-        Whether `around` and `again` will be called. If not, classes and modules are left out.
 
     Attributes
     ----------
@@ -89,15 +71,11 @@ class Snapshot:
     """
 
     __slots__ = (
-        "_copies",
         "_nodes",
         "_order",
         "_root",
         "_spaces",
-        "_structures",
         "_tables",
-        "_to_rebuild",
-        "_wanted",
         "_with_globals",
         "captured",
         "written",
@@ -110,14 +88,10 @@ class Snapshot:
         copies: ArrayCopies,
         is_wanted: Callable[[Any], bool] = is_traced,
         with_globals: bool = True,
-        to_rebuild: bool = True,
     ) -> None:
+        super().__init__(structures, copies, is_wanted)
         self.captured: list[Any] = []
-        self._structures = structures
-        self._copies = copies
-        self._wanted = is_wanted
         self._with_globals = with_globals
-        self._to_rebuild = to_rebuild
         self._nodes: dict[int, Any] = {}
         self._spaces: dict[int, Node] = {}
         self._order: list[Node] = []
@@ -136,7 +110,7 @@ class Snapshot:
         """
         found = object.__new__(Snapshot)
         found._structures, found._copies = self._structures, self._copies
-        found._wanted, found._with_globals, found._to_rebuild = self._wanted, self._with_globals, self._to_rebuild
+        found._wanted, found._with_globals = self._wanted, self._with_globals
         found.captured, found._nodes = self.captured.copy(), self._nodes.copy()
         found._spaces, found._order, found.written = {}, self._order.copy(), None
         found._tables = None
@@ -268,14 +242,14 @@ class Snapshot:
     def _look(self, value: Any) -> Any:
         """Visit an object without recursion; nodes are listed in postorder, contents before containers."""
         root, is_new = self._entered(value)
-        pending = [(root, 0)] if is_new and (root.make is not None or not self._to_rebuild) else []
+        pending = [(root, 0)] if is_new and root.make is not None else []
         while pending:
             node, k = pending.pop()
             while k < len(node.inside):
                 found, is_new = self._entered(node.inside[k])
                 node.inside[k] = found
                 k += 1
-                if is_new and (found.make is not None or not self._to_rebuild):
+                if is_new and found.make is not None:
                     pending += [(node, k), (found, 0)]
                     break
                 if is_new:
@@ -289,8 +263,6 @@ class Snapshot:
         for space in self._spaces.values():
             space.inside = [self._nodes.get(id(value), value) for value in space.inside]
             self._order.append(space)
-        if not self._to_rebuild:
-            return
         for node in self._order[len(known) :]:
             self._find_addresses(node)
             node.links = tuple(id(inner) for inner in node.inside if type(inner) is Node)
@@ -346,73 +318,13 @@ class Snapshot:
             return node
         if kind is tuple:
             return Node(value, list(value), tuple)
-        if kind is functools.partial:
-            return nodes.of_partial(value)
-        if kind is ComplexDual:
-            return nodes.of_complex(value)
         if kind is types.FunctionType:
             return self._function(value)
         if kind is types.CellType:
             return nodes.of_cell(value)
         if kind is list:
             return nodes.of_list(value)
-        if kind in DICTS:
-            return nodes.of_dict(value)
-        if isinstance(value, np.ndarray):
-            return nodes.of_objects(value) if value.dtype == object else self._array(value)
-        if isinstance(value, GENERATORS):
-            return nodes.of_generator(value)
-        if kind is types.MethodType:
-            return nodes.of_method(value)
-        return self._of_other_kind(value, kind)
-
-    def _of_other_kind(self, value: Any, kind: type) -> Node | None:
-        if isinstance(value, (set, weakref.WeakSet)):
-            return nodes.of_set(value)
-        if kind is frozenset:
-            return nodes.of_frozenset(value)
-        if isinstance(value, bytearray):
-            return nodes.of_bytes(value)
-        if kind is weakref.ref:
-            return nodes.of_reference(value)
-        owner = getattr(value, "__self__", None)
-        if isinstance(owner, GENERATORS) and owner not in (random._inst, np.random.mtrand._rand):
-            return nodes.of_bound(value, owner)
-        if not self._to_rebuild and kind in BOUND and not isinstance(owner, (types.ModuleType, type, *GENERATORS)):
-            return nodes.of_bound(value, owner)
-        return self._container(value, kind)
-
-    def _container(self, value: Any, kind: type) -> Node | None:
-        container = self._structures.find(kind)
-        if is_plain(kind) and (container is None or container.fields is not None):
-            return nodes.of_plain(value)
-        if container is not None:
-            return nodes.of_container(value, container)
-        return nodes.of_object(value) if is_made_by_parts(kind) else self._of_library(value)
-
-    def _of_library(self, value: Any) -> Node | None:
-        """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.
-
-        Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
-        """
-        is_space = isinstance(value, (type, types.ModuleType))
-        if is_space and not self._to_rebuild:
-            return None
-        fixed = is_fixed(value if is_space else type(value))
-        if not self._to_rebuild and (fixed or not parts_of(value)):
-            return nodes.of_state(value)
-        held = getattr(value, "__dict__", None) if fixed else parts_of(value)
-        if type(held) is not dict or (fixed and is_space):
-            return None
-        if is_space or not any(map(self._wanted, held.values())):
-            return None if fixed else nodes.of_watched(value, held)
-        return nodes.of_library(value)
-
-    def _array(self, value: Any) -> Node | None:
-        base = value
-        while isinstance(base, np.ndarray) and not base.flags.writeable:
-            base = base.base
-        return None if base is None else nodes.of_array(value, self._copies.of(value))
+        return self.of_other_kind(value, kind)
 
     def _function(self, f: types.FunctionType) -> Node | None:
         """A function: the cells of its closure, its default arguments, and the global data that it reads."""
@@ -420,18 +332,16 @@ class Snapshot:
         return nodes.of_function(f, space, data)
 
     def _global_data(self, f: types.FunctionType) -> tuple[Node | None, list[Any]]:
-        """The namespace that a function reads, and the data in it: no modules, classes or library functions."""
+        """The namespace that a function reads, and the data in it."""
         names = f.__globals__
-        if not self._with_globals or is_library(names.get("__name__"), f.__code__.co_filename):
-            return None, []
-        looked_up = global_names(f.__code__)
-        read = [name for name in looked_up if name in names and not is_fixed(names[name])]
-        if not read:
+        found = data_of(f) if self._with_globals else None
+        if found is None:
             return None, []
         space = self._spaces.get(id(names))
         if space is None:
             self._spaces[id(names)] = self._nodes[id(names)] = space = nodes.of_namespace(names)
-        space.names += [name for name in looked_up if name not in names]
+        read, absent = found
+        space.names += absent
         for name in read:
             if name not in space.keys:
                 space.keys.append(name)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import _random
 import sys
-from ctypes import c_char
 from typing import Any
 
 import numpy as np
+
+from tapeengine._core.programs.replay import Memory
 
 __all__ = ["States", "differ", "generator_states", "same_states", "set_generators", "set_state", "state_of"]
 
@@ -28,28 +29,27 @@ class Reader:
     """Reads the states, and caches the last result."""
 
     def __init__(self) -> None:
-        self._memory: Memory | None = None
+        self._places: Places | None = None
         self._known: tuple[Any, States] = (None, (None, None))
 
     def states(self) -> States:
         """The states of the global generators of `random` and `numpy.random`; None for a module not yet imported."""
-        memory = self._bytes()
+        now = self._bytes()
         known = self._known
-        if memory is not None and known[0] == memory:
+        if now is not None and known[0] == now:
             return known[1]
         states = _states()
-        if memory is not None and self._bytes() == memory:  # no other thread has drawn meanwhile
-            self._known = memory, states
+        if now is not None and self._bytes() == now:  # no other thread has drawn meanwhile
+            self._known = now, states
         return states
 
     def _bytes(self) -> tuple[Any, ...] | None:
-        memory = self._memory
-        if memory is None or not memory.is_current():
-            memory = self._memory = Memory.found()
-        return memory.bytes() if memory is not None else None
+        if self._places is None or not self._places.are_current():
+            self._places = Places.found()
+        return self._places.bytes() if self._places is not None else None
 
 
-class Memory:
+class Places:
     """Where the global generators have their states; found once, because finding takes longer than reading.
 
     Parameters
@@ -61,18 +61,19 @@ class Memory:
     def __init__(self, python: Any, numpy: Any) -> None:
         self._modules = python, numpy
         self._own: Any = None
-        self._views: list[Any] = []
+        places = []
         if python is not None:
             self._own = python._inst
-            self._views.append(_view(id(self._own) + _HEAD, _PYTHON_BYTES))
+            places.append((id(self._own) + _HEAD, _PYTHON_BYTES))
         if numpy is not None:
             self._state = numpy.mtrand._rand
             self._bits = self._state._bit_generator
-            self._views.append(_view(id(self._state) + _HEAD, numpy.RandomState.__basicsize__ - _HEAD))
-            self._views.append(_view(self._bits.ctypes.state_address, _TWISTER_BYTES))
+            places.append((id(self._state) + _HEAD, numpy.RandomState.__basicsize__ - _HEAD))
+            places.append((self._bits.ctypes.state_address, _TWISTER_BYTES))
+        self._memory = Memory(*places)
 
     @classmethod
-    def found(cls) -> Memory | None:
+    def found(cls) -> Places | None:
         """Find the generators; return None if one is not a Mersenne Twister."""
         python: Any = sys.modules.get("random")
         numpy: Any = sys.modules.get("numpy.random")
@@ -82,28 +83,24 @@ class Memory:
             return None
         return cls(python, numpy)
 
-    def is_current(self) -> bool:
+    def are_current(self) -> bool:
         """Whether the modules still use these generators."""
-        python, numpy = self._modules
-        if sys.modules.get("random") is not python or sys.modules.get("numpy.random") is not numpy:
-            return False
-        if python is not None and (python._inst is not self._own or _owner(python) is not self._own):
-            return False
-        return numpy is None or (numpy.mtrand._rand is self._state and self._state._bit_generator is self._bits)
+        loaded, (python, numpy) = sys.modules, self._modules
+        return (
+            loaded.get("random") is python
+            and loaded.get("numpy.random") is numpy
+            and (python is None or (python._inst is self._own and _owner(python) is self._own))
+            and (numpy is None or (numpy.mtrand._rand is self._state and self._state._bit_generator is self._bits))
+        )
 
     def bytes(self) -> tuple[Any, ...]:
         """All that determines the states."""
-        gauss = self._own.gauss_next if self._own is not None else None
-        return (gauss, *[view.raw for view in self._views])
+        return None if self._own is None else self._own.gauss_next, self._memory.bytes()
 
 
 def _owner(python: Any) -> Any:
     """The generator whose method is `random.getstate`; None where a program has replaced that function."""
     return getattr(python.getstate, "__self__", None)
-
-
-def _view(address: int, size: int) -> Any:
-    return (c_char * size).from_address(address)
 
 
 def _states() -> States:

@@ -35,7 +35,7 @@ class OfScalars:
         self._known: dict[Any, weakref.ref[Any]] = {}
 
     def __contains__(self, f: Any) -> bool:
-        return kind_of(f) in self._known
+        return getattr(f, "is_of_scalars", False) or kind_of(f) in self._known
 
     def note(self, f: Any, of_scalars: bool) -> None:
         """Record whether a function's tape held scalars only."""

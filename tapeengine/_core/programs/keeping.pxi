@@ -56,6 +56,7 @@ def plan_data(Plan plan):
         raise NotReplayable("it works on arrays or forks")
     if plan.has_calls:
         raise NotReplayable("it calls functions that are no instructions, such as math.gamma or those of numpy")
+    plan.restore()      # so that paths recorded after loading may need what these would leave out
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
         "inputs": plan.inputs,

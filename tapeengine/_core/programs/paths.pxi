@@ -200,6 +200,7 @@ cdef class Path:
         free(self.op)
         free(self.operands)
         free(self.constants)
+        free(self.left_out)
         free_zeros(self.spare_rows)
         free_zeros(self.spare_zeros)
 
@@ -211,6 +212,7 @@ cdef class Path:
     def nbytes(self):
         """The bytes of the instructions, their constants, and where native code runs."""
         return (len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
+                + self.dead * sizeof(Dead)
                 + (self.single.entries + self.lanes.entries) * sizeof(te_entry))
 
     @property
@@ -278,11 +280,13 @@ cdef class Path:
         """The constants in the order of their numbers."""
         return [self.constants[k] for k in range(self.constant_count)]
 
+    def instruction(self, uint32_t i):
+        """(register, opcode byte, operand, operand) of the instruction of a register."""
+        return i, self.op[i], self.operands[i].a, self.operands[i].b
+
     def instructions(self):
-        """Iterate over (register, opcode byte, operand, operand)."""
-        cdef uint32_t i
-        for i in range(self.first, self.end):
-            yield i, self.op[i], self.operands[i].a, self.operands[i].b
+        """Iterate over the instructions."""
+        return map(self.instruction, range(self.first, self.end))
 
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1:
         self.op = <uint8_t *> malloc(registers)
@@ -291,6 +295,29 @@ cdef class Path:
         if self.op == NULL or self.operands == NULL or self.constants == NULL:
             raise MemoryError(f"no memory for a recording of {registers:,} instructions")
         return 0
+
+    cdef int keep_dead(self, Path whole, const uint32_t *registers) except -1:
+        """Keep the operations of a whole path that have no register here."""
+        cdef uint32_t i
+        self.left_out = <Dead *> malloc((whole.end - self.end) * sizeof(Dead))
+        if self.left_out == NULL:
+            raise MemoryError(f"no memory for {whole.end - self.end:,} operations that nothing needs")
+        for i in range(whole.first, whole.end):
+            if registers[i] == 0:
+                self.left_out[self.dead] = Dead(i, whole.operands[i], whole.op[i])
+                self.dead += 1
+        return 0
+
+    cdef uint32_t whole_register(self, uint32_t i) noexcept:
+        """The register in the whole path of an instruction in this one."""
+        cdef uint32_t low = 0, high = self.dead, middle
+        while low < high:       # the number of operations left out before it
+            middle = (low + high) // 2
+            if self.left_out[middle].at - middle <= i:
+                low = middle + 1
+            else:
+                high = middle
+        return i + low
 
     cdef void fit(self) noexcept:
         """Free unused memory."""
@@ -387,7 +414,7 @@ cdef class Path:
         if self.op[i] == TE_STEP and other.op[i] == TE_STEP:
             return same_note(self.part.steps[self.operands[i].a][0], other.part.steps[other.operands[i].a][0], False)
         if self.op[i] == TE_EXACT or other.op[i] == TE_EXACT:   # one of them may have raised an error here
-            return True
+            return not self.dead and not other.dead or te_may_stop(self.op[i]) and te_may_stop(other.op[i])
         return (TE_CONSTANT < self.op[i] <= TE_NAN and TE_CONSTANT < other.op[i] <= TE_NAN
                 and self.operands[i].a == other.operands[i].a)
 

@@ -111,12 +111,29 @@ cdef class Arguments(Reader):
     cdef bint fits_array(self, object value) except -1:
         """Whether an array has the shape, dtype and strides of the recorded one."""
         self.array_at += 1
-        return type(value) is array_class and form_of_array(value) == self.forms[self.array_at - 1]
+        return type(value) is array_class and has_form(<ndarray> value, <tuple> self.forms[self.array_at - 1])
 
 
 cdef tuple form_of_array(object value):
     """The properties of an array, other than its numbers, on which a recording depends."""
-    return value.shape, value.dtype, value.strides, value.flags.writeable, value.flags.aligned
+    return value.shape, value.strides, value.dtype, flags_of(<ndarray> value)
+
+
+cdef inline int flags_of(ndarray value) noexcept:
+    return PyArray_FLAGS(value) & (NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE)
+
+
+cdef bint has_form(ndarray value, tuple form) except -1:
+    """Whether an array has the properties of a recorded one."""
+    cdef tuple shape = form[0], strides = form[1]
+    cdef int k, n = PyArray_NDIM(value)
+    if n != len(shape) or flags_of(value) != <int> form[3]:
+        return False
+    for k in range(n):
+        if PyArray_DIMS(value)[k] != <Py_ssize_t> shape[k] or PyArray_STRIDES(value)[k] != <Py_ssize_t> strides[k]:
+            return False
+    dtype = value.dtype
+    return dtype is form[2] or dtype == form[2]
 
 
 @cython.final
@@ -225,7 +242,10 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
 
 cdef tuple known_leaves(Layout layout, object value, object structures, list forms=None, list arrays=None):
     """The constant leaves in the order of `Reader`; the forms and copies of arrays are added to `forms` and `arrays`."""
-    cdef Known reader = Known.__new__(Known)
+    cdef Known reader
+    if layout.count == 1 and layout.steps[0].kind == FLOAT and layout.steps[0].id and type(value) is float:
+        return ()
+    reader = Known.__new__(Known)
     reader.structures = structures
     reader.found, reader.forms, reader.arrays = [], forms, arrays
     reader.duals = []   # numbers of an enclosing trace are numbers

@@ -128,6 +128,25 @@ at_NONE:
     return i;
 }
 
+/* Whether a run may stop at an instruction: at a check, or where Python might raise an error. */
+static inline int te_may_stop(int op) { return op > TE_CONSTANT || (op < TE_CONSTANT && !te_total(op_codes[op])); }
+
+/* Mark what the marked registers and those of instructions that may stop need; return how many instructions are marked. */
+TE_HOT static uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first,
+                                      uint32_t end) {
+    uint32_t count = 0;
+    for (uint32_t i = end; i-- > first;) {
+        const int code = op[i];
+        if (!marks[i] && !te_may_stop(code)) continue;
+        marks[i] = 1;
+        count++;
+        if (code == TE_CONSTANT) continue;
+        marks[operands[i].a] = 1;
+        if (code < TE_TRUNC && (code > TE_CONSTANT || op_arities[op_codes[code]] == 2)) marks[operands[i].b] = 1;
+    }
+    return count;
+}
+
 /* Whether a guard on x and y holds wherever one on a and b does, also for NaN. */
 static int te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y) {
     if (a == x && b == y) {

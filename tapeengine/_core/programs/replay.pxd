@@ -14,6 +14,8 @@ cdef extern from "replay.h" nogil:
     bint te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y)
     ctypedef struct te_operands:
         uint32_t a, b
+    bint te_may_stop(int op)
+    uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first, uint32_t end)
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                        uint32_t end)
     void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
@@ -87,6 +89,11 @@ cdef class Arena:
     cdef ndarray shown(self, View view, uint32_t epoch)
     cdef object operand(self, Operand o)
 
+cdef struct Dead:           # an operation that a path leaves out
+    uint32_t at             # its register in the whole path, to which its operands belong as well
+    te_operands x
+    uint8_t op
+
 cdef class Path:            # one path through a program: a straight line of instructions
     cdef uint8_t *op
     cdef te_operands *operands
@@ -94,6 +101,8 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
     cdef readonly uint32_t guards
     cdef readonly uint32_t dropped  # guards that follow from others
+    cdef readonly uint32_t dead     # operations that it leaves out
+    cdef Dead *left_out
     cdef long long last     # the time of its last run, in runs of its plan
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
@@ -111,6 +120,8 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef int worked(self) except -1
     cdef int worked_in_lanes(self, Py_ssize_t blocks) except -1
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
+    cdef int keep_dead(self, Path whole, const uint32_t *registers) except -1
+    cdef uint32_t whole_register(self, uint32_t i) noexcept
     cdef void fit(self) noexcept
     cdef uint32_t run(self, double *v, uint32_t i) except? 0
     cdef uint32_t stretch(self, double *v, uint32_t i) except? 0
@@ -160,7 +171,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef tuple known        # discrete leaves
     cdef list forms         # of the arrays, see `form_of_array`
     cdef readonly list paths
-    cdef readonly dict places   # of the numbers of lanes, see `batch`
+    cdef readonly dict places   # of the numbers of lanes, and of a path's numbers in its value, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly bint has_calls    # whether a path calls functions of Python
     cdef bint writes_inputs # whether a path writes into an array among the arguments
@@ -184,5 +195,8 @@ cdef class Plan:            # all paths for arguments of one form
     cdef object vjp_of_arrays(self, Registers registers)
     cdef int evict(self) except -1
     cdef int level(self, Path made) except -1
+    cdef bint reduces           # whether paths leave out what they do not need
     cdef int graft(self, Path made) except -1
+    cdef bint grafted(self, Path made) except -1
+    cdef int restore(self) except -1
     cdef int fork(self, Path path, Path made, uint32_t i) except -1

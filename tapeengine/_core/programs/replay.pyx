@@ -20,8 +20,8 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
 from numpy cimport (
-    NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
-    PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
+    PyArray_DATA, PyArray_DIMS, PyArray_FLAGS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
     PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,
 )
 
@@ -78,7 +78,8 @@ UNCHANGING = (
 #: The texts of guards, from TE_LT_TRUE on.
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
-cdef object ufunc_class = numpy.ufunc
+cdef object ufunc_class = numpy.ufunc, types_function = types.FunctionType, types_cell = types.CellType
+cdef object types_module = types.ModuleType
 #: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 
@@ -95,6 +96,7 @@ include "arrays.pxi"
 include "recordings.pxi"
 include "paths.pxi"
 include "needed.pxi"
+include "dead.pxi"
 
 
 @cython.final
@@ -130,7 +132,7 @@ cdef class Plan:
         Called with a path that has been run often, and whether in lanes; calls `Path.adopt`. ``compiler.worth(n)`` is
         the number of instructions that are run before, for a path of `n`.
     drops : bool
-        Whether guards that follow from others are dropped.
+        Whether guards that follow from others, and operations that nothing needs, are left out.
     """
 
     def __init__(self, Recording recording, Py_ssize_t limit=64, compiler=None, bint drops=True):
@@ -139,7 +141,8 @@ cdef class Plan:
         self.structures = recording.structures
         self.primals, self.known, self.forms = recording.primals, recording.known, recording.forms
         self.inputs = recording.tape.head.inputs
-        self.paths = [path_of(recording, drops)]
+        self.reduces = drops
+        self.paths = [without_dead(path_of(recording, drops)) if drops else path_of(recording, drops)]
         self.grown(self.paths[0])
         check_arrays(self, self.paths[0], recording)
 
@@ -365,7 +368,7 @@ cdef class Plan:
         """
         cdef Path made = path_of(recording, self.drops)
         check_arrays(self, made, recording)
-        self.graft(made)
+        self.graft(without_dead(made) if self.reduces else made)
 
     def join(self, Plan recorded):
         """Add the path of another recording, of which a plan has been made."""
@@ -373,6 +376,18 @@ cdef class Plan:
 
     cdef int graft(self, Path made) except -1:
         """Let a path fork where it leaves the others."""
+        if not self.reduces:
+            made = whole_of(made)
+        if self.grafted(made):
+            return 0
+        if self.reduces:
+            self.restore()
+            if self.grafted(whole_of(made)):
+                return 0
+        raise NotReplayable("it did not do the same again although all that it looked at was the same")
+
+    cdef bint grafted(self, Path made) except -1:
+        """Whether a path leaves the others at a check only; then it forks there."""
         cdef Path path = self.paths[0], other
         cdef uint32_t i = path.parting(made, path.first)
         while i < path.end and i < made.end:
@@ -382,16 +397,32 @@ cdef class Plan:
                     break
             else:
                 join_calls(path, made, i)
-                return self.fork(path, made, i)
+                if path.may_part(made, i):
+                    self.fork(path, made, i)
+                    return True
+                return False
         join_calls(path, made, i)
-        if i < path.end or i < made.end:
-            raise NotReplayable("it did not do the same again although all that it looked at was the same")
+        return i == path.end and i == made.end
+
+    cdef int restore(self) except -1:
+        """Put whole paths in place of those that leave operations out; runs on the way keep theirs."""
+        cdef Path path, whole
+        cdef dict found = {path: whole_of(path) for path in self.paths}
+        self.reduces = False
+        for path in self.paths:
+            whole = found[path]
+            forks = {path.whole_register(i): [found[other] for other in others] for i, others in path.forks.items()}
+            if whole is path:
+                path.forks = forks
+            else:
+                whole.forks = forks
+                self.grown(whole)
+        self.paths = [found[path] for path in self.paths]
         return 0
 
     cdef int fork(self, Path path, Path made, uint32_t i) except -1:
-        if not path.may_part(made, i):
-            raise NotReplayable("it did not do the same again although all that it looked at was the same")
         self.level(made)
+        self.places = {}        # it has places of paths that may be deleted
         path.forks.setdefault(i, []).append(made)
         self.clock += 1
         made.last = self.clock

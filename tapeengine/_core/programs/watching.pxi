@@ -9,6 +9,7 @@ cdef enum Watched:
     ATTRIBUTES          # of another object that has them in a dict
     CONTENTS            # of an array
     ANYTHING            # the result of a function
+    UNCHANGED           # a function says whether it has changed
 
 
 @cython.final
@@ -35,6 +36,8 @@ cdef class Check:
             return self.entries(self.watched.__dict__)
         if self.kind == CONTENTS:
             return same_memory(self.watched, self.saved[0]) or self.saved[1](self.watched, self.saved[0])
+        if self.kind == UNCHANGED:
+            return not self.watched()
         return self.items(self.watched if self.kind == ITEMS else list(self.watched()))
 
     cdef bint cell(self) except -1:
@@ -113,54 +116,57 @@ cdef bint same_object(object now, object saved) except -1:
 cdef class Checks:
     """Checks whether captured objects have the same contents: the same objects, or equal numbers and strings.
 
-    Parameters
+    Attributes
     ----------
-    rest : callable, optional
-        Returns whether everything else is unchanged.
+    found : list
+        The captured objects, other than numbers and strings.
+    is_traced : bool
+        Whether there is a number or an array of an open trace among them.
     """
 
     cdef list each
-    cdef object rest
+    cdef readonly list found
+    cdef readonly bint is_traced
 
-    def __init__(self, rest=None):
-        self.each = []
-        self.rest = rest
+    def __cinit__(self):
+        self.each, self.found = [], []
 
     def __len__(self):
         return len(self.each)
 
-    def add(self, watched, names=(), bint attributes=False):
-        """Watch a cell, a list, a dict (only `names`, if given), the attributes of another object, or the result of a
-        function.
+    def look(self, value, others):
+        """Watch all that a callable or a structure captures.
+
+        ``others.data_of(function)`` returns the names of the data that a function reads in its namespace and those that
+        are not there, or None; ``others.open(object)`` watches an object of a class that is not known here, and returns
+        what it contains. Objects of the classes `others.atoms` never change.
         """
+        cdef Search search = Search.__new__(Search)
+        search.checks, search.others, search.atoms = self, others, others.atoms
+        search.seen, search.spaces = set(), {}
+        search.all(value)
+
+    cdef Check watch(self, Watched kind, object watched, list saved):
         cdef Check check = Check.__new__(Check)
-        check.watched = watched
-        if type(watched) is dict and names:
-            check.kind = NAMES
-            check.names = tuple([name for name in names if name in watched])
-            check.absent = tuple([name for name in names if name not in watched])
-            check.saved = [watched[name] for name in check.names]
-        elif type(watched) is dict:
-            check.kind = ENTRIES
-            check.saved = [*watched, *watched.values()]
-        elif type(watched) is list:
-            check.kind, check.saved = ITEMS, list(watched)
-        elif type(watched) is types.CellType:
-            check.kind = CELL
-            check.saved = [] if te_cell(watched) == NULL else [watched.cell_contents]
-        elif attributes and type(watched) is types.FunctionType:
-            check.kind, check.saved = FUNCTION, [*vars(watched), *vars(watched).values()]
-        elif attributes:
-            check.kind, check.saved = ATTRIBUTES, [*watched.__dict__, *watched.__dict__.values()]
-        else:
-            check.kind, check.saved = ANYTHING, list(watched())
+        check.kind, check.watched, check.saved = kind, watched, saved
         self.each.append(check)
+        return check
+
+    def add_attributes(self, watched):
+        """Watch the attributes that an object has in its dict."""
+        self.watch(ATTRIBUTES, watched, [*watched.__dict__, *watched.__dict__.values()])
+
+    def add_contents(self, read):
+        """Watch the result of a function."""
+        self.watch(ANYTHING, read, list(read()))
 
     def add_array(self, watched, saved, compare):
         """Watch an array; ``compare(array, saved)`` decides where its memory is no single block of numbers."""
-        cdef Check check = Check.__new__(Check)
-        check.kind, check.watched, check.saved = CONTENTS, watched, [saved, compare]
-        self.each.append(check)
+        self.watch(CONTENTS, watched, [saved, compare])
+
+    def add(self, has_changed):
+        """Watch what a function says."""
+        self.watch(UNCHANGED, has_changed, None)
 
     cpdef bint same(self) except -1:
         """Whether nothing has changed."""
@@ -168,7 +174,124 @@ cdef class Checks:
         for i in range(PyList_GET_SIZE(self.each)):
             if not (<Check> PyList_GET_ITEM(self.each, i)).same():
                 return False
-        return self.rest is None or self.rest()
+        return True
+
+
+@cython.final
+cdef class Search:
+    """Finds what a callable captures, and watches it."""
+
+    cdef Checks checks
+    cdef object others, atoms
+    cdef set seen           # addresses
+    cdef dict spaces        # address of a namespace -> (namespace, names)
+
+    cdef int all(self, object value) except -1:
+        """Look into an object, and into all objects that are found in it."""
+        cdef Py_ssize_t i = 0
+        self.enter(value)
+        while i < PyList_GET_SIZE(self.checks.found):
+            self.open(<object> PyList_GET_ITEM(self.checks.found, i))
+            i += 1
+        for names, read in self.spaces.values():
+            self.namespace(names, read)
+        return 0
+
+    cdef int enter(self, object value) except -1:
+        if type(value) in <frozenset> self.atoms:
+            return 0
+        address = <size_t> <PyObject *> value
+        if address not in self.seen:
+            self.seen.add(address)
+            self.checks.found.append(value)
+        return 0
+
+    cdef int enter_all(self, object values) except -1:
+        for value in values:
+            self.enter(value)
+        return 0
+
+    cdef int open(self, object value) except -1:
+        kind = type(value)
+        if kind is types_function:
+            return self.function(value)
+        if kind is types_cell:
+            return self.cell(value)
+        if kind is list:
+            self.checks.watch(ITEMS, value, list(value))
+        elif kind is dict:
+            self.checks.watch(ENTRIES, value, [*value, *value.values()])
+            self.enter_all((<dict> value).values())
+        elif kind is Dual or kind is Array:
+            self.checks.is_traced = True
+            return 0
+        elif kind is type or kind is types_module:  # attributes of these are not watched
+            return 0
+        elif kind is not tuple:
+            value = self.others.open(value)
+        return self.enter_all(value)
+
+    cdef int cell(self, object value) except -1:
+        cdef PyObject *content = te_cell(value)
+        if content == NULL:     # a name that is not bound yet
+            return 0
+        self.checks.watch(CELL, value, [<object> content])
+        return self.enter(<object> content)
+
+    cdef int function(self, object f) except -1:
+        """Look into the cells of a closure, default arguments, attributes, and the data that the code reads."""
+        cdef object cells = f.__closure__, positional = f.__defaults__, named = f.__kwdefaults__
+        cdef PyObject *own = te_attributes(f)
+        cdef list saved = [] if own == NULL else [*<dict> own, *(<dict> own).values()]
+        data = self.others.data_of(f)
+        if cells or positional or named or saved or data is not None:
+            self.checks.watch(FUNCTION, f, saved)
+            self.enter_all(cells or ())
+            self.enter(positional)
+            self.enter(named)
+            self.enter_all(saved)
+        return 0 if data is None else self.data(f.__globals__, data[0], data[1])
+
+    cdef int data(self, dict names, list read, list absent) except -1:
+        """Note what a function reads in its namespace, which is watched as a whole."""
+        address = <size_t> <PyObject *> names
+        self.seen.add(address)
+        known = self.spaces.setdefault(address, (names, {}))[1]
+        known.update(dict.fromkeys(read))
+        known.update(dict.fromkeys(absent))
+        for name in read:
+            self.enter(names[name])
+        return 0
+
+    cdef int namespace(self, dict names, dict read) except -1:
+        cdef Check check
+        present = [name for name in read if name in names]
+        check = self.checks.watch(NAMES, names, [names[name] for name in present])
+        check.names, check.absent = tuple(present), tuple([name for name in read if name not in names])
+        return 0
+
+
+@cython.final
+cdef class Memory:
+    """Places in memory, given by their addresses and numbers of bytes, which must stay valid."""
+
+    cdef tuple places
+    cdef bytes held
+
+    def __init__(self, *places):
+        self.places = places
+
+    def bytes(self):
+        """Return all their bytes, as the same object until they change."""
+        cdef const char *known = NULL if self.held is None else <const char *> self.held
+        cdef size_t address, at = 0
+        cdef Py_ssize_t size
+        for address, size in self.places:
+            if known == NULL or memcmp(<const char *> address, known + at, size) != 0:
+                self.held = b"".join([(<const char *> <size_t> where)[:n] for where, n in self.places])
+                break
+            at += size
+        return self.held
 
 
 cdef class Replays:

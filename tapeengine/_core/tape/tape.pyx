@@ -524,9 +524,7 @@ cdef class Tape:
 
     def records(self):
         """Iterate over (id, opcode name, ids of the parents, partials), from the oldest record on."""
-        cdef uint32_t i
-        for i in range(self.head.inputs + 1, self.head.count):
-            yield self.record(i)
+        return map(self.record, range(self.head.inputs + 1, self.head.count))
 
     def record(self, uint32_t i):
         """One record as (id, opcode name, ids of the parents, partials)."""

@@ -1,0 +1,77 @@
+# Operations on numbers that nothing needs, neither the value of the program nor a check, and that cannot raise an error.
+# A path leaves them out. If another path needs one that precedes their fork, all paths of the plan get theirs back.
+
+cdef uint32_t *table_of(uint32_t size) except NULL:
+    cdef uint32_t *table = <uint32_t *> calloc(size, sizeof(uint32_t))
+    if table == NULL:
+        raise MemoryError(f"no memory to number {size:,} registers")
+    return table
+
+
+cdef Path renumbered(Path path, uint32_t end, uint32_t *registers):
+    """A path with its instructions in other registers; those whose new register is 0 are left out."""
+    cdef Path made = Path.__new__(Path)
+    cdef uint32_t i
+    cdef te_operands x
+    made.first, made.end, made.last = path.first, end, path.last
+    made.guards, made.dropped, made.known = path.guards, path.dropped, path.known
+    made.forks, made.calls, made.constant_count = {}, [], path.constant_count
+    made.room(end + 1, path.constant_count + 1)
+    memcpy(made.constants, path.constants, path.constant_count * sizeof(double))
+    for i in range(path.first):
+        registers[i] = i
+    for i in range(path.first, path.end):
+        if registers[i]:
+            x = path.operands[i]
+            if path.op[i] != TE_CONSTANT:
+                x.a = registers[x.a]
+                x.b = registers[x.b] if path.op[i] < TE_TRUNC else x.b
+            made.op[registers[i]], made.operands[registers[i]] = path.op[i], x
+    made.outputs = kept_layout(path.outputs, registers)
+    return made
+
+
+cdef Path without_dead(Path path):
+    """The path without operations that nothing needs; the path itself if it has none, works on arrays or calls functions."""
+    cdef uint32_t *registers
+    cdef uint32_t i, count, at = path.first
+    cdef Path made
+    if path.part is not None or PyList_GET_SIZE(path.calls) > 0:
+        return path
+    registers = table_of(path.end)
+    try:
+        for i in path.outputs_at():
+            registers[i] = 1
+        count = te_mark_needed(path.op, path.operands, registers, path.first, path.end)
+        if count == path.end - path.first:
+            return path
+        for i in range(path.first, path.end):
+            if registers[i]:
+                registers[i] = at
+                at += 1
+        made = renumbered(path, at, registers)
+        made.keep_dead(path, registers)
+        return made
+    finally:
+        free(registers)
+
+
+cdef Path whole_of(Path path):
+    """The path with the operations that were left out."""
+    cdef uint32_t *registers
+    cdef uint32_t i
+    cdef Dead *each
+    cdef Path made
+    if path.dead == 0:
+        return path
+    registers = table_of(path.end)
+    try:
+        for i in range(path.first, path.end):
+            registers[i] = path.whole_register(i)
+        made = renumbered(path, path.end + path.dead, registers)
+    finally:
+        free(registers)
+    for i in range(path.dead):
+        each = &path.left_out[i]
+        made.op[each.at], made.operands[each.at] = each.op, each.x
+    return made

@@ -1,0 +1,112 @@
+"""The nodes of captured objects, by their classes."""
+
+from __future__ import annotations
+
+import functools
+import random
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tapeengine._core.scalars.complex import ComplexDual
+from tapeengine.structure import Structures
+from tapeengine.transforms import nodes
+from tapeengine.transforms.array_copies import ArrayCopies
+from tapeengine.transforms.nodes import DICTS, GENERATORS, Node, parts_of
+from tapeengine.transforms.program_objects import global_names, is_fixed, is_library, is_made_by_parts, is_plain
+
+__all__ = ["Kinds", "data_of"]
+
+
+class Kinds:
+    """Makes the node of an object by its class.
+
+    Parameters
+    ----------
+    structures : Structures
+        The container classes that are looked into.
+    copies : ArrayCopies
+    is_wanted : callable
+        Whether a leaf is one of those that are looked for.
+    """
+
+    __slots__ = ("_copies", "_structures", "_wanted")
+
+    def __init__(self, structures: Structures, copies: ArrayCopies, is_wanted: Callable[[Any], bool]) -> None:
+        self._structures = structures
+        self._copies = copies
+        self._wanted = is_wanted
+
+    def of_other_kind(self, value: Any, kind: type) -> Node | None:
+        """The node of an object that is no function, variable, list or tuple; None if it is not looked into."""
+        if kind is functools.partial:
+            return nodes.of_partial(value)
+        if kind is ComplexDual:
+            return nodes.of_complex(value)
+        if kind in DICTS:
+            return nodes.of_dict(value)
+        if isinstance(value, np.ndarray):
+            return nodes.of_objects(value) if value.dtype == object else self._array(value)
+        if isinstance(value, GENERATORS):
+            return nodes.of_generator(value)
+        if kind is types.MethodType:
+            return nodes.of_method(value)
+        return self._of_another(value, kind)
+
+    def _of_another(self, value: Any, kind: type) -> Node | None:
+        if isinstance(value, (set, weakref.WeakSet)):
+            return nodes.of_set(value)
+        if kind is frozenset:
+            return nodes.of_frozenset(value)
+        if isinstance(value, bytearray):
+            return nodes.of_bytes(value)
+        if kind is weakref.ref:
+            return nodes.of_reference(value)
+        owner = getattr(value, "__self__", None)
+        if isinstance(owner, GENERATORS) and owner not in (random._inst, np.random.mtrand._rand):
+            return nodes.of_bound(value, owner)
+        return self._container(value, kind)
+
+    def _container(self, value: Any, kind: type) -> Node | None:
+        container = self._structures.find(kind)
+        if is_plain(kind) and (container is None or container.fields is not None):
+            return nodes.of_plain(value)
+        if container is not None:
+            return nodes.of_container(value, container)
+        return nodes.of_object(value) if is_made_by_parts(kind) else self._of_library(value)
+
+    def _of_library(self, value: Any) -> Node | None:
+        """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.
+
+        Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
+        """
+        is_space = isinstance(value, (type, types.ModuleType))
+        fixed = is_fixed(value if is_space else type(value))
+        held = getattr(value, "__dict__", None) if fixed else parts_of(value)
+        if type(held) is not dict or (fixed and is_space):
+            return None
+        if is_space or not any(map(self._wanted, held.values())):
+            return None if fixed else nodes.of_watched(value, held)
+        return nodes.of_library(value)
+
+    def _array(self, value: Any) -> Node | None:
+        base = value
+        while isinstance(base, np.ndarray) and not base.flags.writeable:
+            base = base.base
+        return None if base is None else nodes.of_array(value, self._copies.of(value))
+
+
+def data_of(f: types.FunctionType) -> tuple[list[str], list[str]] | None:
+    """The names of the data that a function reads in its namespace, and those that it would read if they were there.
+
+    Modules, classes and library functions are no data. None if the function reads no data.
+    """
+    names = f.__globals__
+    if is_library(names.get("__name__"), f.__code__.co_filename):
+        return None
+    looked_up = global_names(f.__code__)
+    read = [name for name in looked_up if name in names and not is_fixed(names[name])]
+    return (read, [name for name in looked_up if name not in names]) if read else None
