@@ -157,9 +157,8 @@ def open_columns(b: Body, kept: Kept, count: str) -> Columns:
     if not size and kept.frames.name not in b.program.uncounted:
         b.give(kept.frames, ["null"])
         return Columns(b, kept, "null", count)
-    b.check_size(count)
-    room = b.op(f"mul nsw i64 {count}, {size}")
-    base = b.take("%ctx", b.op(f"add nsw i64 {room}, {HEADER}"))
+    before = -(-HEADER // max(size, 1))
+    base = b.take("%ctx", b.op(f"add i64 {count}, {before}") if size else str(before), max(size, 1))
     b.write("i64", count, base, FRAME)
     b.give(kept.frames, [base])
     return Columns(b, kept, base, count)

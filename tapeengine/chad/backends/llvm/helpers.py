@@ -186,7 +186,7 @@ class Helpers:
             w.line("ret i32 0")
             w.start(go)
         n, each = w.product(a[1:]), stride(of.element)
-        made = w.take("%ctx", w.product([n, each]))
+        made = w.take("%ctx", n, each)
         loop, inner = Counted(w, n), words(of.element)
         at = w.product([loop.index, each])
         x, y = (w.read_words(inner, w.at(p, at), ELEMENT) for p in (a[0], c[0]))
@@ -229,7 +229,7 @@ class Helpers:
         loop.end()
         w.begin(null)
         w.line("ret i32 0")
-        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)})')
+        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)}) noinline')
 
     # ------------------------------------------------------------ zeros
 

@@ -119,8 +119,7 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
         b.give(s.out, b.program.zeros_like(b, s.out.type, s.array.type, b.value(s.array)))
         return
     sizes = b.value(s.array)[1:]
-    room = b.total(sizes, stride(s.out.type.element))
-    place = b.take(b.arena(s.out), room)
+    place, room = b.array(b.arena(s.out), sizes, stride(s.out.type.element))
     b.clear(place, room)
     b.give(s.out, [place, *sizes])
 
@@ -140,7 +139,7 @@ def append(b: Body, s: Append) -> None:
     b.jump_if(b.op(f"icmp sge i64 {n}, {b.get(room_at, 'i64')}"), grow, go, unlikely=True)
     b.start(grow)
     room = b.op(f"add nsw i64 {b.op(f'shl nsw i64 {n}, 1')}, 8")
-    made = b.take("%ctx", b.op(f"mul nsw i64 {room}, {each}"))
+    made = b.take("%ctx", room, each)
     used = b.op(f"mul nsw i64 {n}, {each}")
     before = b.get(data_at, "ptr")
     b.line(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {made}, ptr align 8 {before}, i64 {used}, i1 false)")

@@ -138,9 +138,9 @@ class Writer:
             self.places.append(f"  {found} = getelementptr inbounds i8, ptr %ctx, i64 {offset}")
         return found
 
-    def take(self, arena: str, size: str) -> str:
-        """Allocate this many bytes from an arena; the run stops if the number is negative."""
-        pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {size})")
+    def take(self, arena: str, n: str, each: int = 1) -> str:
+        """Allocate memory for elements of some bytes each; the run stops if the number is negative or too large."""
+        pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {n}, i64 {each})")
         self.stop_if(self.op(f"icmp eq ptr {pointer}, null"), NO_MEMORY, now=True)
         return pointer
 
