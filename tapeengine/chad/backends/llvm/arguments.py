@@ -55,7 +55,7 @@ def ordered(name: str, of: ArrayOf, word: str) -> str:
     copied(w, word, data, made, sizes, strides, wanted)
     w.line(f"store ptr {made}, ptr %out")
     w.line("ret i32 0")
-    return w.text(f'define internal i32 @"{name}"(ptr %ctx, ptr %of, ptr %out) cold noinline optsize')
+    return w.text(f'define internal i32 @"{name}"(ptr %ctx, ptr %of, ptr %out) noinline optsize')
 
 
 def is_plain(w: Writer, sizes: Sequence[str], strides: Sequence[str], wanted: Sequence[str]) -> str:
