@@ -49,8 +49,8 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["RULES"]
 
 
-#: Sums of indices, which fit in 64 bits because the arrays that they index fit in memory.
-FITTING = MappingProxyType({"iadd": "add", "isub": "sub"})
+#: Sums and products of indices, which fit in 64 bits because the arrays that they index fit in memory.
+FITTING = MappingProxyType({"iadd": "add", "isub": "sub", "imul": "mul"})
 #: Operations that a loop may count along with its steps: the quotient, and the remainder.
 DIVIDING = ("ifloordiv", "imod")
 
