@@ -64,6 +64,7 @@ class Body(Values):
         self.following: Sequence[Statement] = ()
         self.copied: list[Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
+        self.fitting: frozenset[str] = frozenset()
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
 
     def block(self, statements: Sequence[Statement]) -> None:
@@ -96,6 +97,8 @@ class Body(Values):
                 self.changing.add(v.name)
             if name in self.of_arrays:
                 self.of_arrays |= {v.name}
+            if name in self.fitting:
+                self.fitting |= {v.name}
             if isinstance(v.type, Frames):
                 self.program.lane(v.name, name, names)
             self.lifetimes.add(v.name, name)

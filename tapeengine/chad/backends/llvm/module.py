@@ -6,6 +6,7 @@ hands to the reverse pass; then come the leaves of the parameters, then those of
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +21,10 @@ from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
 from tapeengine.chad.backends.llvm.interrupts import poll, weight
 from tapeengine.chad.backends.llvm.layout import KIND, name_of, words
+from tapeengine.chad.backends.llvm.ranges import LARGEST, fitting
 from tapeengine.chad.backends.llvm.recompute import holding, recomputed
 from tapeengine.chad.backends.llvm.statements import RULES
-from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
+from tapeengine.chad.backends.llvm.writer import FRAME, LONG, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.passes import Pass
 from tapeengine.chad.backends.skipped import skipping
@@ -157,6 +159,9 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         n = len(words(v.type))
         b.give(v, given[:n])
         del given[:n]
+    if helpers.is_full and not helpers.is_long and not taken:
+        b.fitting = fitting(p.function)
+        refuse_large(b, p.function.params)
     b.block(p.function.body)
     if not taken:
         b.write_words(shared, b.values(p.shared), "%r", FRAME)
@@ -177,6 +182,14 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         tuple(range(first, first + len(p.results))),
     )
     return text + "\n" + entrance(helpers, entry, name, p.function.params, types), entry
+
+
+def refuse_large(b: Body, params: Sequence[Var]) -> None:
+    """Stop if an array argument is so large that an integer might not fit."""
+    sizes = [n for p in params if b.fitting and isinstance(p.type, ArrayOf) for n in b.value(p)[1:]]
+    if sizes:
+        every = functools.reduce(lambda a, n: b.op(f"or i64 {a}, {n}"), sizes)
+        b.stop_if(b.op(f"icmp uge i64 {every}, {LARGEST}"), LONG, now=True)
 
 
 def hand_out(b: Body, x: Operand, register: str) -> None:

@@ -68,11 +68,11 @@ def compute_(b: Body, s: Compute) -> None:
     counted = b.quotients.get((index.name, args[1])) if isinstance(index, Var) else None
     if counted is not None:
         b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
-    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):  # as in the forward pass, or checked
+    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked or s.out.name in b.fitting):
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
         b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
-    if s.operation.name == "iadd" and all(map(b.is_index, s.args)):
+    if s.operation.name in ("iadd", "imul") and all(map(b.is_index, s.args)):
         b.indices.add(s.out.name)
 
 
