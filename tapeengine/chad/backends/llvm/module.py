@@ -29,7 +29,7 @@ from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.passes import Pass
 from tapeengine.chad.backends.skipped import skipping
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type, Var
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type
 
 __all__ = ["RANK", "Entry", "module", "symbols"]
 
@@ -161,7 +161,6 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         del given[:n]
     if helpers.is_full and not helpers.is_long and not taken:
         b.fitting = fitting(p.function)
-        refuse_large(b, p.function.params)
     b.block(p.function.body)
     if not taken:
         b.write_words(shared, b.values(p.shared), "%r", FRAME)
@@ -181,15 +180,7 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         tuple(range(len(shared), first)),
         tuple(range(first, first + len(p.results))),
     )
-    return text + "\n" + entrance(helpers, entry, name, p.function.params, types), entry
-
-
-def refuse_large(b: Body, params: Sequence[Var]) -> None:
-    """Stop if an array argument is so large that an integer might not fit."""
-    sizes = [n for p in params if b.fitting and isinstance(p.type, ArrayOf) for n in b.value(p)[1:]]
-    if sizes:
-        every = functools.reduce(lambda a, n: b.op(f"or i64 {a}, {n}"), sizes)
-        b.stop_if(b.op(f"icmp uge i64 {every}, {LARGEST}"), LONG, now=True)
+    return text + "\n" + entrance(b, entry, name, types), entry
 
 
 def hand_out(b: Body, x: Operand, register: str) -> None:
@@ -234,10 +225,14 @@ def leaf_array(of: Type) -> ArrayOf:
     return of
 
 
-def entrance(helpers: Helpers, entry: Entry, name: str, params: Sequence[Var], types: Sequence[str]) -> str:
-    """Write the entry, which reads the parameters from their registers and calls a pass."""
-    w = Writer()
-    given = []
+def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
+    """Write the entry, which reads the parameters from their registers and calls a pass.
+
+    It stops if an array argument is so large that an integer which the pass does not check might not fit.
+    """
+    w, params = Writer(), b.function.params
+    given: list[str] = []
+    sizes: list[str] = []
     for at, p in zip(entry.params, params, strict=True):
         register = w.at("%r", 8 * at)
         if isinstance(p.type, Scalar):
@@ -249,7 +244,12 @@ def entrance(helpers: Helpers, entry: Entry, name: str, params: Sequence[Var], t
         if isinstance(p.type, BoxOf):
             given.append(w.op(f"load ptr, ptr {register}"))
             continue
-        given += array_in(helpers, w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
+        data, *found = array_in(b.program, w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
+        given += [data, *found]
+        sizes += found
+    if b.fitting and sizes:
+        every = functools.reduce(lambda a, n: w.op(f"or i64 {a}, {n}"), sizes)
+        w.stop_if(w.op(f"icmp uge i64 {every}, {LARGEST}"), LONG, now=True)
     args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
     w.line(f'%status = call i32 @"{name}"({args})')
     w.line("ret i32 %status")
