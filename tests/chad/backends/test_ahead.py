@@ -149,6 +149,16 @@ def test_functions_of_what_a_step_knows_at_first_are_computed_ahead(function, of
     assert (f"= alloca [{BLOCK} x double]" in text) == is_ahead
 
 
+@pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
+@pytest.mark.parametrize("function", [summed, squared])
+def test_sums_that_may_be_reordered_are_vectors_as_a_whole(function, monkeypatch):
+    texts, compiled = [], calling.compiled
+    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    program, args = te.program(function, backend="fastmath"), arguments(2 * BLOCK)
+    assert te.vjp(program, *args)[0] == pytest.approx(function(*(x.tolist() for x in args)), rel=1e-12)
+    assert f"= alloca [{BLOCK} x double]" not in texts[-1].split('@"main.forward"')[1].split('@"entry.forward"')[0]
+
+
 @pytest.mark.parametrize("function", [squared, carried, two])
 @pytest.mark.parametrize("at", [0, 3, BLOCK - 1, BLOCK, 2 * BLOCK - 1])
 @pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan, 1e200, -1e6])

@@ -92,9 +92,12 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
 
 
 def is_chain(program: Helpers, s: For) -> bool:
-    """Tell whether an innermost loop calls functions of vectors, but has steps that wait for one another."""
+    """Tell whether an innermost loop calls functions of vectors, but has steps that wait for one another.
+
+    Sums that may be reordered do not wait: LLVM makes vectors of the whole loop.
+    """
     waits = s.carried or any(isinstance(t, Add) for t, _ in walk(s.body))
-    return bool(waits) and program.is_full and any(map(program.is_of_vectors, s.body))
+    return bool(waits) and program.is_full and not program.is_loose and any(map(program.is_of_vectors, s.body))
 
 
 def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:

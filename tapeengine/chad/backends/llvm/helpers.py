@@ -61,6 +61,8 @@ class Helpers:
         Whether all loops look for interrupts.
     variants : collection of str
         Elementary functions that are compiled for vectors, too.
+    is_loose : bool
+        Whether sums may be reordered.
     """
 
     def __init__(
@@ -71,8 +73,9 @@ class Helpers:
         is_full: bool = True,
         is_long: bool = False,
         variants: Collection[str] = (),
+        is_loose: bool = False,
     ) -> None:
-        self.is_full, self.is_long, self.variants = is_full, is_long, variants
+        self.is_full, self.is_long, self.variants, self.is_loose = is_full, is_long, variants, is_loose
         self.program = program
         self.sites = dict(sites)
         self.recomputed = dict(recomputed)

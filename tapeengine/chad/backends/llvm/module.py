@@ -68,6 +68,7 @@ def module(
     is_full: bool = True,
     is_long: bool = False,
     variants: Collection[str] = (),
+    is_loose: bool = False,
 ) -> tuple[str, list[Entry]]:
     """Write a program.
 
@@ -82,6 +83,8 @@ def module(
         Whether all loops look for interrupts.
     variants : collection of str
         Elementary functions of which LLVM may call those of vectors.
+    is_loose : bool
+        Whether sums may be reordered.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def module(
         program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants)
+    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants, is_loose)
     mains = {p.function.name for p in passes}
     texts, entries = [], []
     for f in program.functions.values():

@@ -49,7 +49,8 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["RULES"]
 
 
-#: Sums and products of indices, which fit in 64 bits because the arrays that they index fit in memory.
+#: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
+#: done them; where a loop has checked its last step; for all sizes of arguments.
 FITTING = MappingProxyType({"iadd": "add", "isub": "sub", "imul": "mul"})
 #: Operations that a loop may count along with its steps: the quotient, and the remainder.
 DIVIDING = ("ifloordiv", "imod")
