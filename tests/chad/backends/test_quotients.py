@@ -103,3 +103,19 @@ def test_a_divisor_of_zero_raises_what_python_raises():
 def test_steps_do_not_divide(function, most):
     text = te.program(function, backend="native").inspect()
     assert len(re.findall(r"= [su](?:div|rem) ", text)) <= most  # before a loop whose index decreases
+
+
+def by_literals(n: int, x: te.Vec) -> te.Vec:
+    return [
+        x[0] * (n // 1), x[1] * (n % 1), x[2] * (n // 2), x[3] * (n % 2), x[4] * (n // 8), x[5] * (n % 8),
+        x[6] * (n // 1024), x[7] * (n % 1024), x[8] * (n // 4611686018427387904), x[9] * (n % 4611686018427387904),
+        x[10] * (n // 6), x[11] * (n % 6), x[12] * (n // -2), x[13] * (n % -2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 8, 9, 1023, 1024, 2**62, 2**63 - 1, -1, -2, -7, -8, -9, -(2**62), -(2**63)])
+def test_quotients_by_literals_are_those_of_python(n):
+    x, wanted = np.ones(14), by_literals(n, [1.0] * 14)
+    for program in (te.program(by_literals, backend="native"), improved(by_literals, n, x)):
+        value, back = te.vjp(program, n, x)
+        assert list(value) == list(back(np.ones(14))[1]) == wanted

@@ -10,7 +10,7 @@ from tapeengine.chad.backends.llvm.aliases import Aliases
 from tapeengine.chad.backends.llvm.helpers import Helpers
 from tapeengine.chad.backends.llvm.layout import SCALARS, stride
 from tapeengine.chad.backends.llvm.values import Values
-from tapeengine.chad.backends.llvm.writer import NO_MEMORY, REFER
+from tapeengine.chad.backends.llvm.writer import REFER
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Const,
@@ -29,8 +29,6 @@ __all__ = ["SCRATCH", "Body", "Rules"]
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24
-#: A bound on the number of elements of an array.
-TOO_MANY = 1 << 44
 
 
 Rules = Mapping[type[object], Callable[["Body", Any], None]]
@@ -66,6 +64,7 @@ class Body(Values):
         self.following: Sequence[Statement] = ()
         self.copied: list[Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
+        self.fitting: frozenset[str] = frozenset()
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
 
     def block(self, statements: Sequence[Statement]) -> None:
@@ -98,6 +97,8 @@ class Body(Values):
                 self.changing.add(v.name)
             if name in self.of_arrays:
                 self.of_arrays |= {v.name}
+            if name in self.fitting:
+                self.fitting |= {v.name}
             if isinstance(v.type, Frames):
                 self.program.lane(v.name, name, names)
             self.lifetimes.add(v.name, name)
@@ -171,22 +172,13 @@ class Body(Values):
         found = self.rooms.get(id(s))
         if found is None:
             assert isinstance(s.out.type, ArrayOf)
-            room = self.total([self.not_negative(self.one(n)) for n in s.sizes], stride(s.out.type.element))
-            found = self.take(self.arena(s.out), room), room
+            sizes = [self.not_negative(self.one(n)) for n in s.sizes]
+            found = self.array(self.arena(s.out), sizes, stride(s.out.type.element))
         return found
 
-    def check_size(self, n: str) -> None:
-        """Stop if an array would have more elements than fit in memory."""
-        if not n.isdigit():
-            self.stop_if(self.op(f"icmp ugt i64 {n}, {TOO_MANY}"), NO_MEMORY, now=True)
-
-    def total(self, sizes: Sequence[str], size: int) -> str:
-        """Give the size of an array in bytes; stop if it is too large."""
-        for n in sizes:
-            self.check_size(n)
-        found = sizes[0]
-        for n in sizes[1:]:
-            found = self.op(f"call i64 @elements(i64 {found}, i64 {n})")
-        if len(sizes) > 1:
-            self.stop_if(self.op(f"icmp slt i64 {found}, 0"), NO_MEMORY, now=True)
-        return self.product([found, size])
+    def array(self, arena: str, sizes: Sequence[str], each: int) -> tuple[str, str]:
+        """Allocate an array; return its address and its size in bytes. The run stops if it does not fit in memory."""
+        n = sizes[0]
+        for other in sizes[1:]:
+            n = self.op(f"call i64 @elements(i64 {n}, i64 {other})")
+        return self.take(arena, n, each), self.product([n, each])

@@ -52,7 +52,7 @@ def native(passes: Passes, again: Callable[..., Any] | None = None, is_loose: bo
     program = passes.program
 
     def by_level(is_full: bool, is_long: bool = False) -> Native:
-        text, found = module(program, passes.pair, is_full, is_long, variants() if is_full else ())
+        text, found = module(program, passes.pair, is_full, is_long, variants() if is_full else (), is_loose)
         code_of = compiled(loosened(text) if is_loose else text, is_full)
         ahead, back = (code(e, code_of) for e in found)
         return passes.native(ahead, back, again)

@@ -8,12 +8,14 @@ exit except its end, so that it vectorises: it runs in strips. Other loops check
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from tapeengine.chad.backends.llvm.abreast import LANES, Abreast, abreast, side_by_side
+from tapeengine.chad.backends.llvm.ahead import BLOCK, Ahead, ahead, is_chain
 from tapeengine.chad.backends.llvm.before import Before
 from tapeengine.chad.backends.llvm.blocks import SIDE, may_read_rows, rows_of
 from tapeengine.chad.backends.llvm.body import SCRATCH, Body
@@ -157,9 +159,8 @@ def open_columns(b: Body, kept: Kept, count: str) -> Columns:
     if not size and kept.frames.name not in b.program.uncounted:
         b.give(kept.frames, ["null"])
         return Columns(b, kept, "null", count)
-    b.check_size(count)
-    room = b.op(f"mul nsw i64 {count}, {size}")
-    base = b.take("%ctx", b.op(f"add nsw i64 {room}, {HEADER}"))
+    before = -(-HEADER // max(size, 1))
+    base = b.take("%ctx", b.op(f"add i64 {count}, {before}") if size else str(before), max(size, 1))
     b.write("i64", count, base, FRAME)
     b.give(kept.frames, [base])
     return Columns(b, kept, base, count)
@@ -311,7 +312,7 @@ def counted(
     first: str,
 ) -> None:
     """Write a counted loop."""
-    scratch, innermost = Scratch(b, s), is_innermost(s.body)
+    scratch, innermost = Scratch(b, s), is_innermost(s.body) and not is_chain(b.program, s)
     is_short = count.isdigit() and int(count) <= STRIP
     is_whole = innermost and not is_short and b.depth and count in b.sizes and may_be_whole(b, s.body)
     place = b.place("i64", "i")
@@ -326,41 +327,19 @@ def counted(
     before_loop.write(count)
     quotients = Quotients(b, before_loop, count, up)
     given = Steps(count, up, place, kept, columns, scratch, quotients)
+    plan, coming = None, None
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
+        coming = ahead(b, s, before_loop) if plan is None and first == "0" else None
         if plan is not None:
             wide(b, s, given, plan, done)
     part = strip(b, place, count) if innermost and not is_short and not is_whole else None
-    top, steps = (count, count) if part is None else (part.top, part.steps)
+    with b.postponing(end) if innermost else nullcontext():
+        following = one_step(b, s, given, recalled, coming, head)
+        if innermost:
+            b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
     if innermost:
-        outer, b.sticky = b.sticky, {}
-        written = len(b.lines)
-    b.depth += 1
-    b.begin(head)
-    step = b.get(place, "i64")
-    index = given.index(b, step)
-    scratch.begin(b)
-    b.give(s.index, [index])
-    quotients.begin(b, {})
-    for c in columns:
-        c.recall(b, index)
-    recalled.peel(b)
-    b.block(s.body)
-    for k in kept:
-        k.keep(b, step)
-    end_of_step(b, s, scratch)
-    following = b.op(f"add nuw nsw i64 {step}, 1")
-    b.set(place, "i64", following)
-    quotients.end(b)
-    b.depth -= 1
-    if innermost:
-        b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
-        b.start(end)
-        sticky, b.sticky = b.sticky or {}, outer
-        b.lines[written:written] = [f"  store i1 false, ptr {p}" for p in sticky.values()]
-        for status, p in sticky.items():
-            b.stop_if(b.get(p, "i1"), status, now=True)
-        charge(b, b.product([steps, weight(s.body)]))
+        charge(b, b.product([count if part is None else part.steps, weight(s.body)]))
         if part is None:
             b.line(f"br label %{done}")
         else:
@@ -369,7 +348,59 @@ def counted(
         poll(b, weight(s.body))
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
     b.start(done)
+    if coming is not None:
+        coming.leave(b)
     before_loop.leave()
+
+
+def one_step(b: Body, s: For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
+    """Write a step of a counted loop; return the number of completed ones."""
+    b.depth += 1
+    b.begin(head)
+    step = b.get(steps.place, "i64")
+    index = steps.index(b, step)
+    steps.scratch.begin(b)
+    b.give(s.index, [index])
+    if coming is not None:
+        look_ahead(b, s, steps, coming, step)
+    steps.quotients.begin(b, {})
+    for c in steps.columns:
+        c.recall(b, index)
+    recalled.peel(b)
+    b.block(s.body)
+    for k in steps.kept:
+        k.keep(b, step)
+    end_of_step(b, s, steps.scratch)
+    following = b.op(f"add nuw nsw i64 {step}, 1")
+    b.set(steps.place, "i64", following)
+    steps.quotients.end(b)
+    b.depth -= 1
+    return following
+
+
+def look_ahead(b: Body, s: For, steps: Steps, coming: Ahead, step: str) -> None:
+    """Give a step the values that are computed ahead; the first step of a block computes those of all its steps."""
+    at, place = b.op(f"and i64 {step}, {BLOCK - 1}"), b.place("i64", "k")
+    more, head, end, go = (b.label(x) for x in ("more", "head", "end", "go"))
+    b.jump_if(b.op(f"icmp eq i64 {at}, 0"), more, go)
+    b.start(more)
+    n = b.least(b.op(f"sub nsw i64 {steps.count}, {step}"), str(BLOCK))
+    b.set(place, "i64", "0")
+    with b.postponing(end):
+        b.begin(head)
+        k = b.get(place, "i64")
+        index = steps.index(b, b.op(f"add nuw nsw i64 {step}, {k}"))
+        b.give(coming.own[s.index.name], [index])
+        b.indices.add(coming.own[s.index.name].name)
+        for c in steps.columns:
+            c.of_lane(b, coming.own).recall(b, index)
+        coming.write(b)
+        coming.keep(b, k)
+        following = b.op(f"add nuw nsw i64 {k}, 1")
+        b.set(place, "i64", following)
+        b.jump_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
+    b.begin(go)
+    coming.give(b, at)
 
 
 @dataclass

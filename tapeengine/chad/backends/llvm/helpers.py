@@ -61,6 +61,8 @@ class Helpers:
         Whether all loops look for interrupts.
     variants : collection of str
         Elementary functions that are compiled for vectors, too.
+    is_loose : bool
+        Whether sums may be reordered.
     """
 
     def __init__(
@@ -71,8 +73,9 @@ class Helpers:
         is_full: bool = True,
         is_long: bool = False,
         variants: Collection[str] = (),
+        is_loose: bool = False,
     ) -> None:
-        self.is_full, self.is_long, self.variants = is_full, is_long, variants
+        self.is_full, self.is_long, self.variants, self.is_loose = is_full, is_long, variants, is_loose
         self.program = program
         self.sites = dict(sites)
         self.recomputed = dict(recomputed)
@@ -186,7 +189,7 @@ class Helpers:
             w.line("ret i32 0")
             w.start(go)
         n, each = w.product(a[1:]), stride(of.element)
-        made = w.take("%ctx", w.product([n, each]))
+        made = w.take("%ctx", n, each)
         loop, inner = Counted(w, n), words(of.element)
         at = w.product([loop.index, each])
         x, y = (w.read_words(inner, w.at(p, at), ELEMENT) for p in (a[0], c[0]))
@@ -229,7 +232,7 @@ class Helpers:
         loop.end()
         w.begin(null)
         w.line("ret i32 0")
-        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)})')
+        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)}) noinline')
 
     # ------------------------------------------------------------ zeros
 

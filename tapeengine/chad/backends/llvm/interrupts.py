@@ -68,8 +68,7 @@ class Strip:
         more = w.label("more")
         w.jump_if(w.op(f"icmp slt i64 {self.top}, {count}"), more, done, unlikely=True)
         w.start(more)
-        poll(w, 0)
-        w.line(f"br label %{self.label}")
+        w.check_status(w.op("call i32 @look(ptr %ctx)"), self.label)
 
 
 def strip(w: Writer, place: str, count: str) -> Strip:

@@ -6,35 +6,35 @@ hands to the reverse pass; then come the leaves of the parameters, then those of
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tapeengine._core.programs.machine import addresses
+from tapeengine.chad.backends.llvm import elementary
+from tapeengine.chad.backends.llvm.arguments import DATA, RANK, SHAPE, array_in
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.calls import params_of, results_of
 from tapeengine.chad.backends.llvm.control import keep_record, recall_record, sites
-from tapeengine.chad.backends.llvm.elementary import name_of, of_vectors, variant
 from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
-from tapeengine.chad.backends.llvm.interrupts import Counted, poll, weight
-from tapeengine.chad.backends.llvm.layout import KIND, in_memory, size_of, words
+from tapeengine.chad.backends.llvm.interrupts import poll, weight
+from tapeengine.chad.backends.llvm.layout import KIND, name_of, words
+from tapeengine.chad.backends.llvm.ranges import LARGEST, fitting
 from tapeengine.chad.backends.llvm.recompute import holding, recomputed
 from tapeengine.chad.backends.llvm.statements import RULES
-from tapeengine.chad.backends.llvm.writer import FRAME, REFER, Writer
+from tapeengine.chad.backends.llvm.writer import FRAME, LONG, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.passes import Pass
 from tapeengine.chad.backends.skipped import skipping
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type, Var
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type
 
 __all__ = ["RANK", "Entry", "module", "symbols"]
 
-#: The largest rank of an array argument or result, and the offsets of the parts of a `te_array`; see `machine.h`.
-RANK = 8
-DATA, CAPACITY, SHAPE = 8, 16, 24
-STRIDES = SHAPE + 8 * RANK
-DIMENSIONS = STRIDES + 8 * RANK
+#: The offsets of the parts of a `te_array`; see `machine.h`.
+CAPACITY, DIMENSIONS = 16, SHAPE + 16 * RANK
 DESCRIPTOR = DIMENSIONS + 8
 #: The kind number of references.
 REFERENCE = 3
@@ -68,6 +68,7 @@ def module(
     is_full: bool = True,
     is_long: bool = False,
     variants: Collection[str] = (),
+    is_loose: bool = False,
 ) -> tuple[str, list[Entry]]:
     """Write a program.
 
@@ -82,6 +83,8 @@ def module(
         Whether all loops look for interrupts.
     variants : collection of str
         Elementary functions of which LLVM may call those of vectors.
+    is_loose : bool
+        Whether sums may be reordered.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def module(
         program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants)
+    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants, is_loose)
     mains = {p.function.name for p in passes}
     texts, entries = [], []
     for f in program.functions.values():
@@ -159,6 +162,8 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         n = len(words(v.type))
         b.give(v, given[:n])
         del given[:n]
+    if helpers.is_full and not helpers.is_long and not taken:
+        b.fitting = fitting(p.function)
     b.block(p.function.body)
     if not taken:
         b.write_words(shared, b.values(p.shared), "%r", FRAME)
@@ -168,7 +173,9 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
     b.line("ret i32 0")
     name = f"main.{p.function.name}"
     attributes = [f"{t} {'noalias ' if t == 'ptr' else ''}{n}" for t, n in zip(types, names, strict=True)]
-    text = b.text(f'define internal i32 @"{name}"({", ".join(["ptr noalias %r, ptr noalias %ctx", *attributes])})')
+    text = b.text(
+        f'define internal i32 @"{name}"({", ".join(["ptr noalias %r, ptr noalias %ctx", *attributes])}) noinline'
+    )
     entry = Entry(
         f"entry.{p.function.name}",
         len(shared),
@@ -176,7 +183,7 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         tuple(range(len(shared), first)),
         tuple(range(first, first + len(p.results))),
     )
-    return text + "\n" + entrance(entry, name, p.function.params, types), entry
+    return text + "\n" + entrance(b, entry, name, types), entry
 
 
 def hand_out(b: Body, x: Operand, register: str) -> None:
@@ -191,15 +198,27 @@ def hand_out(b: Body, x: Operand, register: str) -> None:
         b.line(f"store ptr {value[0]}, ptr {register}")
         return
     of = leaf_array(x.type)
-    b.stop_if(b.op(f"icmp eq ptr {value[0]}, null"), REFER, now=True)
-    made = b.take("%ctx", str(DESCRIPTOR))
-    b.line(f"store ptr {value[0]}, ptr {b.at(made, DATA)}")
-    b.line(f"store i64 1, ptr {b.at(made, CAPACITY)}")
-    for k, n in enumerate(value[1:]):
-        b.line(f"store i64 {n}, ptr {b.at(made, SHAPE + 8 * k)}")
-    b.line(f"store i32 {of.rank}, ptr {b.at(made, DIMENSIONS)}")
-    b.line(f"store i32 {KIND.get(of.element, REFERENCE)}, ptr {b.at(made, DIMENSIONS + 4)}")
-    b.line(f"store ptr {made}, ptr {register}")
+    name = f"describe.{name_of(of)}"
+    if name not in b.program.written:
+        b.program.written[name] = description(name, of)
+    b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, ptr {register}, {typed(words(of), value)})'))
+
+
+def description(name: str, of: ArrayOf) -> str:
+    """Write the function that describes an array for the core."""
+    w, types = Writer(), words(of)
+    values = [f"%v{k}" for k in range(len(types))]
+    w.stop_if(w.op(f"icmp eq ptr {values[0]}, null"), REFER, now=True)
+    made = w.take("%ctx", str(DESCRIPTOR))
+    w.line(f"store ptr {values[0]}, ptr {w.at(made, DATA)}")
+    w.line(f"store i64 1, ptr {w.at(made, CAPACITY)}")
+    for k, n in enumerate(values[1:]):
+        w.line(f"store i64 {n}, ptr {w.at(made, SHAPE + 8 * k)}")
+    w.line(f"store i32 {of.rank}, ptr {w.at(made, DIMENSIONS)}")
+    w.line(f"store i32 {KIND.get(of.element, REFERENCE)}, ptr {w.at(made, DIMENSIONS + 4)}")
+    w.line(f"store ptr {made}, ptr %register")
+    w.line("ret i32 0")
+    return w.text(f'define internal i32 @"{name}"(ptr %ctx, ptr %register, {typed(types, values)}) noinline')
 
 
 def leaf_array(of: Type) -> ArrayOf:
@@ -209,10 +228,14 @@ def leaf_array(of: Type) -> ArrayOf:
     return of
 
 
-def entrance(entry: Entry, name: str, params: Sequence[Var], types: Sequence[str]) -> str:
-    """Write the entry, which reads the parameters from their registers and calls a pass."""
-    w = Writer()
-    given = []
+def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
+    """Write the entry, which reads the parameters from their registers and calls a pass.
+
+    It stops if an array argument is so large that an integer which the pass does not check might not fit.
+    """
+    w, params = Writer(), b.function.params
+    given: list[str] = []
+    sizes: list[str] = []
     for at, p in zip(entry.params, params, strict=True):
         register = w.at("%r", 8 * at)
         if isinstance(p.type, Scalar):
@@ -224,60 +247,28 @@ def entrance(entry: Entry, name: str, params: Sequence[Var], types: Sequence[str
         if isinstance(p.type, BoxOf):
             given.append(w.op(f"load ptr, ptr {register}"))
             continue
-        given += array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
+        data, *found = array_in(b.program, w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
+        given += [data, *found]
+        sizes += found
+    if b.fitting and sizes:
+        every = functools.reduce(lambda a, n: w.op(f"or i64 {a}, {n}"), sizes)
+        w.stop_if(w.op(f"icmp uge i64 {every}, {LARGEST}"), LONG, now=True)
     args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
     w.line(f'%status = call i32 @"{name}"({args})')
     w.line("ret i32 %status")
     return w.text(f'define i32 @"{entry.name}"(ptr %r, ptr %ctx)')
 
 
-def array_in(w: Writer, of: ArrayOf, described: str) -> list[str]:
-    """Read an array argument; copy it unless it is in C order."""
-    sizes = [w.op(f"load i64, ptr {w.at(described, SHAPE + 8 * k)}, !range !9") for k in range(of.rank)]
-    strides = [w.op(f"load i64, ptr {w.at(described, STRIDES + 8 * k)}") for k in range(of.rank)]
-    data = w.op(f"load ptr, ptr {w.at(described, DATA)}")
-    if not isinstance(of.element, Scalar):  # the core has made it
-        return [data, *sizes]
-    word = words(of.element)[0]
-    wanted: list[str] = [str(size_of(word))]
-    for n in reversed(sizes[1:]):
-        wanted.append(w.product([wanted[-1], n]))
-    wanted.reverse()
-    plain = "true"
-    for n, given, want in zip(sizes, strides, wanted, strict=True):
-        right = w.op(f"or i1 {w.op(f'icmp eq i64 {given}, {want}')}, {w.op(f'icmp sle i64 {n}, 1')}")
-        plain = w.op(f"and i1 {plain}, {right}")
-    place = w.place("ptr")
-    w.set(place, "ptr", data)
-    copy, go = w.label("copy"), w.label("go")
-    w.jump_if(plain, go, copy)
-    w.start(copy)
-    made = w.take("%ctx", w.product([*sizes, size_of(word)]))
-    w.set(place, "ptr", made)
-    copied(w, word, data, made, sizes, strides, wanted)
-    w.line(f"br label %{go}")
-    w.start(go)
-    return [w.get(place, "ptr"), *sizes]
-
-
-def copied(
-    w: Writer, word: str, data: str, made: str, sizes: Sequence[str], strides: Sequence[str], wanted: Sequence[str]
-) -> None:
-    """Copy an array of any strides to C order."""
-    if not sizes:
-        memory = in_memory(word)
-        w.line(f"store {memory} {w.op(f'load {memory}, ptr {data}, align 1')}, ptr {made}")
-        return
-    loop = Counted(w, sizes[0])
-    source, target = (w.at(p, w.op(f"mul nsw i64 {loop.index}, {s[0]}")) for p, s in ((data, strides), (made, wanted)))
-    copied(w, word, source, target, sizes[1:], strides[1:], wanted[1:])
-    loop.end()
-
-
 # ------------------------------------------------------------ the same in all modules
 
 TAKE = """
-define internal noalias ptr @take(ptr %arena, i64 %bytes) noinline nounwind {
+define internal noalias ptr @take(ptr %arena, i64 %n, i64 %each) noinline nounwind {
+  %many = icmp ugt i64 %n, 17592186044416
+  br i1 %many, label %none, label %some, !prof !8
+none:
+  ret ptr null
+some:
+  %bytes = mul nsw i64 %n, %each
   %more = add i64 %bytes, 32
   %size = and i64 %more, -32
   %top = load ptr, ptr %arena, !tbaa !17
@@ -303,10 +294,28 @@ define internal i64 @elements(i64 %a, i64 %b) noinline memory(none) nounwind wil
   %both = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %a, i64 %b)
   %found = extractvalue {i64, i1} %both, 0
   %over = extractvalue {i64, i1} %both, 1
+  %first = icmp ugt i64 %a, 17592186044416
+  %second = icmp ugt i64 %b, 17592186044416
   %many = icmp ugt i64 %found, 17592186044416
-  %bad = or i1 %over, %many
+  %one = or i1 %first, %second
+  %both.bad = or i1 %over, %many
+  %bad = or i1 %one, %both.bad
   %n = select i1 %bad, i64 -1, i64 %found
   ret i64 %n
+}
+"""
+
+LOOK = """
+define internal i32 @look(ptr %ctx) cold noinline {
+  %at = getelementptr i8, ptr %ctx, i64 48
+  %left = load i64, ptr %at, !tbaa !17
+  %due = icmp slt i64 %left, 0
+  br i1 %due, label %now, label %later
+now:
+  %status = call i32 @te_poll(ptr %ctx)
+  ret i32 %status
+later:
+  ret i32 0
 }
 """
 
@@ -348,11 +357,14 @@ INTRINSICS: Mapping[str, str] = {
 }
 
 
+#: Functions that modules contain if they call them.
+SHARED: Mapping[str, str] = {"elements": ELEMENTS, "look": LOOK}
+
+
 def declarations(text: str, variants: Collection[str]) -> str:
     """Declare the functions that a module calls."""
     called = {"te_more", *re.findall(r"@([\w.]+)\(", text)}
-    if "elements" in called:
-        called.add("llvm.smul.with.overflow.i64")
+    called |= {c for name in SHARED if name in called for c in re.findall(r"@([\w.]+)\(", SHARED[name])}
     found = []
     for name, of in INTRINSICS.items():
         if name in called:
@@ -360,12 +372,14 @@ def declarations(text: str, variants: Collection[str]) -> str:
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
         if f"te.{o.name}" in called:
-            vectors = [variant(o.name)] if o.name in variants else []
+            vectors = [elementary.variant(o.name)] if o.name in variants else []
             found.append(
                 " ".join([f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))})", PURE, *vectors])
             )
-    found += of_vectors([name for name in variants if not called.isdisjoint((f"te.{name}", name_of(name)))])
-    return "\n".join(found) + "\n" + TAKE + (ELEMENTS if "elements" in called else "")
+    found += elementary.of_vectors(
+        [name for name in variants if not called.isdisjoint((f"te.{name}", elementary.name_of(name)))]
+    )
+    return "\n".join([*found, TAKE, *(text for name, text in SHARED.items() if name in called)])
 
 
 def symbols() -> Mapping[str, int]:

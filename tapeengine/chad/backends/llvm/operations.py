@@ -99,13 +99,23 @@ def divisor(w: Writer, a: str, b: str) -> str:
     return b
 
 
+def binary_digits(n: str) -> int | None:
+    """Give the exponent of a literal that is a power of two."""
+    return int(n).bit_length() - 1 if n.isdigit() and int(n).bit_count() == 1 else None
+
+
 def ifloordiv(w: Writer, args: Sequence[str]) -> str:
+    digits = binary_digits(args[1])
+    if digits is not None:
+        return w.op(f"ashr i64 {args[0]}, {digits}")
     a, b = args[0], divisor(w, *args)
     q, r = w.op(f"sdiv i64 {a}, {b}"), w.op(f"srem i64 {a}, {b}")
     return w.op(f"add i64 {q}, {w.op(f'sext i1 {is_below(w, r, b)} to i64')}")
 
 
 def imod(w: Writer, args: Sequence[str]) -> str:
+    if binary_digits(args[1]) is not None:
+        return w.op(f"and i64 {args[0]}, {int(args[1]) - 1}")
     a, b = args[0], divisor(w, *args)
     r = w.op(f"srem i64 {a}, {b}")
     return w.op(f"add i64 {r}, {w.op(f'select i1 {is_below(w, r, b)}, i64 {b}, i64 0')}")

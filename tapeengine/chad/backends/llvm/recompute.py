@@ -17,6 +17,7 @@ from typing import Any
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.overwritten import overwritten
 from tapeengine.chad.intermediate.analysis import outs, walk
+from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Compute,
@@ -38,7 +39,10 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["Site", "holding", "recomputed", "renamed"]
 
 CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))
-CHEAP |= {"iadd", "isub", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}
+CHEAP |= {"iadd", "isub", "imul", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}
+
+#: The largest numbers of statements by which a real number, and an integer, is computed again. Integers are indices.
+NUMBERS, INDICES = 4, 16
 
 
 def renamed(x: Any, names: Mapping[str, Var]) -> Any:
@@ -177,7 +181,7 @@ class Finder:
                 ):
                     return False
                 needed.append(replace(s, checked=not plain))
-            case Compute() if self.is_cheap(s) and len(seen) < 4:
+            case Compute() if self.is_cheap(s) and len(seen) < (INDICES if s.out.type == WHOLE else NUMBERS):
                 if not all(self.gives(a, indices, given, needed, seen, relied) for a in s.args):
                     return False
                 needed.append(s)
@@ -207,10 +211,19 @@ class Finder:
                 self.held.setdefault(frames, {})[s.array.name] = s.array
 
     def is_cheap(self, s: Compute) -> bool:
-        """Tell whether computing a value costs no more than reading it; a division only if all steps share it."""
+        """Tell whether computing a value costs no more than reading it.
+
+        A division does if all steps share it, or if it is by a power of two.
+        """
         if s.operation.name in ("ifloordiv", "imod"):
-            return all(isinstance(a, Const) or a.name in self.outer for a in s.args)
+            shared = all(isinstance(a, Const) or a.name in self.outer for a in s.args)
+            return shared or is_power_of_two(s.args[1])
         return s.operation.name in CHEAP
+
+
+def is_power_of_two(x: Operand) -> bool:
+    """Tell whether an operand is a literal by which dividing is a shift."""
+    return isinstance(x, Const) and isinstance(x.value, int) and x.value > 0 and x.value.bit_count() == 1
 
 
 def at_index(x: Operand, indices: set[str]) -> bool:

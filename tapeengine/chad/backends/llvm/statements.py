@@ -49,8 +49,9 @@ from tapeengine.chad.intermediate.statements import (
 __all__ = ["RULES"]
 
 
-#: Sums of indices, which fit in 64 bits because the arrays that they index fit in memory.
-FITTING = MappingProxyType({"iadd": "add", "isub": "sub"})
+#: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
+#: done them; where a loop has checked its last step; for all sizes of arguments.
+FITTING = MappingProxyType({"iadd": "add", "isub": "sub", "imul": "mul"})
 #: Operations that a loop may count along with its steps: the quotient, and the remainder.
 DIVIDING = ("ifloordiv", "imod")
 
@@ -68,11 +69,11 @@ def compute_(b: Body, s: Compute) -> None:
     counted = b.quotients.get((index.name, args[1])) if isinstance(index, Var) else None
     if counted is not None:
         b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
-    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):  # as in the forward pass, or checked
+    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked or s.out.name in b.fitting):
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
         b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
-    if s.operation.name == "iadd" and all(map(b.is_index, s.args)):
+    if s.operation.name in ("iadd", "imul") and all(map(b.is_index, s.args)):
         b.indices.add(s.out.name)
 
 
@@ -119,8 +120,7 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
         b.give(s.out, b.program.zeros_like(b, s.out.type, s.array.type, b.value(s.array)))
         return
     sizes = b.value(s.array)[1:]
-    room = b.total(sizes, stride(s.out.type.element))
-    place = b.take(b.arena(s.out), room)
+    place, room = b.array(b.arena(s.out), sizes, stride(s.out.type.element))
     b.clear(place, room)
     b.give(s.out, [place, *sizes])
 
@@ -140,7 +140,7 @@ def append(b: Body, s: Append) -> None:
     b.jump_if(b.op(f"icmp sge i64 {n}, {b.get(room_at, 'i64')}"), grow, go, unlikely=True)
     b.start(grow)
     room = b.op(f"add nsw i64 {b.op(f'shl nsw i64 {n}, 1')}, 8")
-    made = b.take("%ctx", b.op(f"mul nsw i64 {room}, {each}"))
+    made = b.take("%ctx", room, each)
     used = b.op(f"mul nsw i64 {n}, {each}")
     before = b.get(data_at, "ptr")
     b.line(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {made}, ptr align 8 {before}, i64 {used}, i1 false)")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from tapeengine.chad.backends.llvm.layout import POINTER, in_memory, words
 from tapeengine.chad.intermediate.statements import ArrayOf, Type
@@ -138,9 +139,9 @@ class Writer:
             self.places.append(f"  {found} = getelementptr inbounds i8, ptr %ctx, i64 {offset}")
         return found
 
-    def take(self, arena: str, size: str) -> str:
-        """Allocate this many bytes from an arena; the run stops if the number is negative."""
-        pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {size})")
+    def take(self, arena: str, n: str, each: int = 1) -> str:
+        """Allocate memory for elements of some bytes each; the run stops if the number is negative or too large."""
+        pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {n}, i64 {each})")
         self.stop_if(self.op(f"icmp eq ptr {pointer}, null"), NO_MEMORY, now=True)
         return pointer
 
@@ -205,6 +206,17 @@ class Writer:
         for name in names[1:]:
             found = self.op(f"mul nsw i64 {found}, {name}")
         return found if number == 1 else self.op(f"mul nsw i64 {found}, {number}")
+
+    @contextmanager
+    def postponing(self, end: str) -> Iterator[None]:
+        """Write an innermost loop whose stops take effect at its end, a block that begins after it."""
+        outer, self.sticky, written = self.sticky, {}, len(self.lines)
+        yield
+        self.start(end)
+        sticky, self.sticky = self.sticky or {}, outer
+        self.lines[written:written] = [f"  store i1 false, ptr {p}" for p in sticky.values()]
+        for status, p in sticky.items():
+            self.stop_if(self.get(p, "i1"), status, now=True)
 
     def text(self, header: str) -> str:
         """Give the whole function."""

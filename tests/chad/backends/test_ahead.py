@@ -1,0 +1,179 @@
+"""Functions that are computed for many steps at once give the bits of one step after the other, or raise the same."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+pytest.importorskip("llvmlite", reason="native code needs llvmlite")
+
+from tapeengine.chad.backends.llvm import calling, control
+from tapeengine.chad.backends.llvm.ahead import BLOCK
+from tapeengine.chad.backends.llvm.vectors import variants
+
+Matrix = te.Array[te.Vec]
+SIZES = (0, 1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5)
+
+
+def summed(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    return sum(math.tanh(a) for a in x)
+
+
+def squared(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        total = total + math.exp(-x[i] * x[i] * w[0]) * w[i]
+    return total
+
+
+def carried(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    price, mean = 1.0, 0.0
+    for i in range(len(x)):
+        price = price * math.exp(0.01 * x[i] + 0.001 * w[i])
+        mean = mean + price * math.tanh(w[i])
+    return mean
+
+
+def nested(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        factor = math.tanh(x[i] * w[i])
+        for j in range(3):
+            total = total + factor * w[j] * x[i]
+    return total
+
+
+def chosen(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        y = math.exp(0.5 * x[ks[i]])
+        if y > 1.0:
+            total = total + y * w[i]
+        else:
+            total = total - w[ks[i]]
+    return total
+
+
+def places(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    """The reverse pass adds along the row that each step chooses."""
+    sent = [math.tanh(sum(w[j] * x[ks[i]] for j in range(3))) for i in range(len(x))]
+    return sum(sent[i] * sent[ks[i]] for i in range(len(x)))
+
+
+def two(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        first = math.exp(-abs(x[i]))
+        total = total + math.tanh(first + w[i]) * first
+    return total
+
+
+def of_state(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    """Each step needs the one before."""
+    y = 0.5
+    for i in range(len(x)):
+        y = math.tanh(y + x[i]) * w[i]
+    return y
+
+
+def of_changed(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    """Steps change the array that later ones read."""
+    a = [b + 0.0 for b in x]
+    total = 0.0
+    for i in range(len(x) - 1):
+        total = total + math.exp(-a[i] * a[i])
+        a[i + 1] = a[i + 1] * w[i] + total * 0.01
+    return total
+
+
+def of_overwritten(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    """A variable has another value after the function that reads it."""
+    y, total = 0.25, 0.0
+    for i in range(len(x)):
+        total = total + math.tanh(y) * w[i]
+        y = x[i] * 2.0
+    return total
+
+
+AHEAD = [summed, squared, carried, nested, chosen, two]
+IN_TURN = [of_state, of_changed, of_overwritten]
+
+
+@pytest.fixture(autouse=True)
+def improved(monkeypatch):
+    """Let code be improved after the first call."""
+    monkeypatch.setattr(calling, "EACH_STATEMENT", -1)
+
+
+def arguments(n, seed=0):
+    draws = np.random.default_rng((n, seed))
+    ks = draws.integers(-n, n, n) if n else np.zeros(0, np.int64)
+    return draws.standard_normal(n), draws.standard_normal(max(n, 3)), ks
+
+
+def bits(program, *args):
+    value, back = te.vjp(program, *args)
+    return [np.asarray(x).tobytes() for x in (value, *(x for x in back(1.5) if x is not None))]
+
+
+@pytest.mark.parametrize("function", [*AHEAD, *IN_TURN, places])
+def test_the_bits_are_those_of_one_step_after_the_other_and_the_value_that_of_python(function, monkeypatch):
+    given = [arguments(n, seed) for n, seed in itertools.product(SIZES, range(2))]
+    fast = te.program(function, backend="native")
+    bits(fast, *given[0])
+    found = [bits(fast, *args) for args in given]
+    assert [np.float64(function(*(x.tolist() for x in args))).tobytes() for args in given] == [x[0] for x in found]
+    monkeypatch.setattr(control, "ahead", lambda *rest: None)
+    monkeypatch.setattr(control, "is_chain", lambda *rest: False)
+    slow = te.program(function, backend="native")
+    bits(slow, *given[0])
+    assert found == [bits(slow, *args) for args in given]
+
+
+@pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
+@pytest.mark.parametrize(
+    ("function", "of_pass", "is_ahead"),
+    [*((f, "forward", f in AHEAD) for f in (*AHEAD, *IN_TURN)), (places, "forward", False), (places, "reverse", True)],
+)
+def test_functions_of_what_a_step_knows_at_first_are_computed_ahead(function, of_pass, is_ahead, monkeypatch):
+    texts, compiled = [], calling.compiled
+    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    program = te.program(function, backend="native")
+    for _ in range(2):
+        bits(program, *arguments(2 * BLOCK))
+    assert len(texts) == 2
+    text = texts[1].split(f'@"main.{of_pass}"')[1].split(f'@"entry.{of_pass}"')[0]
+    assert (f"= alloca [{BLOCK} x double]" in text) == is_ahead
+
+
+@pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
+@pytest.mark.parametrize("function", [summed, squared])
+def test_sums_that_may_be_reordered_are_vectors_as_a_whole(function, monkeypatch):
+    texts, compiled = [], calling.compiled
+    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    program, args = te.program(function, backend="fastmath"), arguments(2 * BLOCK)
+    assert te.vjp(program, *args)[0] == pytest.approx(function(*(x.tolist() for x in args)), rel=1e-12)
+    assert f"= alloca [{BLOCK} x double]" not in texts[-1].split('@"main.forward"')[1].split('@"entry.forward"')[0]
+
+
+@pytest.mark.parametrize("function", [squared, carried, two])
+@pytest.mark.parametrize("at", [0, 3, BLOCK - 1, BLOCK, 2 * BLOCK - 1])
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan, 1e200, -1e6])
+def test_steps_that_python_refuses_are_refused(function, at, bad):
+    program, (x, w, ks) = te.program(function, backend="native"), arguments(2 * BLOCK)
+    bits(program, x, w, ks)
+    x[at] = bad
+
+    def outcome(run):
+        try:
+            value = float(run())
+            return value if value == value else "nan"
+        except (OverflowError, ValueError) as error:
+            return type(error)
+
+    assert outcome(lambda: te.vjp(program, x, w, ks)[0]) == outcome(
+        lambda: function(x.tolist(), w.tolist(), ks.tolist())
+    )
