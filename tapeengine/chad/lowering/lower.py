@@ -466,7 +466,7 @@ class Lower(Cotangents):
             return
         if not isinstance(slot, ArraySlot):
             return
-        if any(s.took_over for s in inner) or any(map(is_changeable, sums)):
+        if any(isinstance(s, ArraySlot) and s.took_over for s in inner) or any(map(is_changeable, sums)):
             a, b = (Zero(slot.like) if isinstance(d, Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
             assert isinstance(rows, Rows)

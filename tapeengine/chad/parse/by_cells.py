@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, TypeVar
 
 from tapeengine.chad.parse.rectangles import bound, indices, is_fresh_row
 
 __all__ = ["ByCells", "placed"]
+
+Node = TypeVar("Node", bound=ast.AST)
 
 REPLACED = """
 {row} = None
@@ -73,7 +75,7 @@ class ByCells(ast.NodeTransformer):
         return placed(ast.parse(f"for {k} in range(len({over})):\n    {left} = {right}").body[0], node)
 
 
-def placed(made: ast.AST, node: ast.AST, kept: ast.AST | None = None) -> ast.AST:
+def placed(made: Node, node: ast.AST, kept: ast.AST | None = None) -> Node:
     """Give what was written the place of what it stands for."""
     own = set(ast.walk(kept)) if kept else set()
     for inner in ast.walk(made):
