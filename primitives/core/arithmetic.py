@@ -261,15 +261,25 @@ SIGN = Primitive(
     vjp={"x": lambda ct, x, out, x_space: _sign_slope(ct, x, out, x_space, True)},
     jvp={"x": lambda t, x, out, out_space: _sign_slope(t, x, out, out_space, False)},
     args=("x",),
-    samples=lambda: unary_samples(0.5, 2.0, True),
+    samples=lambda: tuple(Sample((uniform(shape, 0.5, 2.0, numpy.complex128),)) for shape in ((), (3,), (2, 3))),
     pattern=patterns.elementwise,
-    doc="x / |x|; constant piece by piece for real x; (t - out Re(conj(out) t)) / |x| for complex x, and 0 at 0",
+    doc="x / |x| of complex x; (t - out Re(conj(out) t)) / |x|, and 0 at 0",
+)
+REAL_SIGN = discrete(
+    "tapeengine.real_sign",
+    numpy.sign,
+    args=("x",),
+    samples=(Sample((numpy.array([-2.0, 0.0, 1.5]),)),),
+    doc="numpy.sign of real numbers; no derivative goes through it",
 )
 
 
+def sign_rule(x: Any) -> Any:
+    """Return numpy.sign, which is discrete on real numbers."""
+    return SIGN(x) if _is_complex(x) else REAL_SIGN(x)
+
+
 def _sign_slope(first: Any, x: Any, out: Any, space: Any, transposed: bool) -> Any:
-    if not _is_complex(x):
-        return space.zeros()
     size = np.where(np.equal(x, 0), 1.0, np.abs(x))
     unit = np.conj(out) if transposed else out
     change = (first - unit * np.real(np.conj(unit) * first)) / size
@@ -356,7 +366,7 @@ RULES = {
     numpy.nextafter: NEXTAFTER,
     numpy.absolute: ABSOLUTE,
     numpy.fabs: FABS,
-    numpy.sign: SIGN,
+    numpy.sign: sign_rule,
     numpy.divmod: divmod_rule,
     numpy.modf: modf_rule,
 }

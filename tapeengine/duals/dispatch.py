@@ -28,9 +28,9 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import is_compiled
 from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, spread
-from tapeengine.duals.foreign import as_plain, replaced
+from tapeengine.duals.foreign import as_plain, class_name, has_own_operators, replaced
 from tapeengine.duals.labelled import holder_among
-from tapeengine.duals.outputs import check_traced, laid_out, numpys, stored
+from tapeengine.duals.outputs import check_holds, laid_out, numpys, stored
 from tapeengine.duals.views import VIEWS
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine.primitive import Primitive
@@ -126,7 +126,6 @@ class Rules:
         if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):
             rule = on_values(function, as_number)
         out = options.get("out")
-        check_traced(out)
         if type(options.get("keepdims", False)) not in FLAGS or type(out) is tuple or "casting" in options:
             numpys(function, args, options)
         try:
@@ -138,7 +137,7 @@ class Rules:
             raise explained(error, function, args, options) from error.__cause__
 
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        """Call a ufunc or one of its methods (`__array_ufunc__`)."""
+        """Call a ufunc, also as an operator, or one of its methods."""
         if method != "at" and not OPERANDS.issuperset(map(type, inputs)):
             inputs = tuple(map(operand, inputs))
         if holds_foreign(inputs):
@@ -157,9 +156,19 @@ class Rules:
             return self.at(ufunc, inputs)
         return self.with_options(ufunc, method, inputs, options)
 
+    def by_name(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """Call a ufunc by its name (`__array_ufunc__`), which applies no operators of another library's class."""
+        if holds_foreign(inputs):
+            for x in inputs:
+                if has_own_operators(x) and self.of_class((x,)) is not None:
+                    raise UnsupportedError(
+                        f"numpy.{ufunc.__name__} does not apply the operators of a {class_name(x)}, and its result is "
+                        "no array of numbers. Write the operator (x + y), or convert the operand with toarray()"
+                    )
+        return self.ufunc(ufunc, method, inputs, options)
+
     def with_options(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a ufunc with options, or one of its methods."""
-        check_traced(options.get("out"))
         if method != "outer" and method != "__call__" and options.get("dtype") is not None:
             dtype = numpy.dtype(options["dtype"])
             if is_discrete(dtype):  # as by astype, the result is discrete
@@ -251,10 +260,8 @@ class Rules:
     def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """`ufunc.at`."""
         if not isinstance(inputs[0], Array):
-            raise UnsupportedError(
-                f"numpy.{ufunc.__name__}.at would add traced values into a plain array and lose their derivative. "
-                "Make the array with tapeengine.numpy inside the program"
-            )
+            check_holds(inputs[0], inputs[-1])
+            return ufunc.at(*replaced(value_of, inputs))
         rule = self.table.get((ufunc, "at"))
         if rule is not None and ufunc not in (numpy.add, numpy.subtract):
             return rule(*inputs)
@@ -269,6 +276,7 @@ class Rules:
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(form_of(result)), where.shape), result.dtype)
             return self.function(numpy.where, (where, result, other), {})
+        check_holds(out, result)
         plain()
         mask = numpy.broadcast_to(where, out.shape)
         out[mask] = spread(result, out.shape)[mask]
@@ -277,9 +285,9 @@ class Rules:
 
 def unmasked(ufunc: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options with which numpy may compute values: SciPy's loops write beyond their arrays under a mask (1.17)."""
-    if getattr(numpy, ufunc.__name__, None) is ufunc:
+    if "where" not in options or getattr(numpy, ufunc.__name__, None) is ufunc:
         return options
-    return {name: value for name, value in options.items() if name != "where"}
+    return {name: value for name, value in options.items() if name not in ("where", "out")}
 
 
 @functools.cache

@@ -60,12 +60,12 @@ def within_rule(function: Callable[[Any], Any], point: Any) -> Any:
     return found[0]
 
 
-def outcome(function: Callable[[Any], Any], case: Case, position: int) -> Any:
-    """What a function of the program and the case gives, or the class of its error."""
+def outcome(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives, or the class of its error."""
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return function(program_of(case, position))
+            return function(*args)
         except te.errors.TapeEngineError as error:
             return type(error)
 
@@ -78,9 +78,9 @@ def same(a: Any, b: Any) -> bool:
 def test_checkpointed(primitive: Primitive) -> None:
     for case in cases(primitive):
         for position in case.differentiated():
-            expected = outcome(lambda program, at=position: derivatives(program, case, at), case, position)
-            found = outcome(lambda program, at=position: derivatives(te.checkpoint(program), case, at), case, position)
-            assert same(found, expected)
+            program = program_of(case, position)
+            found = outcome(derivatives, te.checkpoint(program), case, position)
+            assert same(found, outcome(derivatives, program, case, position))
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
@@ -88,7 +88,5 @@ def test_checkpointed(primitive: Primitive) -> None:
 def test_jacobians(primitive: Primitive, mode: str) -> None:
     for case in cases(primitive):
         for position in case.differentiated():
-            point = case.args[position]
-            expected = outcome(lambda program: te.jacobian(program, mode=mode)(point), case, position)
-            found = outcome(lambda program: within_rule(te.jacobian(program, mode=mode), point), case, position)
-            assert same(found, expected)
+            jacobian, point = te.jacobian(program_of(case, position), mode=mode), case.args[position]
+            assert same(outcome(within_rule, jacobian, point), outcome(jacobian, point))

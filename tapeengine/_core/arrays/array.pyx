@@ -327,7 +327,7 @@ cdef class Array:
             result = ufunc_call(ufunc, inputs)
             if result is not NotImplemented:
                 return result
-        return need_rules(self, ufunc.__name__).ufunc(ufunc, method, inputs, options)
+        return need_rules(self, ufunc.__name__).by_name(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):
         return need_rules(self, function.__name__).function(function, args, options)

@@ -605,7 +605,7 @@ cdef class Dual:
             result = scalar_ufunc(ufunc, inputs)
             if result is not NotImplemented:
                 return result
-        return rules_of(self, ufunc).ufunc(ufunc, method, inputs, options)
+        return rules_of(self, ufunc).by_name(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):
         return rules_of(self, function).function(function, args, options)
