@@ -60,6 +60,12 @@ POWERS: dict[Any, Any] = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
+#: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
+OF_SEQUENCES = {
+    *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack, numpy.block),
+    *(numpy.choose, numpy.select, numpy.piecewise, numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
+    *(numpy.ix_, numpy.histogram2d, numpy.histogramdd),
+}
 
 
 class Rules:
@@ -119,7 +125,9 @@ class Rules:
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
-            args = tuple(asarray(arg) if is_list_of_numbers(arg) else arg for arg in args)
+            args = tuple(arrays_of_lists(function, arg) for arg in args)
+        if options:
+            options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
         args = widened(args)
         if "where" in options:
             options = {**options, "where": mask_of(options["where"])}
@@ -329,15 +337,17 @@ def operand(x: Any) -> Any:
     return numpy.asarray(x) if is_read and not is_foreign(x) else x
 
 
-def is_list_of_numbers(value: Any) -> bool:
-    """Whether an argument is a list of numbers, possibly nested, of which some are traced."""
+def arrays_of_lists(function: Any, value: Any) -> Any:
+    """An argument of a function; in place of a list of numbers or arrays, of which some are traced, one array."""
     if type(value) not in (list, tuple) or not value:
-        return False
+        return value
     leaves = [*value]
-    while leaves and type(leaves[0]) in (list, tuple):
+    while any(type(item) in (list, tuple) for item in leaves):
         leaves = [leaf for item in leaves for leaf in (item if type(item) in (list, tuple) else [item])]
-    traced, plain = (Dual, ComplexDual), (float, int, complex, numpy.generic)
-    return any(type(x) in traced for x in leaves) and all(type(x) in traced or isinstance(x, plain) for x in leaves)
+    traced, numbers = (Dual, ComplexDual, Array), (float, int, complex, numpy.generic, Dual, ComplexDual)
+    read = numbers if function in OF_SEQUENCES else (*numbers, Array, numpy.ndarray)
+    is_read = any(type(x) in traced for x in leaves) and all(isinstance(x, read) for x in leaves)
+    return asarray(value) if is_read else value
 
 
 def are_whole(dtype: Any = None, **options: Any) -> bool:
