@@ -50,6 +50,10 @@ def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any
         if numpy.asarray(value).dtype.kind not in "iu":
             raise TypeError("`pad_width` must be of integral type.")
         return [(int(a), int(b)) for a, b in numpy.broadcast_to(value, (ndim, 2)).tolist()]
+    if is_traced(value) and ndim_of(value):
+        rows = np.broadcast_to(value, (ndim, 2))
+        rows = rows if ndim_of(value) == 1 else rows.tolist()  # numbers as numpy takes them
+        return [(row[0], row[1]) for row in rows]
     if not isinstance(value, (list, tuple, numpy.ndarray)):
         return [(value, value)] * ndim
     if ndim_of(value[0]) == 0 and not isinstance(value[0], (list, tuple)):
@@ -109,8 +113,8 @@ def _border(x: Any, axis: int, side: int) -> Any:
 
 def _strong(values: Any) -> Any:
     """One or two numbers as numpy's, which set the precision of a ramp; numpy takes more of them as Python's."""
-    plain = not any(map(is_traced, values if isinstance(values, (list, tuple)) else (values,)))
-    return numpy.ravel(values) if plain and numpy.size(values) <= 2 and numpy.shape(values) != (2, 1) else values
+    shape = shape_of(as_array(values))
+    return np.ravel(as_array(values)) if numpy.prod(shape) <= 2 and shape != (2, 1) else values
 
 
 def _ramp(x: Any, axis: int, side: int, width: int, end: Any) -> Any:
