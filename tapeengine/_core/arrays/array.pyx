@@ -313,7 +313,7 @@ cdef class Array:
             "number as the key if only the value matters")
 
     def __repr__(self):
-        return repr(seen(self))
+        return repr(seen(self)[()] if self.storage.number else seen(self))
 
     def __str__(self):
         return str(seen(self))
