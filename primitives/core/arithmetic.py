@@ -89,28 +89,35 @@ def _undefined(x: Any, y: Any) -> Any:
     return (np.equal(y, 0) & (np.equal(x, 0) | ~np.isfinite(x))) | (np.equal(x, 0) & np.equal(y, numpy.inf))
 
 
+def _power(x: Any, y: Any) -> Any:
+    """Return x^y, by logarithms where numpy's power of complex numbers overflows before the result does."""
+    power = np.power(x, y)
+    lost = np.isnan(power) & np.not_equal(x, 0) & np.isfinite(x) if _is_complex(power) else False
+    return np.where(lost, np.exp(y * np.log(np.where(lost, x, 1.0))), power) if np.any(lost) else power
+
+
 def _power_bend(x: Any, y: Any) -> Any:
     """Return y (y-1) x^(y-2), computed from x^(y-1) where x^(y-2) overflows or underflows and the product does not."""
     factor = y * (y - 1.0)
-    settled = np.equal(factor, 0) & ~np.isfinite(np.power(x, y - 2.0))
+    settled = np.equal(factor, 0) & ~np.isfinite(_power(x, y - 2.0))
     if np.any(settled):
         x, y, factor = np.where(settled, 1.0, x), np.where(settled, 0.0, y), np.where(settled, 0.0, factor)
-    power = np.power(x, y - 2.0)
+    power = _power(x, y - 2.0)
     beyond = ~np.isfinite(power) & np.not_equal(x, 0)
     if not np.any(beyond):
         return factor * power
     base = np.where(beyond, x, 1.0)
-    return np.where(beyond, y * np.power(base, y - 1.0) * ((y - 1.0) / base), factor * np.where(beyond, 0.0, power))
+    return np.where(beyond, y * _power(base, y - 1.0) * ((y - 1.0) / base), factor * np.where(beyond, 0.0, power))
 
 
 def _power_mixed(x: Any, y: Any) -> Any:
     """Return x^(y-1) (1 + y log(x)), with log(0) replaced by 0."""
-    return np.power(x, y - 1.0) + POWER_SLOPE(x, y) * _log_of_base(x, y)
+    return _power(x, y - 1.0) + POWER_SLOPE(x, y) * _log_of_base(x, y)
 
 
 POWER_SLOPE: Primitive = elementwise(
     "numpy.power_slope",
-    lambda x, y: y * numpy.power(x, y - 1.0),
+    lambda x, y: y * _power(x, y - 1.0),
     _power_bend,
     _power_mixed,
     samples=lambda: binary_samples(_POSITIVE, _BOTH[1], True),
