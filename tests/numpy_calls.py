@@ -255,6 +255,9 @@ def products(d: Data) -> Iterator[Call]:
     subscripts = ("ij,kj->ik", "ij,kj", "ij,ij->", "ij,ij->i", "ij,kl->ijkl")
     for text in subscripts:
         yield Call(f"einsum {text}", lambda np, x, y, text=text: np.einsum(text, x, y), (d.a, d.b))
+        yield Call(
+            f"einsum optimized {text}", lambda np, x, y, text=text: np.einsum(text, x, y, optimize=True), (d.a, d.b)
+        )
     yield Call("einsum trace", lambda np, x: np.einsum("ii", x) * np.einsum("ii->i", x), (d.square,))
     yield Call("einsum dots", lambda np, x, y: np.einsum("...ij,...jk->...ik", x, y), (d.batch, d.square))
     yield Call("einsum three", lambda np, x, y, z: np.einsum("ij,jk,kl->il", x, y, z), (d.a, d.b.T, d.a))
