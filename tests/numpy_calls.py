@@ -218,6 +218,9 @@ def joining(d: Data) -> Iterator[Call]:
     yield Call("append", lambda np, x, y: np.append(x, y), (d.a, d.row))
     yield Call("append axis", lambda np, x, y: np.append(x, y, axis=1), (d.a, d.column))
     yield Call("block", lambda np, x, y: np.block([[x, y], [y, x]]), (d.square, d.square.T))
+    for name in ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "block"):
+        yield Call(f"{name} of one", lambda np, x, name=name: getattr(np, name)([x]), (d.a,))
+    yield Call("block of an array", lambda np, x: np.block(x), (d.a,), jax=False)
     yield Call("repeat", lambda np, x: np.repeat(x, 2, axis=1), (d.a,))
     yield Call("repeat flat", lambda np, x: np.repeat(x, 3), (d.a,))
     yield Call("repeat counts", lambda np, x: np.repeat(x, numpy.array([1, 0, 2]), axis=0), (d.a,))

@@ -118,6 +118,7 @@ class Rules:
         rule = self.find(function)
         if rule is None:
             raise missing(function, len(args), self.failures)
+        plain = partial(numpys, function, args, options)
         if not args:
             args, options = first_by_position(function, options)
         if len(args) > 1:
@@ -134,13 +135,14 @@ class Rules:
         if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):
             rule = on_values(function, as_number)
         out = options.get("out")
-        if type(options.get("keepdims", False)) not in FLAGS or type(out) is tuple or "casting" in options:
-            numpys(function, args, options)
+        checked = type(out) is tuple or "casting" in options or (out is not None and "dtype" in options)
+        if checked or type(options.get("keepdims", False)) not in FLAGS:
+            plain()
         try:
             if out is None:
                 return fresh(rule(*args, **options))
             result = rule(*args, **{key: value for key, value in options.items() if key != "out"})
-            return stored(result, out, partial(numpys, function, args, options))
+            return stored(result, out, plain)
         except Exception as error:
             raise explained(error, function, args, options) from error.__cause__
 

@@ -109,6 +109,22 @@ def continued(run, primal):
     back(1.0)
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rounding(name):
+    """numpy rounds 8.3235 to 8.324, Python to 8.323."""
+    program, primal_of = PROGRAMS[name]
+    found = []
+
+    def run(x):
+        found.append([repr(round(program(x), digits)) for digits in range(-1, 5)])
+        return program(x) * 1.0
+
+    for value in (8.3235, 0.285, 2.675, 1234.5675, -8.3235):
+        run(primal_of(value))
+        te.vjp(run, primal_of(value))
+    assert found[::2] == found[1::2]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64, complex, float])
 def test_texts_of_elements(dtype):
     def texts(x):

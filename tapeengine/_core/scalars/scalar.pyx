@@ -636,7 +636,7 @@ cdef class Dual:
     def __round__(self, ndigits=None):
         if ndigits is None:
             return integer_seen(self, TE_ROUND, round)
-        return (numpy.float64 if is_numpy(self) else float)(round(value_seen(self), ndigits))
+        return round(number_seen(self), ndigits)    # numpy rounds in another way than Python
 
     def __richcmp__(x, y, int kind):
         cdef double a = (<Dual> x).v, b = 0.0
