@@ -298,9 +298,20 @@ def divmod_rule(x: Any, y: Any) -> tuple[Any, Any]:
     return np.floor_divide(x, y), np.remainder(x, y)
 
 
+FRACTION = linear(
+    "numpy.modf_fraction",
+    lambda x: numpy.modf(x)[0],
+    lambda ct, x_space: unbroadcast(ct, x_space),
+    jvp={"x": lambda t, out_space: broadcast(t, out_space)},
+    samples=lambda: unary_samples(2.1, 2.9, False),
+    pattern=patterns.elementwise,
+    doc="the fractional part; dx = ct",
+)
+
+
 def modf_rule(x: Any) -> tuple[Any, Any]:
     """Return the fractional part and the integral part, which is discrete."""
-    return np.fmod(x, 1.0), np.trunc(x)
+    return FRACTION(x), np.trunc(x)
 
 
 def frexp_rule(x: Any) -> tuple[Any, Any]:

@@ -172,8 +172,8 @@ class Rules:
             for x in inputs:
                 if has_own_operators(x) and self.of_class((x,)) is not None:
                     raise UnsupportedError(
-                        f"numpy.{ufunc.__name__} does not apply the operators of a {class_name(x)}, and its result is "
-                        "no array of numbers. Write the operator (x + y), or convert the operand with toarray()"
+                        f"numpy.{ufunc.__name__} does not use the operators of a {class_name(x)}: write the operator "
+                        "(x + y), or convert the operand with toarray()"
                     )
         return self.ufunc(ufunc, method, inputs, options)
 
