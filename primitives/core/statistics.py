@@ -331,7 +331,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
 
 
 #: Functions of which numpy warns in its own words if there is nothing to compute with.
-_WARNING = {
+_WARNING: dict[Any, Callable[..., Any]] = {
     numpy.cov: cov,
     numpy.corrcoef: corrcoef,
     numpy.nanmean: nanmean,
