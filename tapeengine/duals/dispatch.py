@@ -168,13 +168,12 @@ class Rules:
 
     def by_name(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a ufunc by its name (`__array_ufunc__`), which applies no operators of another library's class."""
-        if holds_foreign(inputs):
-            for x in inputs:
-                if has_own_operators(x) and self.of_class((x,)) is not None:
-                    raise UnsupportedError(
-                        f"numpy.{ufunc.__name__} does not use the operators of a {class_name(x)}: write the operator "
-                        "(x + y), or convert the operand with toarray()"
-                    )
+        for x in inputs if holds_foreign(inputs) else ():
+            if has_own_operators(x) and self.of_class((x,)):
+                raise UnsupportedError(
+                    f"numpy.{ufunc.__name__} does not use the operators of a {class_name(x)}. Write the operator, or "
+                    "convert the operand with toarray()"
+                )
         return self.ufunc(ufunc, method, inputs, options)
 
     def with_options(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
