@@ -218,6 +218,9 @@ def joining(d: Data) -> Iterator[Call]:
     yield Call("append", lambda np, x, y: np.append(x, y), (d.a, d.row))
     yield Call("append axis", lambda np, x, y: np.append(x, y, axis=1), (d.a, d.column))
     yield Call("block", lambda np, x, y: np.block([[x, y], [y, x]]), (d.square, d.square.T))
+    for name in ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "block"):
+        yield Call(f"{name} of one", lambda np, x, name=name: getattr(np, name)([x]), (d.a,))
+    yield Call("block of an array", lambda np, x: np.block(x), (d.a,), jax=False)
     yield Call("repeat", lambda np, x: np.repeat(x, 2, axis=1), (d.a,))
     yield Call("repeat flat", lambda np, x: np.repeat(x, 3), (d.a,))
     yield Call("repeat counts", lambda np, x: np.repeat(x, numpy.array([1, 0, 2]), axis=0), (d.a,))
@@ -255,6 +258,9 @@ def products(d: Data) -> Iterator[Call]:
     subscripts = ("ij,kj->ik", "ij,kj", "ij,ij->", "ij,ij->i", "ij,kl->ijkl")
     for text in subscripts:
         yield Call(f"einsum {text}", lambda np, x, y, text=text: np.einsum(text, x, y), (d.a, d.b))
+        yield Call(
+            f"einsum optimized {text}", lambda np, x, y, text=text: np.einsum(text, x, y, optimize=True), (d.a, d.b)
+        )
     yield Call("einsum trace", lambda np, x: np.einsum("ii", x) * np.einsum("ii->i", x), (d.square,))
     yield Call("einsum dots", lambda np, x, y: np.einsum("...ij,...jk->...ik", x, y), (d.batch, d.square))
     yield Call("einsum three", lambda np, x, y, z: np.einsum("ij,jk,kl->il", x, y, z), (d.a, d.b.T, d.a))

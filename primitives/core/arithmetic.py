@@ -89,28 +89,35 @@ def _undefined(x: Any, y: Any) -> Any:
     return (np.equal(y, 0) & (np.equal(x, 0) | ~np.isfinite(x))) | (np.equal(x, 0) & np.equal(y, numpy.inf))
 
 
+def _power(x: Any, y: Any) -> Any:
+    """Return x^y, by logarithms where numpy's power of complex numbers overflows before the result does."""
+    power = np.power(x, y)
+    lost = np.isnan(power) & np.not_equal(x, 0) & np.isfinite(x) if _is_complex(power) else False
+    return np.where(lost, np.exp(y * np.log(np.where(lost, x, 1.0))), power) if np.any(lost) else power
+
+
 def _power_bend(x: Any, y: Any) -> Any:
     """Return y (y-1) x^(y-2), computed from x^(y-1) where x^(y-2) overflows or underflows and the product does not."""
     factor = y * (y - 1.0)
-    settled = np.equal(factor, 0) & ~np.isfinite(np.power(x, y - 2.0))
+    settled = np.equal(factor, 0) & ~np.isfinite(_power(x, y - 2.0))
     if np.any(settled):
         x, y, factor = np.where(settled, 1.0, x), np.where(settled, 0.0, y), np.where(settled, 0.0, factor)
-    power = np.power(x, y - 2.0)
+    power = _power(x, y - 2.0)
     beyond = ~np.isfinite(power) & np.not_equal(x, 0)
     if not np.any(beyond):
         return factor * power
     base = np.where(beyond, x, 1.0)
-    return np.where(beyond, y * np.power(base, y - 1.0) * ((y - 1.0) / base), factor * np.where(beyond, 0.0, power))
+    return np.where(beyond, y * _power(base, y - 1.0) * ((y - 1.0) / base), factor * np.where(beyond, 0.0, power))
 
 
 def _power_mixed(x: Any, y: Any) -> Any:
     """Return x^(y-1) (1 + y log(x)), with log(0) replaced by 0."""
-    return np.power(x, y - 1.0) + POWER_SLOPE(x, y) * _log_of_base(x, y)
+    return _power(x, y - 1.0) + POWER_SLOPE(x, y) * _log_of_base(x, y)
 
 
 POWER_SLOPE: Primitive = elementwise(
     "numpy.power_slope",
-    lambda x, y: y * numpy.power(x, y - 1.0),
+    lambda x, y: y * _power(x, y - 1.0),
     _power_bend,
     _power_mixed,
     samples=lambda: binary_samples(_POSITIVE, _BOTH[1], True),
@@ -129,14 +136,14 @@ def _log_of_base(x: Any, like: Any) -> Any:
     return np.log(base + 0j if _is_complex(like) and not _is_complex(x) else base)
 
 
-def _power(ufunc: Any, doc: str, opcode: str | None = None) -> Primitive:
+def _record_of_power(ufunc: Any, doc: str, opcode: str | None = None) -> Primitive:
     return binary(ufunc, _power_base, _power_exponent, (_POSITIVE, _BOTH[1]), opcode=opcode, doc=doc)
 
 
-POWER = _power(
+POWER = _record_of_power(
     numpy.power, "x^y; dx = ct y x^(y-1) (0 where y is 0), dy = ct x^y log(x) (0 where x is 0)", opcode="pow"
 )
-FLOAT_POWER = _power(numpy.float_power, "x^y in double precision; as numpy.power")
+FLOAT_POWER = _record_of_power(numpy.float_power, "x^y in double precision; as numpy.power")
 
 
 def _quotient(x: Any, y: Any, out: Any) -> Any:
@@ -241,15 +248,25 @@ SIGN = Primitive(
     vjp={"x": lambda ct, x, out, x_space: _sign_slope(ct, x, out, x_space, True)},
     jvp={"x": lambda t, x, out, out_space: _sign_slope(t, x, out, out_space, False)},
     args=("x",),
-    samples=lambda: unary_samples(0.5, 2.0, True),
+    samples=lambda: tuple(Sample((uniform(shape, 0.5, 2.0, numpy.complex128),)) for shape in ((), (3,), (2, 3))),
     pattern=patterns.elementwise,
-    doc="x / |x|; constant piece by piece for real x; (t - out Re(conj(out) t)) / |x| for complex x, and 0 at 0",
+    doc="x / |x| of complex x; (t - out Re(conj(out) t)) / |x|, and 0 at 0",
+)
+REAL_SIGN = discrete(
+    "tapeengine.real_sign",
+    numpy.sign,
+    args=("x",),
+    samples=(Sample((numpy.array([-2.0, 0.0, 1.5]),)),),
+    doc="numpy.sign of real numbers; no derivative goes through it",
 )
 
 
+def sign_rule(x: Any) -> Any:
+    """Return numpy.sign, which is discrete on real numbers."""
+    return SIGN(x) if _is_complex(x) else REAL_SIGN(x)
+
+
 def _sign_slope(first: Any, x: Any, out: Any, space: Any, transposed: bool) -> Any:
-    if not _is_complex(x):
-        return space.zeros()
     size = np.where(np.equal(x, 0), 1.0, np.abs(x))
     unit = np.conj(out) if transposed else out
     change = (first - unit * np.real(np.conj(unit) * first)) / size
@@ -261,9 +278,20 @@ def divmod_rule(x: Any, y: Any) -> tuple[Any, Any]:
     return np.floor_divide(x, y), np.remainder(x, y)
 
 
+FRACTION = linear(
+    "numpy.modf_fraction",
+    lambda x: numpy.modf(x)[0],
+    lambda ct, x_space: unbroadcast(ct, x_space),
+    jvp={"x": lambda t, out_space: broadcast(t, out_space)},
+    samples=lambda: unary_samples(2.1, 2.9, False),
+    pattern=patterns.elementwise,
+    doc="the fractional part; dx = ct",
+)
+
+
 def modf_rule(x: Any) -> tuple[Any, Any]:
     """Return the fractional part and the integral part, which is discrete."""
-    return np.fmod(x, 1.0), np.trunc(x)
+    return FRACTION(x), np.trunc(x)
 
 
 def frexp_rule(x: Any) -> tuple[Any, Any]:
@@ -318,6 +346,7 @@ RULES = {
     numpy.frexp: frexp_rule,
     (numpy.multiply, "numbers"): PRODUCT_OF_NUMBERS,
     (numpy.power, "numbers"): POWER_OF_NUMBERS,
+    numpy.sign: sign_rule,
     numpy.divmod: divmod_rule,
     numpy.modf: modf_rule,
 }

@@ -66,9 +66,14 @@ def _pattern(call: patterns.Call) -> Any:
     return numpy.broadcast_to(found, call.shape)
 
 
+def _owned(value: Any) -> Any:
+    """Return a result, which may be a view of an operand, with memory of its own; a number if numpy returns one."""
+    return value.copy("K") if isinstance(value, numpy.ndarray) else value
+
+
 EINSUM = Primitive(
     "numpy.einsum",
-    lambda *xs, subscripts, optimize=False: numpy.positive(numpy.einsum(subscripts, *xs, optimize=optimize)),
+    lambda *xs, subscripts, optimize=False: _owned(numpy.einsum(subscripts, *xs, optimize=optimize)),
     vjp={"xs": _transposed},
     jvp={
         "xs": lambda t, index, xs, out_space, subscripts, optimize: unbroadcast(

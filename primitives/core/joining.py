@@ -169,7 +169,8 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 
 def block(arrays: Any) -> Any:
     """Join nested lists of blocks; see `numpy.block`."""
-    return _block(arrays, max(_depth(arrays), _widest(arrays)), _depth(arrays))
+    joined = _block(arrays, max(_depth(arrays), _widest(arrays)), _depth(arrays))
+    return joined if isinstance(arrays, list) else np.copy(joined)
 
 
 def _depth(arrays: Any) -> int:

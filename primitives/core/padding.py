@@ -50,6 +50,10 @@ def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any
         if numpy.asarray(value).dtype.kind not in "iu":
             raise TypeError("`pad_width` must be of integral type.")
         return [(int(a), int(b)) for a, b in numpy.broadcast_to(value, (ndim, 2)).tolist()]
+    if is_traced(value) and ndim_of(value):
+        rows = np.broadcast_to(value, (ndim, 2))
+        rows = rows if ndim_of(value) == 1 else rows.tolist()  # numbers as numpy takes them
+        return [(row[0], row[1]) for row in rows]
     if not isinstance(value, (list, tuple, numpy.ndarray)):
         return [(value, value)] * ndim
     if ndim_of(value[0]) == 0 and not isinstance(value[0], (list, tuple)):
@@ -109,10 +113,10 @@ def _border(x: Any, axis: int, side: int) -> Any:
 
 def _strong(values: Any) -> Any:
     """One or two numbers as numpy's, which set the precision of a ramp; numpy takes more of them as Python's."""
-    if holds_traced(values):
-        return values
-    found = numpy.asarray(values)
-    return found.ravel() if found.size <= 2 and found.shape != (2, 1) else found.tolist()
+    shape = shape_of(as_array(values))
+    if numpy.prod(shape) <= 2 and shape != (2, 1):
+        return np.ravel(as_array(values))
+    return values if holds_traced(values) else numpy.asarray(values).tolist()
 
 
 def _ramp(x: Any, axis: int, side: int, width: int, end: Any) -> Any:

@@ -30,6 +30,7 @@ from tapeengine_primitives.values import (
     normal_axis,
     number_or_array,
     shape_of,
+    warning_as,
 )
 
 __all__ = ["PARTITION_PLACES", "RULES"]
@@ -186,8 +187,6 @@ def _quantile(
     if is_complex(flat) and between is None:
         raise TypeError("a must be an array of real numbers")
     q = as_array(q) if holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
-    if not np.all(np.greater_equal(q, 0) & np.less_equal(q, 1)):
-        raise ValueError("Quantiles must be in the range [0, 1]")
     if skip_nan and 0 in shape_of(flat):
         return np.nanmean(a, axis=axis, keepdims=is_set(keepdims))
     count: Any = shape_of(flat)[-1]
@@ -260,6 +259,8 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
         interpolation: Any = None,
     ) -> Any:
         part = q if scale == 1.0 else q / scale if type(q) in (int, float) else as_array(q) / scale
+        if not np.all(np.greater_equal(part, 0) & np.less_equal(part, 1)):
+            raise ValueError(f"{'Quantiles' if scale == 1.0 else 'Percentiles'} must be in the range [0, {scale:.0f}]")
         return _quantile(a, part, axis, method, keepdims, weights, ignores_nan)
 
     return rule
@@ -278,10 +279,10 @@ RULES = {
     numpy.sort: sort,
     numpy.sort_complex: sort_complex,
     numpy.partition: partition,
-    numpy.median: median,
-    numpy.nanmedian: nanmedian,
-    numpy.nanquantile: _quantile_rule(1.0, True),
-    numpy.nanpercentile: _quantile_rule(100.0, True),
+    numpy.median: warning_as(numpy.median, median),
+    numpy.nanmedian: warning_as(numpy.nanmedian, nanmedian),
+    numpy.nanquantile: warning_as(numpy.nanquantile, _quantile_rule(1.0, True)),
+    numpy.nanpercentile: warning_as(numpy.nanpercentile, _quantile_rule(100.0, True)),
     numpy.quantile: _quantile_rule(1.0, False),
     numpy.percentile: _quantile_rule(100.0, False),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -26,6 +25,7 @@ from tapeengine_primitives.values import (
     real_dtype,
     real_part,
     shape_of,
+    warning_as,
 )
 
 __all__ = ["RULES", "STD", "VAR"]
@@ -272,11 +272,8 @@ def cov(
         factor = total - ddof * squares / total if ddof else total
         deviation = x - np.average(x, axis=1, weights=w)[:, None]
         weighted = deviation * w
-    if np.real(factor) <= 0:
-        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
-        factor = 0.0
-    with numpy.errstate(divide="ignore"):
-        value = np.dot(deviation, swapped(conjugated(weighted))) * np.true_divide(1, factor)
+    factor = 0.0 if np.real(factor) <= 0 else factor
+    value = np.dot(deviation, swapped(conjugated(weighted))) * np.true_divide(1, factor)
     value = np.reshape(value, ()) if shape_of(value) == (1, 1) else value
     return value if dtype is None else np.astype(value, dtype)
 
@@ -307,17 +304,21 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
     return np.clip(value, -1, 1)
 
 
-RULES = {
+#: Functions of which numpy warns in its own words if there is nothing to compute with.
+_WARNING: dict[Any, Callable[..., Any]] = {
     numpy.cov: cov,
     numpy.corrcoef: corrcoef,
-    numpy.var: var,
-    numpy.std: std,
-    numpy.average: average,
-    numpy.nansum: _nan_total(np.sum, 0.0),
-    numpy.nanprod: _nan_total(np.prod, 1.0),
     numpy.nanmean: nanmean,
     numpy.nanvar: nanvar,
     numpy.nanstd: nanstd,
     numpy.nanmax: _nan_extreme("max", -numpy.inf),
     numpy.nanmin: _nan_extreme("min", numpy.inf),
+}
+RULES = {
+    **{function: warning_as(function, rule) for function, rule in _WARNING.items()},
+    numpy.var: var,
+    numpy.std: std,
+    numpy.average: average,
+    numpy.nansum: _nan_total(np.sum, 0.0),
+    numpy.nanprod: _nan_total(np.prod, 1.0),
 }

@@ -19,11 +19,9 @@ from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, linear, unbroadcast
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.reductions import by_slope, masked, spread, total_rule
-from tapeengine_primitives.scattering import SCATTER_ADD
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
-    is_traced,
     ndim_of,
     normal_axes,
     normal_axis,
@@ -320,7 +318,6 @@ def _places_of(a: Any, indices: Any) -> Any:
 
 def _at(ufunc: Callable[..., Any]) -> Any:
     def at(a: Any, indices: Any, b: Any = None, /) -> None:
-        _check_target(ufunc, a)
         places = _places_of(a, indices)
         flat = numpy.ravel(places)
         values = None if b is None else np.ravel(np.broadcast_to(as_array(b), places.shape))
@@ -329,27 +326,6 @@ def _at(ufunc: Callable[..., Any]) -> Any:
             a[where] = ufunc(a[where]) if values is None else ufunc(a[where], values[one])
 
     return at
-
-
-def _sum_at(sign: Callable[[Any], Any]) -> Any:
-    """Return `at` for sums, which adds all values of one place at once."""
-
-    def at(a: Any, indices: Any, b: Any, /) -> None:
-        _check_target(numpy.add, a)
-        places = _places_of(a, indices)
-        distinct, inverse = numpy.unique(places, return_inverse=True)
-        values = np.ravel(np.broadcast_to(as_array(b), places.shape))
-        where = numpy.unravel_index(distinct, shape_of(a))
-        a[where] = a[where] + sign(SCATTER_ADD(values, places=numpy.ravel(inverse), size=len(distinct)))
-
-    return at
-
-
-def _check_target(ufunc: Any, a: Any) -> None:
-    if not is_traced(a):
-        raise TypeError(
-            f"{ufunc.__name__}.at: a plain array cannot hold traced values; make it with tapeengine.numpy.zeros"
-        )
 
 
 RULES: dict[Any, Any] = {
@@ -370,6 +346,4 @@ RULES: dict[Any, Any] = {
     (numpy.maximum, "accumulate"): _running_extreme(numpy.maximum),
     (numpy.minimum, "accumulate"): _running_extreme(numpy.minimum),
     (numpy.add, "reduceat"): _add_in_parts,
-    (numpy.add, "at"): _sum_at(lambda values: values),
-    (numpy.subtract, "at"): _sum_at(lambda values: -values),
 }

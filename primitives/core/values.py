@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.arrays.storing import form_of
 from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
 __all__ = [
     *("as_array", "dtype_of", "holds_traced", "in_order", "in_order_of", "is_complex", "is_set", "is_traced"),
     *("ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts", "real_dtype", "real_part", "shape_of"),
-    "whole_numbers",
+    *("warning_as", "whole_numbers"),
 ]
 
 
@@ -138,3 +141,18 @@ def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     if isinstance(axis, (tuple, list)):
         return tuple(normal_axis(one, ndim) for one in axis)
     return (normal_axis(axis, ndim),)
+
+
+def warning_as(function: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a rule that gives the warnings of numpy's function in place of those of its own operations."""
+
+    @functools.wraps(rule)
+    def called(*args: Any, **options: Any) -> Any:
+        quiet = warnings.catch_warnings(action="ignore") if 0 in shape_of(args[0]) else nullcontext()
+        with quiet, numpy.errstate(all="ignore"):
+            result = rule(*args, **options)
+        if not numpy.all(numpy.isfinite(form_of(result))):
+            function(*map(form_of, args), **{name: form_of(value) for name, value in options.items()})
+        return result
+
+    return called

@@ -28,9 +28,9 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import is_compiled
 from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, spread
-from tapeengine.duals.foreign import as_plain, replaced
+from tapeengine.duals.foreign import as_plain, class_name, has_own_operators, replaced
 from tapeengine.duals.labelled import holder_among
-from tapeengine.duals.outputs import check_traced, laid_out, numpys, stored
+from tapeengine.duals.outputs import check_holds, laid_out, numpys, stored
 from tapeengine.duals.views import VIEWS
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine.primitive import Primitive
@@ -60,6 +60,12 @@ POWERS: dict[Any, Any] = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
+#: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
+OF_SEQUENCES = {
+    *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack, numpy.block),
+    *(numpy.choose, numpy.select, numpy.piecewise, numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
+    *(numpy.ix_, numpy.histogram2d, numpy.histogramdd),
+}
 
 
 class Rules:
@@ -112,6 +118,7 @@ class Rules:
         rule = self.find(function)
         if rule is None:
             raise missing(function, len(args), self.failures)
+        plain = partial(numpys, function, args, options)
         if not args:
             args, options = first_by_position(function, options)
         if len(args) > 1:
@@ -119,26 +126,28 @@ class Rules:
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
-            args = tuple(asarray(arg) if is_list_of_numbers(arg) else arg for arg in args)
+            args = tuple(arrays_of_lists(function, arg) for arg in args)
+        if options:
+            options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
         args = widened(args)
         if "where" in options:
             options = {**options, "where": mask_of(options["where"])}
         if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):
             rule = on_values(function, as_number)
         out = options.get("out")
-        check_traced(out)
-        if type(options.get("keepdims", False)) not in FLAGS or type(out) is tuple or "casting" in options:
-            numpys(function, args, options)
+        checked = type(out) is tuple or "casting" in options or (out is not None and "dtype" in options)
+        if checked or type(options.get("keepdims", False)) not in FLAGS:
+            plain()
         try:
             if out is None:
                 return fresh(rule(*args, **options))
             result = rule(*args, **{key: value for key, value in options.items() if key != "out"})
-            return stored(result, out, partial(numpys, function, args, options))
+            return stored(result, out, plain)
         except Exception as error:
             raise explained(error, function, args, options) from error.__cause__
 
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-        """Call a ufunc or one of its methods (`__array_ufunc__`)."""
+        """Call a ufunc, also as an operator, or one of its methods."""
         if method != "at" and not OPERANDS.issuperset(map(type, inputs)):
             inputs = tuple(map(operand, inputs))
         if holds_foreign(inputs):
@@ -157,9 +166,18 @@ class Rules:
             return self.at(ufunc, inputs)
         return self.with_options(ufunc, method, inputs, options)
 
+    def by_name(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+        """Call a ufunc by its name (`__array_ufunc__`), which applies no operators of another library's class."""
+        for x in inputs if holds_foreign(inputs) else ():
+            if has_own_operators(x) and self.of_class((x,)):
+                raise UnsupportedError(
+                    f"numpy.{ufunc.__name__} does not use the operators of a {class_name(x)}. Write the operator, or "
+                    "convert the operand with toarray()"
+                )
+        return self.ufunc(ufunc, method, inputs, options)
+
     def with_options(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a ufunc with options, or one of its methods."""
-        check_traced(options.get("out"))
         if method != "outer" and method != "__call__" and options.get("dtype") is not None:
             dtype = numpy.dtype(options["dtype"])
             if is_discrete(dtype):  # as by astype, the result is discrete
@@ -251,10 +269,8 @@ class Rules:
     def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """`ufunc.at`."""
         if not isinstance(inputs[0], Array):
-            raise UnsupportedError(
-                f"numpy.{ufunc.__name__}.at would add traced values into a plain array and lose their derivative. "
-                "Make the array with tapeengine.numpy inside the program"
-            )
+            check_holds(inputs[0], inputs[-1])
+            return ufunc.at(*replaced(value_of, inputs))
         rule = self.table.get((ufunc, "at"))
         if rule is not None and ufunc not in (numpy.add, numpy.subtract):
             return rule(*inputs)
@@ -269,6 +285,7 @@ class Rules:
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(form_of(result)), where.shape), result.dtype)
             return self.function(numpy.where, (where, result, other), {})
+        check_holds(out, result)
         plain()
         mask = numpy.broadcast_to(where, out.shape)
         out[mask] = spread(result, out.shape)[mask]
@@ -277,9 +294,9 @@ class Rules:
 
 def unmasked(ufunc: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options with which numpy may compute values: SciPy's loops write beyond their arrays under a mask (1.17)."""
-    if getattr(numpy, ufunc.__name__, None) is ufunc:
+    if "where" not in options or getattr(numpy, ufunc.__name__, None) is ufunc:
         return options
-    return {name: value for name, value in options.items() if name != "where"}
+    return {name: value for name, value in options.items() if name not in ("where", "out")}
 
 
 @functools.cache
@@ -321,15 +338,17 @@ def operand(x: Any) -> Any:
     return numpy.asarray(x) if is_read and not is_foreign(x) else x
 
 
-def is_list_of_numbers(value: Any) -> bool:
-    """Whether an argument is a list of numbers, possibly nested, of which some are traced."""
+def arrays_of_lists(function: Any, value: Any) -> Any:
+    """An argument of a function; in place of a list of numbers or arrays, of which some are traced, one array."""
     if type(value) not in (list, tuple) or not value:
-        return False
+        return value
     leaves = [*value]
-    while leaves and type(leaves[0]) in (list, tuple):
+    while any(type(item) in (list, tuple) for item in leaves):
         leaves = [leaf for item in leaves for leaf in (item if type(item) in (list, tuple) else [item])]
-    traced, plain = (Dual, ComplexDual), (float, int, complex, numpy.generic)
-    return any(type(x) in traced for x in leaves) and all(type(x) in traced or isinstance(x, plain) for x in leaves)
+    traced, numbers = (Dual, ComplexDual, Array), (float, int, complex, numpy.generic, Dual, ComplexDual)
+    read = numbers if function in OF_SEQUENCES else (*numbers, Array, numpy.ndarray)
+    is_read = any(type(x) in traced for x in leaves) and all(isinstance(x, read) for x in leaves)
+    return asarray(value) if is_read else value
 
 
 def are_whole(dtype: Any = None, **options: Any) -> bool:

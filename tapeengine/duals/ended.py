@@ -24,6 +24,8 @@ class OfEnded:
         """Call a method of a ufunc."""
         return self.function(getattr(ufunc, method), inputs, options)
 
+    by_name = ufunc
+
     def function(self, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a function of numpy."""
         return function(*replaced(constant_of, args), **replaced(constant_of, dict(options)))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy
 
 from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.storing import form_of
+from tapeengine._core.arrays.storing import constant_of, form_of
+from tapeengine._core.scalars.complex import ComplexDual
+from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.duals.foreign import replaced
 from tapeengine.errors import UnsupportedError
 
-__all__ = ["check_traced", "laid_out", "numpys", "stored"]
+__all__ = ["check_holds", "laid_out", "numpys", "stored"]
 
 Plain = Callable[[], Any]
 
@@ -24,14 +26,16 @@ def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping
 
 
 def stored(result: Any, out: Any, plain: Plain) -> Any:
-    """Assign a result to the `out` argument of a call; `plain` calls numpy with the values."""
+    """Assign a result to the `out` argument of a call; `plain` calls numpy with the values, and fills plain arrays."""
     if out is None:
         return result
     results, places = (x if isinstance(x, tuple) else (x,) for x in (result, out))
-    pairs = list(zip(results, places, strict=True))
-    if not all(place is None or of_one_form(part, place) for part, place in pairs):
-        check_values(pairs, plain())
-    found = tuple(part if place is None else assigned(place, part) for part, place in pairs)
+    pairs = [(part, place) for part, place in zip(results, places, strict=True) if place is not None]
+    for part, place in pairs:
+        check_holds(place, part)
+    if not all(isinstance(place, Array) and of_one_form(part, place) for part, place in pairs):
+        check_values(zip(results, places, strict=True), plain())
+    found = tuple(part if place is None else assigned(place, part) for part, place in zip(results, places, strict=True))
     return found if isinstance(result, tuple) else found[0]
 
 
@@ -41,10 +45,10 @@ def of_one_form(result: Any, place: Any) -> bool:
     return bool(values.shape == place.shape and values.dtype == place.dtype)
 
 
-def check_values(pairs: list[tuple[Any, Any]], wanted: Any) -> None:
-    """Refuse results that numpy computes in another precision because the outputs have one."""
+def check_values(pairs: Iterable[tuple[Any, Any]], wanted: Any) -> None:
+    """Refuse results that numpy computes in another precision because the traced outputs have one."""
     for (result, place), values in zip(pairs, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
-        if place is not None and not stores_as(numpy.asarray(form_of(result)), numpy.asarray(values)):
+        if isinstance(place, Array) and not stores_as(numpy.asarray(form_of(result)), numpy.asarray(values)):
             raise UnsupportedError(
                 f"out= of {place.dtype!r} makes numpy compute in another precision than the operands have. Convert the "
                 "operands with astype, or omit out="
@@ -58,19 +62,19 @@ def stores_as(result: Any, values: Any) -> bool:
 
 
 def assigned(place: Any, result: Any) -> Any:
-    """An output after the assignment."""
-    place[...] = result
+    """An output after the assignment; numpy has filled a plain array."""
+    if isinstance(place, Array):
+        place[...] = result
     return place
 
 
-def check_traced(out: Any) -> None:
-    """Refuse an `out` argument that cannot hold traced values, before the call records anything."""
-    for place in out if isinstance(out, tuple) else (out,):
-        if place is not None and not isinstance(place, Array):
-            raise UnsupportedError(
-                "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. "
-                "Make the array with tapeengine.numpy inside the program, or write a = a - b and omit out="
-            )
+def check_holds(place: Any, value: Any) -> None:
+    """Refuse a value that depends on an input for a place that cannot hold traced values."""
+    if not isinstance(place, Array) and type(constant_of(value)) in (Array, Dual, ComplexDual):
+        raise UnsupportedError(
+            "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. "
+            "Make the array with tapeengine.numpy inside the program, or write a = a - b and omit out="
+        )
 
 
 def laid_out(result: Any, plain: Any) -> Any:

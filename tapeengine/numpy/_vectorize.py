@@ -70,14 +70,20 @@ class vectorize:
         given: dict[Any, Any] = {**dict(enumerate(args)), **options}
         arrays = [asarray(given[name]) for name in names]
         inner = self._core_axes(len(names))
+        if len(inner) != len(arrays) or any(a.ndim < n for a, n in zip(arrays, inner, strict=True)):
+            return self._on_values(args, options)  # raises numpy's error
         loop = numpy.broadcast_shapes(*(a.shape[: a.ndim - n] for a, n in zip(arrays, inner, strict=True)))
         spread = [numpy.broadcast_to(a, loop + a.shape[a.ndim - n :]) for a, n in zip(arrays, inner, strict=True)]
         found = [self._called(given, names, [a[index] for a in spread]) for index in numpy.ndindex(*loop)]
         if not found:
-            return self._plain(*plain(args), **{name: plain(value) for name, value in options.items()})
+            return self._on_values(args, options)
         if not isinstance(found[0], tuple):
             return self._joined(found, loop, 0)
         return tuple(self._joined(list(parts), loop, k) for k, parts in enumerate(zip(*found, strict=True)))
+
+    def _on_values(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Call numpy's class."""
+        return self._plain(*plain(args), **{name: plain(value) for name, value in options.items()})
 
     def _core_axes(self, count: int) -> list[int]:
         """The number of axes of each argument that the function takes at once."""

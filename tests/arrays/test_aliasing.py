@@ -8,6 +8,7 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy_calls import calls
 
 import tapeengine as te
 import tapeengine.numpy as np
@@ -222,3 +223,21 @@ def test_rows_that_are_assigned_columns_which_they_cross(order: str, inside: boo
         slope = te.grad(lambda x, p=program: p(np, x))
         found = te.vjp(slope, x)[0] if inside else slope(x)
         assert abs(numpy.sum(found * t) - expected) < 1e-12
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("call", calls(), ids=lambda call: call.name)
+def test_results_share_memory_as_numpys_do(call: Any) -> None:
+    """Every call of the list, also of one array where lists are joined."""
+
+    def shares(np: Any) -> Callable[..., list[bool]]:
+        def found(*primals: Any) -> list[bool]:
+            value = call.program(np, *primals)
+            parts = value if isinstance(value, (list, tuple)) else (value,)
+            return [np.shares_memory(part, x) for part in parts for x in primals]
+
+        return found
+
+    seen: list[Any] = []
+    te.vjp(lambda *primals: seen.append(shares(te.numpy)(*primals)), *call.primals)
+    assert seen == [shares(numpy)(*call.primals)]

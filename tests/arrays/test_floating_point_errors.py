@@ -56,6 +56,19 @@ def disagreements(calls: Iterator[tuple[str, Callable[[Any, Any], Any]]], *modes
     return wrong
 
 
+def ufuncs_of_floats() -> Iterator[tuple[str, Callable[[Any, Any], Any]]]:
+    """numpy's ufuncs on all pairs of the numbers."""
+    for name, ufunc in sorted(vars(numpy).items()):
+        if isinstance(ufunc, numpy.ufunc) and ufunc.signature is None and ufunc.nin < 3:
+            given = "d" * ufunc.nin
+            if any(loop.startswith(f"{given}->") for loop in ufunc.types):
+                yield name, lambda np, x, f=name, n=ufunc.nin: joined(getattr(np, f)(*(x[:, None], x)[:n]))
+
+
+def joined(value: Any) -> Any:
+    return np.stack(value) if isinstance(value, tuple) else value
+
+
 RAISE = {"divide": "raise", "over": "raise", "invalid": "raise"}
 WARN = {"divide": "warn", "over": "warn", "invalid": "warn"}
 ONE_KIND = {"divide": "ignore", "over": "raise", "invalid": "warn"}
@@ -139,3 +152,7 @@ def test_a_sweep_reports_nothing() -> None:
         warnings.simplefilter("error")
         assert back(1.0)[0].tolist() == [numpy.inf, 0.5, 0.25]
         assert te.vjp(lambda x: x * 2.0, x)[0].tolist() == [0.0, 2.0, 8.0]  # flags that a sweep leaves are not its
+
+
+def test_every_ufunc() -> None:
+    assert disagreements(ufuncs_of_floats(), RAISE, WARN) == []

@@ -57,6 +57,7 @@ PROGRAMS = {
     "with a float beside it": (lambda pair: pair[0][0], lambda v: (np.array([v]), 3.0)),
     "float beside an array": (lambda pair: pair[1], lambda v: (np.array([3.0]), v)),
 }
+TEXTS = [repr, str, lambda x: f"{x!r} {x:>9} {x:.3e}", lambda x: "%r" % [x]]
 OTHERS = [0, 1.5, np.float64(0.0), 2, -1, 0.5, 400]
 
 
@@ -88,6 +89,7 @@ def seen_by(program, primal, transform):
         for operation, other in itertools.product(OPERATORS, OTHERS):
             found.append((operation.__name__, other, told(operation, number, other)))
             found.append((other, operation.__name__, told(operation, other, number)))
+        found.extend(write(number) for write in TEXTS)
         return number * 1.0
 
     transform(run, primal)
@@ -105,6 +107,36 @@ def nested(run, primal):
 def continued(run, primal):
     back = te.vjp(te.checkpoint(run), primal)[1]
     back(1.0)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rounding(name):
+    """numpy rounds 8.3235 to 8.324, Python to 8.323."""
+    program, primal_of = PROGRAMS[name]
+    found = []
+
+    def run(x):
+        found.append([repr(round(program(x), digits)) for digits in range(-1, 5)])
+        return program(x) * 1.0
+
+    for value in (8.3235, 0.285, 2.675, 1234.5675, -8.3235):
+        run(primal_of(value))
+        te.vjp(run, primal_of(value))
+    assert found[::2] == found[1::2]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, complex, float])
+def test_texts_of_elements(dtype):
+    def texts(x):
+        numbers = [x[0], x.sum(), x[1].real, x[0].item(), x[0] * 2, x.tolist()[0], x[:1], x[0, ...]]
+        found.append([write(number) for number in numbers for write in (repr, str, lambda x: f"{x!r} {x!s}")])
+        return x
+
+    found, point = [], np.array([0.1, 2.5]).astype(dtype)
+    texts(point)
+    te.vjp(texts, point)
+    te.vjp(lambda x: te.vjp(texts, x)[0], point)
+    assert found[0] == found[1] == found[2]
 
 
 def complex_power(expected, found):

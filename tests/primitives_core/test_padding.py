@@ -89,3 +89,24 @@ def test_values_of_other_dtypes(mode: str, dtype: str) -> None:
     expected = numpy.pad(x, ((2, 3), (1, 4)), **MODES[mode])
     assert value.dtype == expected.dtype
     numpy.testing.assert_array_equal(value, expected)
+
+
+@pytest.mark.parametrize("kind", [numpy.float32, float])
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (1, 2), (2, 1), (2, 2)])
+@pytest.mark.parametrize(("mode", "name"), [("constant", "constant_values"), ("linear_ramp", "end_values")])
+def test_traced_values(mode: str, name: str, shape: tuple[int, ...], kind: Any) -> None:
+    """Values as one traced array, or as lists of its numbers."""
+    point, array = numpy.random.default_rng(8).normal(size=shape), X[:2].astype(kind)
+    for form in (lambda e: e, lambda e: e.tolist()):
+
+        def padded(e: Any, form: Any = form) -> Any:
+            return np.pad(array, ((1, 2), (0, 3)), mode=mode, **{name: form(e)})  # type: ignore[call-overload]
+
+        expected = padded(point)
+        value, (tangent,) = te.vjp(padded, point)[0], te.jvp(padded, (point,), (numpy.ones(shape),))[1:]
+        assert value.dtype == expected.dtype == tangent.dtype
+        numpy.testing.assert_array_equal(value, expected)
+        steps = (padded(point + sign * 1e-2).astype(float) for sign in (0.5, -0.5))
+        numpy.testing.assert_allclose(
+            tangent, numpy.subtract(*steps) / 1e-2, atol=1e-3 if kind is numpy.float32 else 1e-9
+        )

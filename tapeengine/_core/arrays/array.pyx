@@ -302,7 +302,7 @@ cdef class Array:
         """Round a number as Python does; the result is discrete. Arrays raise an error, as numpy's do."""
         if not self.storage.number:
             raise TypeError("type numpy.ndarray doesn't define __round__ method: use numpy.round(x, decimals)")
-        return round(seen(self)[()], ndigits)
+        return round(as_seen(self), ndigits)
 
     def __contains__(self, x):
         return numbers_of(x) in seen(self)
@@ -313,7 +313,7 @@ cdef class Array:
             "number as the key if only the value matters")
 
     def __repr__(self):
-        return repr(seen(self))
+        return repr(as_seen(self))
 
     def __str__(self):
         return str(seen(self))
@@ -327,7 +327,7 @@ cdef class Array:
             result = ufunc_call(ufunc, inputs)
             if result is not NotImplemented:
                 return result
-        return need_rules(self, ufunc.__name__).ufunc(ufunc, method, inputs, options)
+        return need_rules(self, ufunc.__name__).by_name(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):
         return need_rules(self, function.__name__).function(function, args, options)
@@ -359,6 +359,11 @@ cdef class Array:
 
     def __reduce_ex__(self, protocol):
         return self.__reduce__()
+
+
+cdef object as_seen(Array a):
+    """The value, which is a number if the array stands for one."""
+    return seen(a)[()] if a.storage.number else seen(a)
 
 
 cdef bint is_complex(Array a) except -1:

@@ -306,7 +306,7 @@ cdef class ComplexDual:
         return hash(self.re if type(self.re) is Dual else self.im)    # refused, with the reason
 
     def __repr__(self):
-        return repr(seen(self))
+        return repr(numpy.complex128(seen(self)) if self.numpys else seen(self))
 
     def __str__(self):
         return str(seen(self))

@@ -142,6 +142,11 @@ cdef object answer(object d, double value, object function, tuple operands):
     return answered(with_right(<Dual> d, 0.0, OP_ADD, value), function, operands)
 
 
+cdef object number_seen(Dual x):
+    """The number that the plain program sees, of its class."""
+    return (numpy.float64 if is_numpy(x) else float)(value_seen(x))
+
+
 cdef object integer_seen(Dual x, int kind, object integer_of):
     """The integer to which a dual is converted, for the program to see."""
     if traces.recordings and not isfinite(x.v):
@@ -605,7 +610,7 @@ cdef class Dual:
             result = scalar_ufunc(ufunc, inputs)
             if result is not NotImplemented:
                 return result
-        return rules_of(self, ufunc).ufunc(ufunc, method, inputs, options)
+        return rules_of(self, ufunc).by_name(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):
         return rules_of(self, function).function(function, args, options)
@@ -631,7 +636,7 @@ cdef class Dual:
     def __round__(self, ndigits=None):
         if ndigits is None:
             return integer_seen(self, TE_ROUND, round)
-        return (numpy.float64 if is_numpy(self) else float)(round(value_seen(self), ndigits))
+        return round(number_seen(self), ndigits)    # numpy rounds in another way than Python
 
     def __richcmp__(x, y, int kind):
         cdef double a = (<Dual> x).v, b = 0.0
@@ -645,11 +650,11 @@ cdef class Dual:
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
             return PyObject_RichCompare(value_seen(<Dual> x), y, kind)
         elif other_precision(y) or PyComplex_CheckExact(y):
-            return PyObject_RichCompare((numpy.float64 if is_numpy(x) else float)(value_seen(<Dual> x)), y, kind)
+            return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         elif not as_double(y, &b):
             if not above("arrays.calls").answers_to_numpy(y):
                 return NotImplemented
-            return PyObject_RichCompare(numpy.float64(value_seen(<Dual> x)), y, kind)
+            return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         if kind == Py_LT:
             holds = a < b
         elif kind == Py_GT:
@@ -693,7 +698,7 @@ cdef class Dual:
         return self
 
     def __repr__(self):
-        return repr(value_seen(self))
+        return repr(number_seen(self))
 
     def __str__(self):
         return str(value_seen(self))

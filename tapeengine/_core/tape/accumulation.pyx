@@ -255,7 +255,9 @@ cdef class Reverse:
         return numpy.zeros(view.shape, view.dtype)
 
     cdef int add_to(self, object target, object contribution) except -1:
-        """Add into cotangents, in place."""
+        """Add into cotangents, in place. What a rule made in an enclosing trace becomes plain, or is refused there."""
+        if type(contribution) is not ndarray:
+            contribution = numpy.asarray(contribution)
         numpy.add(target, contribution, out=target, casting="same_kind")
         return 0
 

@@ -183,10 +183,10 @@ cdef class Row(Reverse):
         return part if part.any() else None
 
     cdef int add(self, View view, object contribution) except -1:
-        contribution = of_type(view, self.signed(view, contribution))
+        contribution = of_type(view, self.signed(view, numpy.asarray(contribution)))
         if repeats(view):
             view = once(view)
-            return self.add(view, fitted(numpy.asarray(contribution), view.shape))
+            return self.add(view, fitted(contribution, view.shape))
         if self.rows.blocks[view.storage] is None:
             self.rows.allocate(view.storage, True)
         target = self.rows.part(view)[self.k, ...]
