@@ -14,7 +14,6 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 CORE = Path("tapeengine", "_core")
-ROOMS = sorted(str(path.parent) for path in CORE.glob("*/__init__.py"))
 COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True, "auto_pickle": False}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
@@ -28,7 +27,9 @@ UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_S
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
-SHORT = "-Os -fno-tree-ch -fno-tree-dominator-opts -fno-schedule-insns2" if GCC else "-Os"
+LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-merge gcse thread-jumps if-conversion
+    if-conversion2 move-loop-invariants inline-functions-called-once"""  # what makes -Os longer, after compression
+SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
 VECTORS = "block elementwise forward machine poles products rows scalar second sums sweep trace".split()
 HOT = "accumulation indexing interleave native records tape".split()
 LEVELS = dict.fromkeys(HOT, QUICK) | dict.fromkeys(VECTORS, LOOPS)
@@ -38,13 +39,12 @@ LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
 mode = os.environ.get("TAPEENGINE_BUILD", "release")
 if mode not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
-generator = runpy.run_path(str(CORE / "tape" / "generate_ops.py"))
-generator["main"]()
+(generator := runpy.run_path(str(CORE / "tape" / "generate_ops.py")))["main"]()
 extensions = [
     Extension(
         ".".join(path.with_suffix("").parts),
         [str(path)],
-        include_dirs=[*ROOMS, numpy.get_include()],
+        include_dirs=[*sorted(str(room.parent) for room in CORE.glob("*/__init__.py")), numpy.get_include()],
         depends=generator["headers_of"](path),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
         extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
