@@ -14,6 +14,7 @@ import numpy
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
+from tapeengine.chad.kinds import TupleOf
 from tapeengine.chad.primitives import DISCRETE, partial
 from tapeengine.chad.sugar import equals, is_extreme
 from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lit
@@ -126,7 +127,8 @@ class Directional:
         result = Var(self.names("result"), call.type)
         body = Let(result, call, Tuple((self.part(main.result, result, 0), self.part(main.result, result, 1))))
         name = f"{main.name}_directional"
-        definitions[name] = Definition(name, (*main.params, *tangents), body.type, body)
+        kind = None if main.kind is None else TupleOf((main.kind, main.kind))
+        definitions[name] = Definition(name, (*main.params, *tangents), body.type, body, kind)
         return Module(name, definitions, {}, self.module.by_numpy)
 
     def definition(self, d: Definition) -> Definition:

@@ -213,3 +213,62 @@ def test_elimination_with_pivots_is_solve(backend):
         of_matrix, of_vector = backpropagator(w.tolist())
         np.testing.assert_allclose(of_vector, adjoint, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(of_matrix, -np.outer(adjoint, solution), rtol=1e-9, atol=1e-9)
+
+
+def test_what_local_functions_return_says_nothing_about_the_function_around():
+    def around(x: list[float]) -> list[float]:
+        a = [2.0 * v for v in x]
+
+        def doubled(v: float) -> float:
+            return 2.0 * v
+
+        a[0] = doubled(a[1])
+        return a
+
+    assert te.vjp(te.program(around), list(VECTOR))[0] == around(list(VECTOR))
+
+
+@pytest.mark.parametrize("backend", [None, "machine", "native"])
+@pytest.mark.parametrize("tangents", [([1.0, 2.0, 3.0], 0.5), ([1, 2, 3], 1)])
+def test_second_derivatives_of_called_programs_that_return_lists(tangents, backend):
+    def mirrored(y: list[float]) -> tuple[list[float], float]:
+        z = y[::-1]
+        z[0] = z[0] * 2.0
+        return z, z[-1]
+
+    called = te.program(mirrored, backend=backend)
+
+    def outer(x: list[float], w: float) -> float:
+        mirror, last = called([t * t * w for t in x])
+        return mirror[1] * last * last
+
+    def plain(x, w):
+        mirror, last = mirrored([t * t * w for t in x])
+        return mirror[1] * last * last
+
+    def along(f):
+        return te.jvp(lambda x, w: te.vjp(f, x, w)[1](1.0), ([1.25, -0.5, 0.9], 0.65), tangents)[1]
+
+    found, expected = along(te.program(outer, backend=backend)), along(plain)
+    np.testing.assert_allclose([*found[0], found[1]], [*expected[0], expected[1]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("backend", [None, "native"])
+@pytest.mark.parametrize("w", [0.05, 0.65, 2.0])
+def test_what_one_branch_computes_of_an_array_another_does_not_have(w, backend):
+    def chosen(x: te.Vec, w: float, n: int) -> te.Vec:
+        a = [t * w for t in x]
+        c = [t * t for t in x]
+        if w > 0.1:
+            if n > 1 and w < 1.0:
+                a, c = [a[n - j] * c[j] for j in range(n)], [a[j] * a[j] for j in range(n)]
+            total = a[0] * c[1]
+        else:
+            total = a[1] - c[0]
+        return [t * total for t in a]
+
+    x = np.array([1.25, -0.5, 0.9])
+    value, backpropagator = te.vjp(te.program(chosen, backend=backend), x, w, 2)
+    np.testing.assert_allclose(value, chosen(x.tolist(), w, 2), rtol=1e-13)
+    by_duals = te.vjp(chosen, x, w, 2)[1](np.ones(len(value)).tolist())
+    np.testing.assert_allclose(backpropagator(np.ones(len(value)))[0], by_duals[0], rtol=1e-12)

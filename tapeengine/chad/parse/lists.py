@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tapeengine.chad.kinds import ANY, ARRAY, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
-from tapeengine.chad.parse.names import parameters
+from tapeengine.chad.parse.names import parameters, walked
 
 __all__ = ["Kinds", "Results", "extended", "parameters_of", "substituted"]
 
@@ -275,7 +275,7 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
             yield from taken(target, Element(over))
         case ast.FunctionDef(name=name):
-            for inner in ast.walk(node):
+            for inner in walked(node.body):
                 if isinstance(inner, ast.Return) and inner.value is not None:
                     yield f"{name}()", inner.value
 

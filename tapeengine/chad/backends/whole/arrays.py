@@ -126,7 +126,8 @@ def load(w: Writer, s: Load | Row) -> None:
         local, before = (array, ()) if isinstance(array, Local) else (array.local, array.indices)
         w.env[s.out.name] = View(local, (*before, *indices))
         return
-    if isinstance(array, Local) and isinstance(array.content, Product) and is_read_often(w, s):
+    is_made_here = isinstance(array, Local) and array.block is w.block  # another branch does not have what one stores
+    if is_made_here and isinstance(array.content, Product) and is_read_often(w, s):
         array.content = w.number(array.content, array.name)
     whole = content(w, array)
     at = dict(zip(whole.dims, indices, strict=False))
