@@ -256,19 +256,19 @@ def test_second_derivatives_of_called_programs_that_return_lists(tangents, backe
 @pytest.mark.parametrize("backend", [None, "native"])
 @pytest.mark.parametrize("w", [0.05, 0.65, 2.0])
 def test_what_one_branch_computes_of_an_array_another_does_not_have(w, backend):
-    def chosen(x: te.Vec, w: float, n: int) -> te.Vec:
+    def chosen(x: list[float], w: float, n: int) -> list[float]:
         a = [t * w for t in x]
-        c = [t * t for t in x]
-        if w > 0.1:
-            if n > 1 and w < 1.0:
-                a, c = [a[n - j] * c[j] for j in range(n)], [a[j] * a[j] for j in range(n)]
-            total = a[0] * c[1]
-        else:
-            total = a[1] - c[0]
-        return [t * total for t in a]
+        k = sorted(x, key=lambda t: -t)
+        if w > 0.1:  # noqa: SIM102
+            if n > 1:
+                a = a[::-1]
+        if a[2] > 0.5:
+            k.reverse()
+        return [u * v for u, v in zip(a, k)]
 
-    x = np.array([1.25, -0.5, 0.9])
-    value, backpropagator = te.vjp(te.program(chosen, backend=backend), x, w, 2)
-    np.testing.assert_allclose(value, chosen(x.tolist(), w, 2), rtol=1e-13)
-    by_duals = te.vjp(chosen, x, w, 2)[1](np.ones(len(value)).tolist())
-    np.testing.assert_allclose(backpropagator(np.ones(len(value)))[0], by_duals[0], rtol=1e-12)
+    x = [1.25, -0.5, 0.9, 0.35]
+    for n in (1, 2):
+        value, backpropagator = te.vjp(te.program(chosen, backend=backend), x, w, n)
+        np.testing.assert_allclose(value, chosen(x, w, n), rtol=1e-13)
+        by_duals = te.vjp(chosen, x, w, n)[1]([1.0] * len(x))
+        np.testing.assert_allclose(backpropagator([1.0] * len(x))[0], by_duals[0], rtol=1e-12)
