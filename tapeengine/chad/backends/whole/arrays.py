@@ -87,8 +87,13 @@ def content(w: Writer, x: Any) -> Array:
 
 def whole_of(w: Writer, x: Local) -> None:
     """Materialise the zeros after the first elements of an array."""
-    if not x.part:
-        return
+    if x.part:
+        with w.before(x.block):
+            with_zeros(w, x)
+
+
+def with_zeros(w: Writer, x: Local) -> None:
+    """Write the zeros after the first elements of an array."""
     assert x.content is not None
     order = tuple(x.part.get(a, a) for a in (*x.around, *x.dims))
     v = w.number(x.content)
@@ -126,9 +131,9 @@ def load(w: Writer, s: Load | Row) -> None:
         local, before = (array, ()) if isinstance(array, Local) else (array.local, array.indices)
         w.env[s.out.name] = View(local, (*before, *indices))
         return
-    is_made_here = isinstance(array, Local) and array.block is w.block  # another branch does not have what one stores
-    if is_made_here and isinstance(array.content, Product) and is_read_often(w, s):
-        array.content = w.number(array.content, array.name)
+    if isinstance(array, Local) and isinstance(array.content, Product) and is_read_often(w, s):
+        with w.before(array.block):
+            array.content = w.number(array.content, array.name)
     whole = content(w, array)
     at = dict(zip(whole.dims, indices, strict=False))
     for dim, i in at.items():

@@ -111,6 +111,7 @@ class Writer:
         self.lanes: list[Lanes] = []
         self.loops: list[For] = []
         self.memo: list[dict[Any, Any]] = [{}]
+        self.around: list[Block] = []
         self.unnamed: list[list[tuple[Axis, str]]] = [[]]
         self.assigned: list[set[str]] = []
         self.lazy: set[str] = set()
@@ -202,16 +203,35 @@ class Writer:
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
         """Write into the block of a loop or a branch of the written program."""
-        outer = self.block
+        self.around.append(self.block)
         self.block = block
         self.memo.append({})
         self.unnamed.append([])
         try:
             yield
         finally:
-            self.block = outer
+            self.block = self.around.pop()
             self.memo.pop()
             for axis, count in self.unnamed.pop():
+                axis.count = count
+
+    @contextmanager
+    def before(self, block: object) -> Iterator[None]:
+        """Write into a block around this one, before its loop or branch; other branches have what is written there."""
+        kept = self.block, self.around, self.memo, self.unnamed
+        depth = next((k for k, outer in enumerate(self.around) if outer is block), None)
+        inner = [] if depth is None else [x for named in self.unnamed[depth + 1 :] for x in named]
+        named = [(axis, axis.count) for axis, _ in inner]
+        if depth is not None:
+            self.block, self.around = self.around[depth], self.around[:depth]
+            self.memo, self.unnamed = self.memo[: depth + 1], self.unnamed[: depth + 1]
+        for axis, count in reversed(inner):
+            axis.count = count
+        try:
+            yield
+        finally:
+            self.block, self.around, self.memo, self.unnamed = kept
+            for axis, count in named:
                 axis.count = count
 
     def statements(self, statements: Sequence[Statement]) -> None:
