@@ -6,6 +6,7 @@ numpy warns of an error, or raises, as the program or its caller has said. A pro
 
 from __future__ import annotations
 
+import inspect
 import types
 import warnings
 from collections.abc import Iterable, Iterator
@@ -38,7 +39,7 @@ def handles_errors(captured: Iterable[Any]) -> bool:
         elif isinstance(value, type):
             pending += _functions_of(value)
         elif type(value).__module__ != "builtins":
-            pending += [type(value), getattr(value, "__wrapped__", None)]
+            pending += [type(value), inspect.getattr_static(value, "__wrapped__", None)]
     return False
 
 

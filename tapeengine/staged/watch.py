@@ -14,7 +14,7 @@ from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies, same_bits
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.generators import differ, state_of
-from tapeengine.transforms.kinds import Kinds, data_of
+from tapeengine.transforms.kinds import Kinds, names_of
 from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, parts_of
 from tapeengine.transforms.program_objects import is_fixed, is_plain
 
@@ -53,7 +53,7 @@ class Watch:
     __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks")
 
     atoms = ATOMS
-    data_of = staticmethod(data_of)
+    names_of = staticmethod(names_of)
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         self._structures, self._copies = structures, copies
@@ -129,9 +129,8 @@ class Watched(Kinds):
     __slots__ = ()
 
     def _container(self, value: Any, kind: type) -> Node | None:
-        owner = getattr(value, "__self__", None)
-        if kind in BOUND and not isinstance(owner, (types.ModuleType, type, *GENERATORS)):
-            return nodes.of_bound(value, owner)
+        if kind in BOUND and not isinstance(value.__self__, (types.ModuleType, type, *GENERATORS)):
+            return nodes.of_bound(value, value.__self__)
         return super()._container(value, kind)
 
     def _of_library(self, value: Any) -> Node | None:

@@ -18,7 +18,7 @@ from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.nodes import DICTS, GENERATORS, Node, parts_of
 from tapeengine.transforms.program_objects import global_names, is_fixed, is_library, is_made_by_parts, is_plain
 
-__all__ = ["Kinds", "data_of"]
+__all__ = ["Kinds", "data_of", "names_of"]
 
 
 class Kinds:
@@ -65,7 +65,7 @@ class Kinds:
             return nodes.of_bytes(value)
         if kind is weakref.ref:
             return nodes.of_reference(value)
-        owner = getattr(value, "__self__", None)
+        owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
         if isinstance(owner, GENERATORS) and owner not in (random._inst, np.random.mtrand._rand):
             return nodes.of_bound(value, owner)
         return self._container(value, kind)
@@ -102,11 +102,20 @@ class Kinds:
 def data_of(f: types.FunctionType) -> tuple[list[str], list[str]] | None:
     """The names of the data that a function reads in its namespace, and those that it would read if they were there.
 
-    Modules, classes and library functions are no data. None if the function reads no data.
+    None if the function reads no data.
+    """
+    data, others = names_of(f)
+    return (data, [name for name in others if name not in f.__globals__]) if data else None
+
+
+def names_of(f: types.FunctionType) -> tuple[list[str], list[str]]:
+    """The names of the data that a function reads in its namespace, and the other names that it looks up.
+
+    Modules, classes and library functions are no data; neither is what is not there, as most built-in functions.
     """
     names = f.__globals__
     if is_library(names.get("__name__"), f.__code__.co_filename):
-        return None
+        return [], []
     looked_up = global_names(f.__code__)
-    read = [name for name in looked_up if name in names and not is_fixed(names[name])]
-    return (read, [name for name in looked_up if name not in names]) if read else None
+    data = [name for name in looked_up if name in names and not is_fixed(names[name])]
+    return data, [name for name in looked_up if name not in data]

@@ -306,7 +306,11 @@ def of_partial(value: functools.partial[Any]) -> Node:
     def make(inside: list[Any]) -> Any:
         return functools.partial(inside[0], *inside[1], **dict(zip(names, inside[2:])))
 
-    return Node(value, [value.func, value.args, *value.keywords.values()], make)
+    return Node(value, [value.func, value.args, *value.keywords.values()], make, None, names, _keywords)
+
+
+def _keywords(value: functools.partial[Any]) -> dict[Any, Any]:
+    return dict(value.keywords)
 
 
 def of_complex(value: Any) -> Node:

@@ -221,3 +221,85 @@ STATES: dict[str, tuple[Any, Any]] = {
 @pytest.mark.parametrize("name", STATES)
 def test_states_that_objects_keep_to_themselves(name: str) -> None:
     agree(*STATES[name])
+
+
+def product(x: float, c: float = 2.0, *, k: float = 1.0) -> float:
+    return x * c * k
+
+
+def test_defaults_and_code_of_a_program_may_be_replaced() -> None:
+    def program(x: float, c: float = 2.0, *, k: float = 1.0) -> float:
+        return x * c * k
+
+    def twice(x: float, c: float = 2.0, *, k: float = 1.0) -> float:
+        return 2.0 * x * c * k
+
+    for captured in (False, True):
+        staged = te.stage((lambda x: program(x)) if captured else program)
+        for defaults, named, code in (
+            ((2.0,), {"k": 1.0}, product.__code__),
+            ((3.0,), {"k": 1.0}, product.__code__),
+            ((3.0,), {"k": 5.0}, product.__code__),
+            ((3.0,), {"k": 5.0}, twice.__code__),
+        ):
+            program.__defaults__, program.__kwdefaults__, program.__code__ = defaults, named, code
+            for _ in range(2):
+                assert te.grad(staged)(1.0) == te.grad(program)(1.0)
+
+
+def test_a_variable_that_gets_its_value_later() -> None:
+    def made() -> tuple[Any, Any]:
+        def program(x: float) -> float:
+            try:
+                return x * c
+            except NameError:
+                return x
+
+        def bind(value: float) -> None:
+            nonlocal c
+            c = value
+
+        if not made:
+            c = 0.0
+        return program, bind
+
+    program, bind = made()
+    staged = te.stage(program)
+    assert [te.grad(staged)(2.0) for _ in range(2)] == [1.0, 1.0]
+    bind(7.0)
+    assert [te.grad(staged)(2.0) for _ in range(2)] == [7.0, 7.0]
+
+
+def test_names_that_hide_functions_later() -> None:
+    names: dict[str, Any] = {"sin": te.math.sin, "cos": te.math.cos}
+    exec("def largest(x):\n    return x * max(x, 2.0)\ndef wave(x):\n    return sin(x)", names)
+    largest, wave = te.stage(names["largest"]), te.stage(names["wave"])
+    assert [te.grad(largest)(1.0), te.grad(largest)(1.0), te.grad(wave)(0.0), te.grad(wave)(0.0)] == [
+        2.0,
+        2.0,
+        1.0,
+        1.0,
+    ]
+    names["max"], names["sin"] = min, names["cos"]
+    assert [te.grad(largest)(1.0), te.grad(wave)(0.0)] == [2.0, 0.0]
+    del names["max"]
+    assert te.grad(largest)(1.0) == 2.0
+
+
+def test_keywords_of_a_partial_function_change_in_place() -> None:
+    partial = functools.partial(lambda x, a=1.0: x * a, a=2.0)
+    for captured in (False, True):
+        staged = te.stage((lambda x: partial(x)) if captured else partial)
+        for value in (2.0, 2.0, 5.0, -1.0):
+            partial.keywords["a"] = value
+            assert staged(3.0) == 3.0 * value
+
+
+def test_objects_that_compute_their_attributes_are_not_asked_for_others() -> None:
+    class Table:
+        def __getattr__(self, name: str) -> float:
+            return {"a": 2.0}[name]
+
+    table = Table()
+    staged = te.stage(lambda x: x * table.a)
+    assert [te.grad(staged)(1.0) for _ in range(3)] == [2.0, 2.0, 2.0]

@@ -51,6 +51,14 @@ static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
 /* The attributes of a function, borrowed; NULL if it has none. */
 static inline PyObject *te_attributes(PyObject *function) { return ((PyFunctionObject *)function)->func_dict; }
 
+/* Whether the code and the default arguments of a function are those in a tuple, with None for those that are not there. */
+static inline int te_made_of(PyObject *function, PyObject *parts) {
+    PyFunctionObject *f = (PyFunctionObject *)function;
+    return f->func_code == PyTuple_GET_ITEM(parts, 0) &&
+           (f->func_defaults ? f->func_defaults : Py_None) == PyTuple_GET_ITEM(parts, 1) &&
+           (f->func_kwdefaults ? f->func_kwdefaults : Py_None) == PyTuple_GET_ITEM(parts, 2);
+}
+
 /* Fill a list of n unset entries with floats; return -1 if there is no memory. */
 TE_QUICK static int te_fill_floats(PyObject *list, PyObject **kept, const double *from, Py_ssize_t n) {
     for (Py_ssize_t k = 0; k < n; k++) {

@@ -38,6 +38,7 @@ cdef extern from "floats.h":
     object te_float(PyObject **kept, double x)
     PyObject *te_cell(object cell)
     PyObject *te_attributes(object function)
+    bint te_made_of(object function, object parts)
     uint64_t te_version(object values)
     int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 

@@ -5,7 +5,7 @@ cdef enum Watched:
     ITEMS               # of a list
     ENTRIES             # of a dict: its keys, then its values
     NAMES               # of a dict: some keys are looked up, others are not in it
-    FUNCTION            # its attributes
+    FUNCTION            # its code, default arguments and attributes
     ATTRIBUTES          # of another object that has them in a dict
     CONTENTS            # of an array
     ANYTHING            # the result of a function
@@ -31,7 +31,7 @@ cdef class Check:
         if self.kind == ENTRIES:
             return self.entries(self.watched)
         if self.kind == FUNCTION:
-            return self.attributes()
+            return te_made_of(self.watched, self.names) and self.attributes()
         if self.kind == ATTRIBUTES:
             return self.entries(self.watched.__dict__)
         if self.kind == CONTENTS:
@@ -137,8 +137,8 @@ cdef class Checks:
     def look(self, value, others):
         """Watch all that a callable or a structure captures.
 
-        ``others.data_of(function)`` returns the names of the data that a function reads in its namespace and those that
-        are not there, or None; ``others.open(object)`` watches an object of a class that is not known here, and returns
+        ``others.names_of(function)`` returns the names of the data that a function reads in its namespace, and the other
+        names that it looks up; ``others.open(object)`` watches an object of a class that is not known here, and returns
         what it contains. Objects of the classes `others.atoms` never change.
         """
         cdef Search search = Search.__new__(Search)
@@ -234,6 +234,7 @@ cdef class Search:
     cdef int cell(self, object value) except -1:
         cdef PyObject *content = te_cell(value)
         if content == NULL:     # a name that is not bound yet
+            self.checks.watch(CELL, value, [])
             return 0
         self.checks.watch(CELL, value, [<object> content])
         return self.enter(<object> content)
@@ -243,22 +244,21 @@ cdef class Search:
         cdef object cells = f.__closure__, positional = f.__defaults__, named = f.__kwdefaults__
         cdef PyObject *own = te_attributes(f)
         cdef list saved = [] if own == NULL else [*<dict> own, *(<dict> own).values()]
-        data = self.others.data_of(f)
-        if cells or positional or named or saved or data is not None:
-            self.checks.watch(FUNCTION, f, saved)
-            self.enter_all(cells or ())
-            self.enter(positional)
-            self.enter(named)
-            self.enter_all(saved)
-        return 0 if data is None else self.data(f.__globals__, data[0], data[1])
+        data, others = self.others.names_of(f)
+        self.checks.watch(FUNCTION, f, saved).names = (f.__code__, positional, named)
+        self.enter_all(cells or ())
+        self.enter(positional)
+        self.enter(named)
+        self.enter_all(saved)
+        return self.data(f.__globals__, data, others) if data or others else 0
 
-    cdef int data(self, dict names, list read, list absent) except -1:
+    cdef int data(self, dict names, list read, list others) except -1:
         """Note what a function reads in its namespace, which is watched as a whole."""
         address = <size_t> <PyObject *> names
         self.seen.add(address)
         known = self.spaces.setdefault(address, (names, {}))[1]
         known.update(dict.fromkeys(read))
-        known.update(dict.fromkeys(absent))
+        known.update(dict.fromkeys(others))
         for name in read:
             self.enter(names[name])
         return 0
