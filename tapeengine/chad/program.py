@@ -379,7 +379,7 @@ class Program(Enterable):
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
         """Where the program wants arrays or lists as arguments, which the short way leaves to `check_lists`."""
-        assert self.linked  # which refuses names that are never defined
+        _ = self.linked  # which refuses names that are never defined
         found = self.parsed().arrays
         self.__dict__["wanted"] = found  # for programs that call themselves by way of others
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))

@@ -304,7 +304,10 @@ class Arrays:
         return self.changed(rows, index, value, is_there)
 
     def own(self, rows: Rows) -> Rows:
-        """Give an array to change: a copy, or the array itself if nothing else uses it afterwards."""
+        """Give an array to change: a copy, or the array itself if nothing else uses it afterwards.
+
+        It is a change of an element that is not there, so `in_place` decides which of both.
+        """
         return self.changed(rows, Const(-1, WHOLE), ZERO, is_there=False)
 
     def changed(self, rows: Rows, index: Operand | None, value: Value | None, is_there: bool = True) -> Rows:

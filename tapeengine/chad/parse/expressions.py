@@ -76,8 +76,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Subscript() if (cell := indices(node)) is not None and p.is_grid(cell[0]) and cell[0] in env:
             at = (p.coerce(i, expression(p, i, env), INT) for i in cell[1:])
             return element(p, env[cell[0]], *at)
-        case ast.Subscript(value=ast.Name(id=grid), slice=index) if is_row(p, grid, index, env):
-            return row(p, env[grid], expression(p, index, env))
+        case ast.Subscript(value=ast.Name(id=grid), slice=index) if (found := row_of(p, grid, index, env)) is not None:
+            return found
         case ast.Subscript(value=value, slice=index):
             return p.grammar.subscript(p, node, expression(p, value, env), index, env)
         case ast.Attribute(value=value, attr=attr):
@@ -314,11 +314,12 @@ def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term
     return result
 
 
-def is_row(p: Parser, name: str, index: ast.expr, env: Env) -> bool:
-    """Tell whether a subscript reads a row of a grid."""
+def row_of(p: Parser, name: str, index: ast.expr, env: Env) -> Term | None:
+    """Give the row of a grid that a subscript reads; None for another subscript."""
     if not p.is_grid(name) or name not in env or isinstance(index, ast.Slice | ast.Tuple):
-        return False
-    return expression(p, index, env).type == INT
+        return None
+    at = expression(p, index, env)
+    return row(p, env[name], at) if at.type == INT else None
 
 
 def operands(p: Parser, left: ast.expr, right: ast.expr, env: Env) -> tuple[Term, Term]:
