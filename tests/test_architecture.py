@@ -14,6 +14,7 @@ import tapeengine as te
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "primitives" / "core"}
+PLUGINS = {"tapeengine_scipy": ROOT / "primitives" / "scipy" / "src" / "tapeengine_scipy"}
 
 # A module belongs to the layer of its longest prefix, and imports only from its own layer and those below it.
 LAYERS: dict[str, int] = {
@@ -54,8 +55,8 @@ MUTABLE_CALLS = {"dict", "list", "set", "bytearray", "defaultdict", "deque", "Co
 CHANGES = {"append", "add", "update", "pop", "clear", "extend", "insert", "remove", "setdefault", "popitem", "discard"}
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    for name, folder in PACKAGES.items():
+def modules(packages: dict[str, Path]) -> Iterator[tuple[str, Path]]:
+    for name, folder in packages.items():
         for path in sorted(folder.rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
             yield ".".join([name, *(part for part in parts if part != "__init__")]), path
@@ -117,8 +118,7 @@ def violation(module: str, target: str) -> str | None:
     return None
 
 
-ALL = list(modules())
-
+ALL = list(modules(PACKAGES))
 
 COMPILED = [
     (".".join(path.relative_to(ROOT).with_suffix("").parts), path)
@@ -130,7 +130,7 @@ COMPILED = [
 def targets() -> dict[str, set[str]]:
     """The imports of each module, by name; a compiled module includes those of its declarations."""
     found: dict[str, set[str]] = {}
-    for module, path in ALL:
+    for module, path in [*ALL, *modules(PLUGINS)]:
         found.setdefault(module, set()).update(imported(module, path))
     for module, path in COMPILED:
         found.setdefault(module, set()).update(cimported(path))
@@ -213,6 +213,13 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 def test_no_circle_of_imports() -> None:
     """Lazy imports and those for types count: a module can be read without the modules above it."""
     assert [ring for ring in circles(modules_graph()) if not ring <= ARRAY_METHODS] == []
+
+
+def test_a_plugin_imports_no_private_module() -> None:
+    """A first-party plugin stands on what any plugin can import."""
+    private = re.compile(r"tapeengine(_primitives)?\.(\w+\.)*_[a-z]\w*(\.|$)")
+    plugin = {module for module, _ in modules(PLUGINS)}
+    assert [(m, x) for m, names in targets().items() if m in plugin for x in names if private.match(x)] == []
 
 
 def test_a_circle_is_seen() -> None:

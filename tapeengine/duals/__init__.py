@@ -3,10 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tapeengine._core.arrays.functions import offered
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.duals.creation import complex_array
 from tapeengine.duals.ended import OfEnded
 from tapeengine.duals.foreign import as_object_for_operators, as_plain, no_place_for_derivatives
+
+__all__ = ["offered"]
 
 
 def _methods() -> Mapping[str, Callable[..., Any]]:

@@ -67,6 +67,17 @@ def test_betainc_in_its_parameters(a, b):
         assert_gradient(lambda p, x=x: special.betainc(p[0], p[1], x), [a, b], rtol=2e-8, h=2e-3)
 
 
+@pytest.mark.parametrize("k", [-2, -1, 0, 1, 2])
+def test_lambertw_on_all_branches(k):
+    for z in (0.5, -0.2, -1.0, 2.0):
+        assert_gradient(lambda z: np.sum(special.lambertw(z, k).real + 2 * special.lambertw(z, k).imag), [z], h=1e-3)
+    for z in (1 + 2j, -0.1 - 0.3j):
+        value, backpropagator = te.vjp(lambda z: special.lambertw(z, k), z)
+        assert value == scipy.special.lambertw(z, k)
+        assert value * np.exp(value) == pytest.approx(z)
+        assert backpropagator(1 + 0j)[0] == pytest.approx(1 / (np.exp(value) * (1 + value)))
+
+
 def test_values_that_mpmath_computed():
     # d^n/da^n of the regularised lower incomplete gamma function, to 17 digits
     first = te.grad(lambda a: special.gammainc(a, 0.05))

@@ -7,7 +7,7 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.functions import offered
+from tapeengine.duals import offered
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import scaled_block
 from tapeengine.primitive.builders import broadcast, scale, unbroadcast

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy
 
-from tapeengine._core.arrays.functions import offered
+from tapeengine.duals import offered
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy._callables import holds_traced, plain_values
 

@@ -13,6 +13,7 @@ import scipy
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
+from tapeengine_scipy._lengths import length_of, resized
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
@@ -82,12 +83,10 @@ DST: Primitive = _sums("dst")
 def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,
            orthogonalize: Any, workers: Any) -> Any:  # fmt: skip
     """Normalise like `scipy.fft`: scale the whole transform, and weight the ends if its matrix is to be orthogonal."""
-    from tapeengine_scipy.fft import _length, resized
-
     if type_ not in _TRANSPOSED:
         raise ValueError(f"{kind}: type must be 1, 2, 3 or 4, not {type_!r}")
     x = floating(x)
-    x = x if n is None else resized(x, _length(n, 0, None), axis)
+    x = x if n is None else resized(x, length_of(n, 0, None), axis)
     length = x.shape[axis]
     if x.dtype.kind == "c" and orthogonalize is not None:
         raise UnsupportedError(f"{kind}: orthogonalize of complex arrays, which SciPy ignores, is not differentiated")

@@ -25,6 +25,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 from tapeengine_primitives.fourier import doubled, fitted
+from tapeengine_scipy._lengths import length_of, resized
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
 from tapeengine_scipy._values import floating
@@ -39,18 +40,6 @@ __all__ = [
 __getattr__, __dir__ = names_of("scipy.fft")
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
-
-
-def resized(x: Any, length: int, axis: int) -> Any:
-    """Cut an axis, or pad it with zeros."""
-    have = x.shape[axis]
-    if have == length:
-        return x
-    if have > length:
-        return x[(slice(None),) * (axis % x.ndim) + (slice(0, length),)]
-    room = list(x.shape)
-    room[axis] = length - have
-    return np.concatenate([x, numpy.zeros(room, x.dtype)], axis=axis)
 
 
 def _lengths() -> tuple[Sample, ...]:
@@ -149,12 +138,12 @@ def _along_several(name: str, transform: Callable[..., Any], returns: str, among
 def _of_record(record: Primitive) -> Callable[..., Any]:
     """The transform of one axis by a record, by default at the length of the axis."""
     return lambda x, n, axis, norm, workers, plan: record(
-        x, n=_length(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers
+        x, n=length_of(n, x.shape[axis], plan), axis=axis, norm=norm, workers=workers
     )
 
 
 def _irfft(x: Any, n: Any, axis: int, norm: Any, workers: Any, plan: Any) -> Any:
-    return IRFFT(x, n=_length(n, 2 * (x.shape[axis] - 1), plan), axis=axis, norm=norm, workers=workers)
+    return IRFFT(x, n=length_of(n, 2 * (x.shape[axis] - 1), plan), axis=axis, norm=norm, workers=workers)
 
 
 def _from_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,16 +154,6 @@ def _from_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
 def _to_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
     """The inverse of `_from_hermitian`, from the transform of a real array."""
     return lambda x, n, axis, norm, workers, plan: np.conj(transform(x, n, axis, _SWAPPED[norm], workers, plan))
-
-
-def _length(n: Any, default: int, plan: Any) -> int:
-    """The length of a transform."""
-    if plan is not None:
-        raise NotImplementedError("scipy.fft takes no precomputed plan")
-    length = default if n is None else int(n)
-    if length < 1:
-        raise ValueError(f"invalid number of data points ({length})")
-    return length
 
 
 def _axes(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
