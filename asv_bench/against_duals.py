@@ -29,8 +29,6 @@ from asv_bench.programs.typed_twins import TWINS
 from asv_bench.targets.ratios import ones_like
 from tapeengine import chad
 
-__all__ = ["CASES", "FACTORS", "by_hand", "duals", "main", "over_duals"]
-
 Inputs = Callable[[], tuple[Any, ...]]
 
 #: The CPU seconds that a derivative runs before it is timed: native code takes over after as much work as it costs.

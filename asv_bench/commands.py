@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BUILD", "HERE", "asv", "commit_of", "configuration", "git", "notes", "single_threads"]
-
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "asv"
 

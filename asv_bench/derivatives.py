@@ -13,8 +13,6 @@ from asv_bench.measure import first_time, interleaved, quick
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.targets.ratios import engine_module, ones_like, thunks
 
-__all__ = ["Counts", "First", "Ratios", "Timed", "Times", "cases", "names", "preparation"]
-
 
 class Clock:
     """A clock of CPU seconds, which stops while other processes run and while benchmarks prepare."""

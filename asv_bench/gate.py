@@ -5,8 +5,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Results", "factor", "results_in", "results_of_file"]
-
 Results = dict[str, float]
 
 

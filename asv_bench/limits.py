@@ -9,8 +9,6 @@ from typing import Any
 from asv_bench.measure import peers_python
 from asv_bench.targets.target import Target
 
-__all__ = ["figures"]
-
 
 def figures(targets: tuple[Target, ...]) -> type:
     """Return a class of benchmarks with a method ``track_<name>`` for each target."""

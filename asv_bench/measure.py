@@ -15,18 +15,6 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-__all__ = [
-    "QUICK",
-    "adbench_time",
-    "first_time",
-    "in_subprocess",
-    "interleaved",
-    "peak_bytes",
-    "peers_python",
-    "quick",
-    "ratio",
-]
-
 Thunk = Callable[[], Any]
 Clock = Callable[[], float]
 

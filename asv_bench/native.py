@@ -32,8 +32,6 @@ from asv_bench.programs.native_arrays import ARRAYS
 from asv_bench.programs.native_loops import LOOPS, Link, Number
 from tapeengine import chad
 
-__all__ = ["CASES", "main", "measured"]
-
 CASES = MappingProxyType({**ARRAYS, **LOOPS})
 BY_NUMBA = ("scalars", "horner", "linear", "asian")
 #: The largest ratios to JAX on all programs and on the best so many, to numba, and to numpy by hand.

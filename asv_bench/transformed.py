@@ -13,8 +13,6 @@ import tapeengine.numpy as tnp
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.targets.ratios import engine_module, ones_like
 
-__all__ = ["ALONG", "JACOBIANS", "LINES", "PROBED", "Probe", "along", "jacobian_of", "probed"]
-
 Thunk = Callable[[], Any]
 
 #: Programs with one result, and the sizes for timing transforms.

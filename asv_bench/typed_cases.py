@@ -20,19 +20,6 @@ from tapeengine.chad.terms import Module
 from tapeengine.chad.traverse import size as term_size
 from tapeengine.testing.theorem import bound, gradient_term, steps
 
-__all__ = [
-    "CASES",
-    "SCALARS",
-    "Case",
-    "counts",
-    "forward",
-    "generated_text",
-    "parsed",
-    "reverse",
-    "theorem",
-    "transformed",
-]
-
 Inputs = Callable[[int], tuple[Any, ...]]
 
 

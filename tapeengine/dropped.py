@@ -12,17 +12,6 @@ from types import FrameType
 
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, note
 
-__all__ = [
-    "TWINS",
-    "is_compiled",
-    "is_formatting",
-    "is_lifted",
-    "note_objects",
-    "place_of_call",
-    "told",
-    "way_out",
-]
-
 #: Messages of numpy's errors when a loop meets objects. numpy does not ask elements of a list for a rule.
 OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"

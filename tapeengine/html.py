@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["source", "table"]
-
 _COLOURS = {
     tokenize.COMMENT: "var(--jp-mirror-editor-comment-color, #6a737d)",
     tokenize.NUMBER: "var(--jp-mirror-editor-number-color, #098658)",

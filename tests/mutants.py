@@ -2,20 +2,27 @@
 
     python tests/mutants.py [--each 8] [--seed 1] [--room spaces]
 
-Runs in a copy of the tree, so that nothing here is ever changed.
+Works in a copy of the tree, so that nothing here is changed. A first run of the room's tests measures which tests
+execute which lines. A mutant is then tested with those tests alone, or with all tests of the room if its line runs at
+import.
 """
 
 import argparse
 import ast
+import contextlib
 import random
 import shutil
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
+from cosmic_ray.commands import init
+from cosmic_ray.mutating import mutate_and_test
 from cosmic_ray.work_db import use_db
-from cosmic_ray.work_item import MutationSpec, WorkerOutcome, WorkResult
+from cosmic_ray.work_item import MutationSpec, WorkerOutcome
+from coverage import CoverageData
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutants"
@@ -47,18 +54,20 @@ EQUIVALENT = {
     "if kind == types.CellType:": "classes are equal only if they are the same",
     "@dataclasses.dataclass(frozen=False)": "no code assigns to an instance",
 }
-CONFIG = """[cosmic-ray]
-module-path = {modules!r}
-timeout = {timeout}
-excluded-modules = ["**/specification/*", "**/__init__.py"]
-test-command = "{python} -m pytest -q -x -p no:cacheprovider {tests}"
-[cosmic-ray.distributor]
-name = "local"
+COVERAGE = """[run]
+include = {modules}
+data_file = {data}
+dynamic_context = test_function
 """
+PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 
 
-def cosmic_ray(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "cosmic_ray.cli", *arguments], cwd=COPY, check=True)
+class Room(NamedTuple):
+    """The modules that are mutated, their tests, and the measured executions."""
+
+    modules: list[Path]
+    tests: list[str]
+    executed: CoverageData
 
 
 @cache
@@ -79,34 +88,62 @@ def is_run(mutation: MutationSpec) -> bool:
     return not any(first <= mutation.start_pos < last for first, last in unchecked(COPY / mutation.module_path))
 
 
-def sample(session: Path, count: int, seed: int) -> None:
-    """Skip all but some mutants of a session."""
-    with use_db(str(session)) as db:
-        jobs = sorted(item.job_id for item in db.work_items)
-        items = sorted(db.work_items, key=lambda item: str(item.mutations))
-        items = [item for item in items if all(map(is_run, item.mutations))]
-        chosen = {item.job_id for item in random.Random(seed).sample(items, min(count, len(items)))}
-        db.set_multiple_results([job for job in jobs if job not in chosen], WorkResult(WorkerOutcome.SKIPPED))
+def measured(room: str) -> Room:
+    """A room after a run of its tests, which must pass: a mutant is only killed by tests that pass without it."""
+    places, tests = ROOMS[room][0], ROOMS[room][1].split()
+    found = (x for place in places for x in ([Path(place)] if place.endswith(".py") else Path(place).rglob("*.py")))
+    modules = [x for x in sorted(found) if x.name != "__init__.py" and "specification" not in x.parts]
+    config, data = Path(f"{room}.ini"), Path(f"{room}.coverage")
+    config.write_text(COVERAGE.format(modules=", ".join(f"*/{x}" for x in modules), data=data))
+    subprocess.run([sys.executable, "-m", "coverage", "run", f"--rcfile={config}", *PYTEST, *tests], check=True)
+    executed = CoverageData(str(data))
+    executed.read()
+    return Room(modules, tests, executed)
 
 
-def outcomes(session: Path) -> tuple[int, list[str]]:
+def drawn(modules: list[Path], count: int, seed: int) -> list[MutationSpec]:
+    """A sample of the mutations of modules."""
+    with use_db(":memory:") as db:
+        init(modules, db, {})
+        found = [mutation for item in db.work_items for mutation in item.mutations]
+    found = sorted(filter(is_run, found), key=str)
+    return random.Random(seed).sample(found, min(count, len(found)))
+
+
+def test_of(context: str) -> str:
+    """The argument of pytest for a context, `tests.core.test_a.TestB.test_c` or the like; "" if it is no test's."""
+    parts = context.split(".")
+    for k in range(1, len(parts)):
+        if (file := Path(*parts[:k]).with_suffix(".py")).is_file():
+            return "::".join([str(file), *parts[k:]])
+    return ""
+
+
+def tests_for(mutation: MutationSpec, room: Room) -> list[str]:
+    """The tests that execute the mutated lines; all tests of the room if none does."""
+    files = [name for name in room.executed.measured_files() if Path(name) == COPY / mutation.module_path]
+    contexts: set[str] = set()
+    for name in files:
+        lines = room.executed.contexts_by_lineno(name)
+        contexts.update(*(lines.get(k, []) for k in range(mutation.start_pos[0], mutation.end_pos[0] + 1)))
+    return sorted(filter(None, map(test_of, contexts))) or room.tests
+
+
+def verdict(mutation: MutationSpec, room: Room, timeout: float) -> tuple[bool, str]:
+    """Whether tests detect a mutation, and its diff."""
+    command = " ".join([sys.executable, *PYTEST, *tests_for(mutation, room)])
+    result = mutate_and_test([mutation], command, timeout)
+    if result.worker_outcome != WorkerOutcome.NORMAL:
+        raise RuntimeError(f"{mutation}: {result.output}")
+    return result.is_killed, result.diff or ""
+
+
+def run_room(name: str, count: int, seed: int, timeout: float) -> tuple[int, list[str]]:
     """The number of mutants that ran, and the diffs that no test detected and that change a result."""
-    with use_db(str(session)) as db:
-        found = [result for _, result in db.results if result.worker_outcome != WorkerOutcome.SKIPPED]
-    alive = [result.diff or "" for result in found if not result.is_killed]
-    return len(found), [diff for diff in alive if not any(line in diff for line in EQUIVALENT)]
-
-
-def run_room(room: str, count: int, seed: int, timeout: float) -> tuple[int, list[str]]:
-    modules, tests = ROOMS[room]
-    config, session = COPY / f"{room}.toml", COPY / f"{room}.sqlite"
-    config.write_text(CONFIG.format(modules=modules, timeout=timeout, python=sys.executable, tests=tests))
-    session.unlink(missing_ok=True)
-    cosmic_ray("baseline", config.name)  # a mutant is only killed by tests that pass without it
-    cosmic_ray("init", config.name, session.name)
-    sample(session, count, seed)
-    cosmic_ray("exec", config.name, session.name)
-    return outcomes(session)
+    room = measured(name)
+    found = [verdict(mutation, room, timeout) for mutation in drawn(room.modules, count, seed)]
+    alive = [diff for killed, diff in found if not killed and not any(line in diff for line in EQUIVALENT)]
+    return len(found), alive
 
 
 def copy_tree() -> None:
@@ -125,11 +162,11 @@ def main() -> int:
     options = parser.parse_args()
     copy_tree()
     total, survivors = 0, []
-    for room in options.room or ROOMS:
-        count, alive = run_room(room, options.each, options.seed, options.timeout)
-        total, survivors = total + count, survivors + alive
-        print(f"{room}: {count - len(alive)} of {count} killed", flush=True)
-    print("\n".join(survivors))
+    with contextlib.chdir(COPY):
+        for room in options.room or ROOMS:
+            count, alive = run_room(room, options.each, options.seed, options.timeout)
+            total, survivors = total + count, survivors + alive
+            print(f"{room}: {count - len(alive)} of {count} killed", *alive, sep="\n", flush=True)
     print(f"{total - len(survivors)} of {total} mutants killed")
     return int(total - len(survivors) < WANTED * total)
 

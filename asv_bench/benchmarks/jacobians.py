@@ -9,8 +9,6 @@ import tapeengine as te
 import tapeengine.numpy as tnp
 from asv_bench.measure import interleaved
 
-__all__ = ["PROGRAMS", "ArrayRows"]
-
 WEIGHTS = np.random.default_rng(0).normal(size=(200, 300)) / 17.0
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from asv_bench.programs.products import matmul_by_hand, matvec_by_hand
 
-__all__ = ["ARRAYS"]
-
 
 def multiply(x: float, y: float) -> Any:
     """Return the other factors."""

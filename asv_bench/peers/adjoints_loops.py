@@ -9,8 +9,6 @@ import numpy as np
 
 from asv_bench.programs.many_outputs import SWEEPS
 
-__all__ = ["LOOPS"]
-
 
 def scalar_loop(xs: Any) -> Any:
     """Keep the running values, then walk back."""

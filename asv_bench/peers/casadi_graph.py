@@ -11,8 +11,6 @@ from asv_bench.peers.tool import Derivative, NotExpressible, Tool
 from asv_bench.programs.program import Program
 from asv_bench.programs.tree import Leaf
 
-__all__ = ["TOOLS"]
-
 
 def scalar_loop(xp: Any, xs: list[Any]) -> Any:
     """Choose between both branches, because symbols have no truth value."""

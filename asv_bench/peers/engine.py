@@ -9,9 +9,6 @@ from asv_bench.peers.tool import Derivative, Tool
 from asv_bench.programs.program import Program
 from asv_bench.targets.ratios import ones_like
 
-__all__ = ["TOOLS"]
-
-
 # Once in a process, like other tools, which load their operations when they are imported.
 te.default_engine()
 

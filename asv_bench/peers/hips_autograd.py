@@ -11,8 +11,6 @@ from asv_bench.peers.leaves import leaves, rebuilt, total
 from asv_bench.peers.tool import Derivative, Tool
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS"]
-
 
 def prepare(program: Program, size: int) -> Derivative:
     """Use `value_and_grad` over the arrays, or over the scalars one by one."""

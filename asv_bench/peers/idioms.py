@@ -9,8 +9,6 @@ import platform
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["COMPILED", "IDIOMS", "OURS", "REWRITTEN", "Idiom", "installed", "version"]
-
 
 @dataclass(frozen=True)
 class Idiom:

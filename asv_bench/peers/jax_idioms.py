@@ -11,8 +11,6 @@ from asv_bench.peers.leaves import leaves, rebuilt, stacked, total
 from asv_bench.peers.tool import Derivative, Tool
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS"]
-
 jax.config.update("jax_enable_x64", True)
 
 # The back end starts with the first operation, which counts as part of the import.

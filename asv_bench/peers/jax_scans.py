@@ -11,8 +11,6 @@ import jax.numpy as jnp
 from asv_bench.programs.lstm import predict
 from asv_bench.programs.many_outputs import SWEEPS
 
-__all__ = ["SCANS"]
-
 
 def scalar_loop(xs: Any) -> Any:
     """Scan over the list; both branches are computed and one is chosen."""

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["flat", "leaves", "mapped", "rebuilt", "stacked", "total"]
-
 
 def mapped(change: Callable[[Any], Any], structure: Any) -> Any:
     """Return the structure with `change` applied to every float and every array of floats."""

@@ -8,8 +8,6 @@ from asv_bench.peers.leaves import leaves, rebuilt, total
 from asv_bench.peers.tool import Derivative, NotExpressible, Tool, scalars_only
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS"]
-
 
 def is_greater(self: Any, other: Any) -> bool:
     """Compare by value."""

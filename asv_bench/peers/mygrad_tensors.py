@@ -8,8 +8,6 @@ from asv_bench.peers.leaves import leaves, rebuilt, total
 from asv_bench.peers.tool import Derivative, Tool
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS"]
-
 
 def prepare(program: Program, size: int) -> Derivative:
     """Build the graph by running the program, and call `backward`."""

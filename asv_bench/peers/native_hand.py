@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BY_HAND"]
-
 
 def k_means(points: Any, centres: Any) -> Any:
     """Assign each point to its nearest centre by the expanded square."""

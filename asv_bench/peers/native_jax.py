@@ -8,8 +8,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-__all__ = ["DISCRETE", "PROGRAMS", "prepare"]
-
 jax.config.update("jax_enable_x64", True)
 
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["BY_HAND", "prepare"]
-
 
 def scalars(x: float, n: int) -> Any:
     """Keep the running values, then walk back."""

@@ -15,8 +15,6 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 
 from asv_bench.measure import repeats_for, sample_time
 
-__all__ = ["serve"]
-
 Thunk = Callable[[], Any]
 
 

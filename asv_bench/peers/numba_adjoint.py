@@ -8,8 +8,6 @@ from asv_bench.peers.leaves import stacked
 from asv_bench.peers.tool import Derivative, Tool
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS"]
-
 BY_HAND = LOOPS | ARRAYS
 
 

@@ -7,8 +7,6 @@ from asv_bench.peers.leaves import leaves, rebuilt, total
 from asv_bench.peers.tool import Derivative, Tool, scalars_only
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS", "Tape", "Variable"]
-
 
 class Tape:
     """Flat lists of parents and partials; a record has one or two parents, with -1 for none."""

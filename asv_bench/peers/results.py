@@ -13,8 +13,6 @@ from typing import Any
 from asv_bench.peers.idioms import IDIOMS, installed, version
 from asv_bench.programs.catalogue import PROGRAMS
 
-__all__ = ["MEASURED", "Results", "Row", "commit", "disagreeing", "machine"]
-
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = ("tapeengine", "primitives", "asv_bench/peers", "asv_bench/programs", "asv_bench/measure.py", "setup.py")
 

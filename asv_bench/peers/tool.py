@@ -6,8 +6,6 @@ from typing import Any
 
 from asv_bench.programs.program import Program
 
-__all__ = ["Derivative", "NotExpressible", "Tool", "anything", "scalars_only"]
-
 Derivative = Callable[[], tuple[float, list[Any]]]
 
 

@@ -9,8 +9,6 @@ from asv_bench.peers.leaves import leaves, mapped, rebuilt, total
 from asv_bench.peers.tool import Derivative, Tool
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS"]
-
 
 class NumpyNames:
     """torch's functions under numpy's names and with numpy's arguments."""

@@ -9,8 +9,6 @@ from asv_bench.programs.typed_twins import TWINS
 from asv_bench.targets.ratios import ones_like
 from tapeengine import chad
 
-__all__ = ["TOOLS"]
-
 # Once in a process, like other tools, which load their operations when they are imported.
 te.default_engine()
 

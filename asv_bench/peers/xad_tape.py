@@ -9,8 +9,6 @@ from asv_bench.peers.leaves import leaves, rebuilt, total
 from asv_bench.peers.tool import Derivative, Tool, scalars_only
 from asv_bench.programs.program import Program
 
-__all__ = ["TOOLS"]
-
 
 def prepare(program: Program, size: int) -> Derivative:
     """Record on a fresh tape and compute the adjoints."""

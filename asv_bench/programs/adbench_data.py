@@ -13,8 +13,6 @@ import numpy as np
 
 from asv_bench.programs import draws
 
-__all__ = ["ba", "gmm", "hand", "loaders", "lstm"]
-
 Data = dict[str, Any]
 
 

@@ -5,8 +5,6 @@ from typing import Any
 from asv_bench.programs import adbench_data
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "SUM", "ba", "ba_sum"]
-
 
 def cross(xp: Any, a: Any, b: Any) -> Any:
     """Return the cross products of the rows of two arrays."""

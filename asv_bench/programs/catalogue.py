@@ -21,8 +21,6 @@ from asv_bench.programs import (
     tree,
 )
 
-__all__ = ["PROGRAMS"]
-
 PROGRAMS = MappingProxyType(
     {
         program.name: program

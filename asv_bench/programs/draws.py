@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["array", "generator", "scalars"]
-
 
 def generator(seed: int) -> np.random.Generator:
     """Return numpy's generator with a fixed seed."""

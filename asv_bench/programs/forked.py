@@ -8,8 +8,6 @@ import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from asv_bench.programs import draws
 
-__all__ = ["PROGRAMS", "in_order", "side_by_side"]
-
 Map = Callable[[Callable[[Any], Any], Sequence[Any]], Any]
 
 

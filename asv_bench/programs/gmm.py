@@ -8,8 +8,6 @@ import numpy as np
 from asv_bench.programs import adbench_data
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "factor_positions", "gmm", "log_wishart", "wishart_constant"]
-
 
 def factor_positions(d: int) -> tuple[Any, Any]:
     """Return the column of the factors for each position in a lower triangle, and a mask of that triangle.

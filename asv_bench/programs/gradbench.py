@@ -10,8 +10,6 @@ import numpy as np
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["DET", "KMEANS", "LLSQ", "LSE", "ODE", "determinant", "kmeans", "llsq", "lse", "ode"]
-
 
 def determinant(xp: Any, rows: list[list[Any]]) -> Any:
     """Expand the determinant by minors along the first row, recursively."""

@@ -11,8 +11,6 @@ import numpy as np
 from asv_bench.programs import adbench_data
 from asv_bench.programs.program import Program
 
-__all__ = ["COMPLICATED", "PROGRAM", "hand", "hand_complicated"]
-
 BONES = 22
 
 

@@ -6,8 +6,6 @@ from typing import Any
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["DOT", "MATVEC", "MULTIPLY", "dot", "multiply", "sum_matvec"]
-
 
 def multiply(xp: Any, x: Any, y: Any) -> Any:
     """Multiply two scalars."""

@@ -11,8 +11,6 @@ import numpy as np
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["READ", "UNROLLED", "WRITE", "index_reads", "recurrence", "unrolled"]
-
 
 def index_reads(xp: Any, a: Any) -> Any:
     """Sum the squares of the elements, one by one."""

@@ -5,8 +5,6 @@ from typing import Any
 from asv_bench.programs import adbench_data
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "lstm"]
-
 
 def sigmoid(xp: Any, x: Any) -> Any:
     """Return the logistic function."""

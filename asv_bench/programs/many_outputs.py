@@ -5,8 +5,6 @@ from typing import Any
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "many_outputs"]
-
 SWEEPS = 6
 
 

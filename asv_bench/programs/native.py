@@ -7,8 +7,6 @@ from typing import Any
 from asv_bench.programs import draws
 from tapeengine import chad
 
-__all__ = ["PROGRAMS", "inputs"]
-
 Matrix = chad.Array[chad.Vec]
 
 

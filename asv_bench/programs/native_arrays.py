@@ -12,8 +12,6 @@ from asv_bench.programs.native import PROGRAMS as FIRST
 from asv_bench.programs.native import inputs as first_inputs
 from tapeengine import chad
 
-__all__ = ["ARRAYS", "Case"]
-
 Matrix = chad.Array[chad.Vec]
 Wholes = chad.Array[int]
 Inputs = Callable[[], tuple[Any, ...]]

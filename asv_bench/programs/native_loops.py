@@ -12,8 +12,6 @@ from asv_bench.programs import draws
 from asv_bench.programs.native_arrays import Case, first
 from tapeengine import chad
 
-__all__ = ["LOOPS", "End", "Link", "Number", "Product", "Sum"]
-
 Matrix = chad.Array[chad.Vec]
 Wholes = chad.Array[int]
 

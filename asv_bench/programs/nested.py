@@ -7,8 +7,6 @@ arguments: ``outer(f, x)`` and ``inner(f, x)`` return the gradient of `f` at the
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["PARTICLE", "SADDLE", "Gradient", "minimise", "particle", "saddle"]
-
 Gradient = Callable[[Callable[[list[Any]], Any], list[Any]], list[Any]]
 
 PARTICLE = [0.2071918746486116]

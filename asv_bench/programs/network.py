@@ -7,8 +7,6 @@ from typing import Any
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "SOFTMAX", "layers", "network", "network_softmax"]
-
 Layer = tuple[list[list[Any]], list[Any]]
 
 

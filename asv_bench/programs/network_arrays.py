@@ -7,8 +7,6 @@ import numpy as np
 from asv_bench.programs import network
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "network_arrays"]
-
 
 def network_arrays(xp: Any, w1: Any, b1: Any, w2: Any, b2: Any, w3: Any, b3: Any, x: Any) -> Any:
     """Sum the outputs of the network."""

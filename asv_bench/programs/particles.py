@@ -8,8 +8,6 @@ from typing import Any
 
 from asv_bench.programs.program import Program
 
-__all__ = ["FRICTION", "PROGRAM", "friction_path", "particles", "particles_friction"]
-
 
 def particles(xp: Any, px: list[Any], py: list[Any], vx: list[Any], vy: list[Any], steps: int) -> Any:
     """Move by symplectic Euler steps of 0.01 in a harmonic well, with forces d / (|d|^2 + 0.1) between all pairs."""

@@ -7,8 +7,6 @@ import numpy as np
 from asv_bench.programs import particles
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "particles_arrays"]
-
 
 def particles_arrays(xp: Any, position: Any, velocity: Any, steps: int) -> Any:
     """Compute `particles.particles` with one array operation for all pairs."""

@@ -7,8 +7,6 @@ import numpy as np
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["MATMUL", "MATVEC", "matmul_by_hand", "matvec_by_hand", "sum_matmul", "sum_matvec_arrays"]
-
 
 def sum_matvec_arrays(xp: Any, matrix: Any, vector: Any) -> Any:
     """Sum the elements of a matrix times a vector."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-__all__ = ["Program", "no_operations"]
-
 Flavour = Literal["scalars", "arrays"]
 
 

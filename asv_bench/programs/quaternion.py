@@ -4,8 +4,6 @@ from typing import Any
 
 from asv_bench.programs.program import Program
 
-__all__ = ["CHAIN", "PROGRAM", "rotate", "rotate_sum"]
-
 
 def rotate(xp: Any, vector: Any, quaternion: Any) -> Any:
     """Rotate `vector` by `quaternion`: v + 2 w (u x v) + 2 u x (u x v) with quaternion (u, w)."""

@@ -9,8 +9,6 @@ from typing import Any
 from asv_bench.programs import draws
 from tapeengine import chad
 
-__all__ = ["RECORDS"]
-
 Vec = chad.Vec
 Matrix = chad.Array[chad.Vec]
 

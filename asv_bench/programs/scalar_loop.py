@@ -5,8 +5,6 @@ from typing import Any
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "scalar_loop"]
-
 
 def scalar_loop(xp: Any, xs: list[Any]) -> Any:
     """Fold the list with ``acc*sin(x) + x`` where acc is positive, and with ``acc*x - sin(x)`` elsewhere."""

@@ -6,8 +6,6 @@ from typing import Any
 from asv_bench.programs import draws
 from asv_bench.programs.program import Program
 
-__all__ = ["PROGRAM", "Leaf", "Node", "evaluate"]
-
 
 @dataclass
 class Leaf:

@@ -12,24 +12,6 @@ from asv_bench.programs import adbench_data, draws
 from asv_bench.programs.gmm import factor_positions, gmm, wishart_constant
 from tapeengine import chad
 
-__all__ = [
-    "convolution",
-    "convolution_by_hand",
-    "gmm_by_numpy",
-    "gmm_inputs",
-    "hinge",
-    "logistic",
-    "logistic_by_hand",
-    "mixture",
-    "newton",
-    "pair",
-    "particles_typed",
-    "polynomial",
-    "product",
-    "product_by_hand",
-    "rotate_typed",
-]
-
 Matrix = chad.Array[chad.Vec]
 
 

@@ -16,8 +16,6 @@ from asv_bench.programs import gmm, tree
 from asv_bench.programs.typed import mixture, particles_typed, rotate_typed
 from tapeengine import chad
 
-__all__ = ["TWINS", "Twin"]
-
 Matrix = chad.Array[chad.Vec]
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]

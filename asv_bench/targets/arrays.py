@@ -12,8 +12,6 @@ from asv_bench.programs.program import Program
 from asv_bench.targets.ratios import gradient_ratio, thunks
 from asv_bench.targets.target import Measurement, Target
 
-__all__ = ["TARGETS"]
-
 CHAIN = """
 import sys, numpy as np
 from asv_bench.measure import peak_bytes

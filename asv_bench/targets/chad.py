@@ -17,8 +17,6 @@ from asv_bench.targets.ratios import ones_like
 from asv_bench.targets.target import Measurement, Target
 from tapeengine import chad
 
-__all__ = ["TARGETS"]
-
 
 def against(program: Any, primals: tuple[Any, ...], base: Callable[[], Any], rounds: int = 9) -> Measurement:
     """Measure value and cotangents of a typed program relative to `base`."""

@@ -9,8 +9,6 @@ from asv_bench.measure import interleaved
 from asv_bench.programs import forked
 from asv_bench.targets.target import Measurement, Target
 
-__all__ = ["TARGETS", "speedups"]
-
 
 def speedups(name: str) -> dict[str, tuple[float, float]]:
     """Measure value and reverse pass of a program, in seconds, each in sequence and in parallel."""

@@ -14,8 +14,6 @@ from tapeengine import math
 from tapeengine.plugins.kernels import scalar_function, scalar_kernel
 from tapeengine.primitive.builders import elementwise
 
-__all__ = ["TARGETS"]
-
 STARTING = """
 import sys, time, numpy
 if sys.argv[1] == "engine":

@@ -13,8 +13,6 @@ from asv_bench.measure import interleaved
 from asv_bench.programs.program import Program
 from asv_bench.targets.target import Measurement
 
-__all__ = ["engine_module", "gradient_ratio", "ones_like", "plain_module", "thunks"]
-
 
 def plain_module(program: Program) -> Any:
     """Return the module with which the plain program computes."""

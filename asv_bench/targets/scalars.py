@@ -7,8 +7,6 @@ from asv_bench.programs import linear, network, particles, quaternion, scalar_lo
 from asv_bench.targets.ratios import gradient_ratio, thunks
 from asv_bench.targets.target import Measurement, Target
 
-__all__ = ["TARGETS"]
-
 GROWTH = """
 import sys, tapeengine as te, tapeengine.math
 from asv_bench.measure import peak_bytes

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Measurement", "Target"]
-
 
 @dataclass(frozen=True)
 class Measurement:

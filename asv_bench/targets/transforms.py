@@ -13,8 +13,6 @@ from asv_bench.programs.program import Program
 from asv_bench.targets.ratios import engine_module, ones_like, thunks
 from asv_bench.targets.target import Measurement, Target
 
-__all__ = ["TARGETS"]
-
 ITERATE = """
 import sys, numpy as np, tapeengine as te, tapeengine.numpy as tnp
 from asv_bench.measure import peak_bytes

@@ -17,8 +17,6 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import binary, binary_samples, of_ufuncs, unary, unary_samples
 
-__all__ = ["RULES"]
-
 _BOTH = ((-2.0, 2.0), (-2.0, 2.0))
 _POSITIVE = (0.3, 2.0)
 

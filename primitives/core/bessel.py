@@ -11,8 +11,6 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.values import as_array, shape_of
 
-__all__ = ["I0", "I_OVER", "RULES"]
-
 _FAR = 30.0  # from here on the asymptotic series reaches full precision before it diverges
 _TERMS, _FAR_TERMS = 80, 30
 

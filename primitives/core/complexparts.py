@@ -18,8 +18,6 @@ from tapeengine.primitive.builders import broadcast, discrete, elementwise, line
 from tapeengine_primitives.ufuncs import unary_samples
 from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts
 
-__all__ = ["RULES"]
-
 
 def _samples() -> tuple[Sample, ...]:
     return unary_samples(0.3, 2.0, True)

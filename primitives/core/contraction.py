@@ -17,8 +17,6 @@ from tapeengine.primitive.builders import unbroadcast
 from tapeengine.primitive.contractions import contracting
 from tapeengine_primitives.values import as_array, ndim_of, shape_of
 
-__all__ = ["EINSUM", "RULES", "einsum"]
-
 
 def _applied(index: int, count: int, subscripts: str, optimize: Any) -> Any:
     """The einsum as a function of one operand and the others; zeros of the first operand contribute zero."""

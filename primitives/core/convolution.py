@@ -11,8 +11,6 @@ from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_primitives.values import as_array, ndim_of, shape_of
 
-__all__ = ["CONVOLVE", "RULES", "convolve", "correlate"]
-
 
 def _whole(ct: Any, first: int, second: int, mode: str) -> Any:
     """Place the cotangent of a convolution where its mode takes it from the full convolution."""

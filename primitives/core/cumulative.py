@@ -12,8 +12,6 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axis, shape_of
 
-__all__ = ["CUMPROD", "CUMSUM", "RULES"]
-
 
 def _samples() -> tuple[Sample, ...]:
     return (

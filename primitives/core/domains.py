@@ -10,8 +10,6 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine._core.sweeps.trace import value_of
 
-__all__ = ["RULES"]
-
 
 def negative(value: Any) -> bool:
     """Whether an element is outside the real domain of roots and logarithms."""

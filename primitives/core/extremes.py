@@ -15,8 +15,6 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.ufuncs import binary, of_ufuncs
 
-__all__ = ["RULES"]
-
 
 def _wins(greater: Any, tie: Any) -> Any:
     return np.where(greater, 1.0, np.where(tie, 0.5, 0.0))

@@ -16,8 +16,6 @@ from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
 
-__all__ = ["FFT", "IFFT", "IRFFT", "RFFT", "RULES", "doubled", "fitted"]
-
 
 def fitted(ct: Any, space: Any, axis: int) -> Any:
     """Cut a cotangent, or pad it with zeros, to the extent of the argument."""

@@ -26,8 +26,6 @@ from tapeengine_primitives.values import (
     shape_of,
 )
 
-__all__ = ["RULES", "UNWRAP_STEPS"]
-
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """Interpolate linearly between points; see `numpy.interp`. Differentiable in everything but `period`.

@@ -22,8 +22,6 @@ from tapeengine_primitives.values import (
     shape_of,
 )
 
-__all__ = ["CONCATENATE", "REPEAT", "ROLL", "RULES", "STACK", "along", "concatenate", "inside", "order_of"]
-
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
     """Return the index that applies `part` to one axis and takes all of the axes before it."""

@@ -27,8 +27,6 @@ from tapeengine_primitives.linalg_solve import conj_transpose, fold, on_diagonal
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import as_array
 
-__all__ = ["ADVICE", "EIG", "EIGH", "EIGVALS", "EIGVALSH", "RULES", "EighResult", "eigh_rules", "eigvalsh_rules"]
-
 ADVICE = "Use eigvalsh or eigvals for what needs no vectors, or a matrix function (expm, logm, sqrtm, matrix_power)"
 
 EighResult = type(numpy.linalg.eigh(numpy.eye(1)))

@@ -13,8 +13,6 @@ from tapeengine.primitive import Sample, uniform
 from tapeengine_primitives.reductions import by_slope, reduction_samples, spread
 from tapeengine_primitives.values import as_array, is_complex, is_set, ndim_of, normal_axes, number_or_array, shape_of
 
-__all__ = ["NORM", "RULES"]
-
 
 def _norm(x: Any, *, axis: Any, ord: Any = 2.0, keepdims: bool = False) -> Any:
     """Return (sum |x|^ord)^(1/ord) over any axes.

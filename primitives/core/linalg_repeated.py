@@ -19,8 +19,6 @@ from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
 from tapeengine_primitives.values import is_traced
 
-__all__ = ["check_equal", "check_same_in_every_basis", "gaps", "groups", "plain", "repeated", "split"]
-
 _ROUNDING = 16  # in units of n eps: how far apart LAPACK puts eigenvalues that are equal
 
 

@@ -23,11 +23,6 @@ from tapeengine_primitives.values import (
     shape_of,
 )
 
-__all__ = [
-    *("DET", "DET_RULES", "INV", "INV_RULES", "LSTSQ", "PINV", "RULES", "SLOGDET", "SOLVE", "SlogdetResult"),
-    *("conj_transpose", "fold", "on_diagonal", "regular", "unfold"),
-]
-
 SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
 
 

@@ -21,8 +21,6 @@ from tapeengine.primitive import Primitive
 from tapeengine.primitive.builders import elementwise
 from tapeengine.primitive.signatures import parameter_names
 
-__all__ = ["tabled"]
-
 _ROWS = MappingProxyType({op.name: op for op in OPS})
 _DOUBLE = numpy.dtype(float)
 

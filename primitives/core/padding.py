@@ -11,8 +11,6 @@ import tapeengine.numpy as np
 from tapeengine_primitives.joining import along, order_of
 from tapeengine_primitives.values import as_array, dtype_of, holds_traced, in_order, is_traced, ndim_of, shape_of
 
-__all__ = ["RULES"]
-
 _GATHERED = ("edge", "reflect", "symmetric", "wrap")
 _STATISTICS = ("maximum", "mean", "median", "minimum")
 

@@ -39,8 +39,6 @@ from tapeengine_primitives import (  # noqa: F401
     windows,
 )
 
-__all__ = ["MODULES", "tapeengine_numpy_rules", "tapeengine_primitives"]
-
 #: The modules imported above, each with one family of functions.
 MODULES = tuple(found for found in [*vars().values()] if isinstance(found, ModuleType))
 

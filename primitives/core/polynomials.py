@@ -9,8 +9,6 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine_primitives.values import as_array, dtype_of, ndim_of, shape_of
 
-__all__ = ["RULES"]
-
 
 def polyval(p: Any, x: Any) -> Any:
     """Evaluate a polynomial by Horner's scheme; see `numpy.polyval`.

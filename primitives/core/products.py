@@ -28,8 +28,6 @@ from tapeengine_primitives.values import (
     shape_of,
 )
 
-__all__ = ["DOT", "MATMUL", "RULES", "conjugated", "swapped"]
-
 
 def swapped(x: Any) -> Any:
     """Return the matrices of the last two axes transposed."""

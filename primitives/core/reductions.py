@@ -18,20 +18,6 @@ from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
 from tapeengine_primitives.values import as_array, dtype_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
 
-__all__ = [
-    "MASKED_SUM",
-    "MAX",
-    "MEAN",
-    "MIN",
-    "PROD",
-    "RULES",
-    "SUM",
-    "by_slope",
-    "kept_shape",
-    "reduction_samples",
-    "spread",
-]
-
 
 def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
     """Return the shape of a reduction whose axes are kept with extent 1.

@@ -11,8 +11,6 @@ from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 from tapeengine_primitives.values import as_array, dtype_of, shape_of, whole_numbers
 
-__all__ = ["RULES", "SCATTER_ADD"]
-
 
 def _scatter_vjp(ct: Any, places: Any, values_space: Any) -> Any:
     return np.reshape(np.take(ct, places), values_space.shape)

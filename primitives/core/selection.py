@@ -14,8 +14,6 @@ from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.joining import along, order_of
 from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
 
-__all__ = ["RULES", "TRIL", "TRIU", "WHERE"]
-
 _MASK = numpy.array([[True, False, True], [False, False, True]])
 
 

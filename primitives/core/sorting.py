@@ -33,8 +33,6 @@ from tapeengine_primitives.values import (
     warning_as,
 )
 
-__all__ = ["PARTITION_PLACES", "RULES"]
-
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Sort along an axis; see `numpy.sort`.

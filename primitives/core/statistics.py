@@ -28,8 +28,6 @@ from tapeengine_primitives.values import (
     warning_as,
 )
 
-__all__ = ["RULES", "STD", "VAR"]
-
 
 def _count(space: Any, axis: Any) -> int:
     return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))

@@ -14,8 +14,6 @@ from tapeengine_primitives.arithmetic import TURN
 from tapeengine_primitives.ufuncs import binary, of_ufuncs, unary
 from tapeengine_primitives.values import is_complex, of_parts
 
-__all__ = ["RULES"]
-
 _POSITIVE = (0.3, 2.0)
 _INSIDE = (-0.8, 0.8)
 _LOG2 = math.log(2.0)

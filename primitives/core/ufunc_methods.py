@@ -29,8 +29,6 @@ from tapeengine_primitives.values import (
     whole_numbers,
 )
 
-__all__ = ["IS_FOLD", "LOGADDEXP_REDUCE", "PART_SUMS", "RULES", "RUNNING_PLACES"]
-
 _FOLDED = (
     numpy.arctan2,
     numpy.divide,

@@ -11,8 +11,6 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.opcodes import tabled
 
-__all__ = ["binary", "binary_samples", "of_ufuncs", "unary", "unary_samples"]
-
 #: The shapes and dtypes at which a unary ufunc is checked.
 _UNARY = (((), numpy.float64), ((2, 3), numpy.float64), ((3,), numpy.float32), ((0, 2), numpy.float64))
 _BINARY = (((), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((3,), ()), ((0, 2), (2,)))

@@ -15,8 +15,6 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 from tapeengine_primitives.values import normal_axes, shape_of
 
-__all__ = ["RULES", "WINDOWS", "WINDOWS_ADDED", "sliding_window_view"]
-
 
 def _windows(x: Any, *, window: tuple[int, ...], axes: tuple[int, ...]) -> Any:
     return numpy.lib.stride_tricks.sliding_window_view(x, window, axes).copy()

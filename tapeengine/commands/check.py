@@ -9,8 +9,6 @@ from tapeengine.default import default_engine
 from tapeengine.testing import report_vjp
 from tapeengine.transforms.forms import flatten
 
-__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
-
 HELP = "check the derivative of a function: value, adjoint, differences, second order"
 EXAMPLE = "python -m tapeengine check model.py:loss x0 '[1.0, 2.0]'"
 

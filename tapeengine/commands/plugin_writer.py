@@ -10,8 +10,6 @@ from string import Template
 
 from tapeengine.commands.target import CommandError
 
-__all__ = ["EXAMPLE", "HELP", "add_arguments", "run", "write_plugin"]
-
 HELP = "write a plugin: one operation with its derivative, its C kernel, its entry point and its tests"
 EXAMPLE = "python -m tapeengine new-plugin optics && cd tapeengine-optics && pip install -e '.[test]' && pytest"
 

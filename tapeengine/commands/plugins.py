@@ -9,8 +9,6 @@ from tapeengine.engine import Engine
 from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
 from tapeengine.primitive.registry import PluginFailure
 
-__all__ = ["EXAMPLE", "HELP", "add_arguments", "run", "table"]
-
 HELP = "list the installed plugins, their contents and failures"
 EXAMPLE = "python -m tapeengine plugins --names"
 _HEADERS = ("plugin", "distribution", "version", "hooks", "primitives", "state")

@@ -11,8 +11,6 @@ from tapeengine.commands.target import add_target, read_target
 from tapeengine.engine import Engine
 from tapeengine.transforms.forms import ones
 
-__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
-
 HELP = "time a function, its recording and its reverse pass, and list the cost by source line"
 EXAMPLE = "python -m tapeengine profile model.py:loss x0 '[1.0, 2.0]' --lines 10"
 ROUNDS = 5

@@ -8,8 +8,6 @@ from pathlib import Path
 from tapeengine.commands.target import CommandError, add_target, read_target
 from tapeengine.engine import Engine
 
-__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
-
 HELP = "run a function and show its tape: costs by source line, or a picture"
 EXAMPLE = "python -m tapeengine show model.py:loss x0 '[1.0, 2.0]' --svg tape.svg"
 

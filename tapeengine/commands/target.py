@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CommandError", "Target", "add_target", "primal", "read_target"]
-
 
 class CommandError(Exception):
     """An error in the arguments of a command, printed without a traceback."""

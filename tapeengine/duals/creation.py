@@ -15,8 +15,6 @@ from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.errors import UnsupportedError
 
-__all__ = ["CREATION", "asarray", "complex_array", "copy", "plain"]
-
 
 def plain(x: Any) -> Any:
     """A value without its derivative; in a list or tuple, every item without its own."""

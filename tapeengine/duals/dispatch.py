@@ -35,8 +35,6 @@ from tapeengine.duals.views import VIEWS
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine.primitive import Primitive
 
-__all__ = ["Rules"]
-
 #: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.
 OF_FORM: tuple[Any, ...] = (
     *(numpy.shape, numpy.ndim, numpy.size, numpy.result_type, numpy.can_cast, numpy.iscomplexobj, numpy.isrealobj),

@@ -11,8 +11,6 @@ import numpy
 from tapeengine._core.arrays.storing import constant_of
 from tapeengine.duals.foreign import replaced
 
-__all__ = ["OfEnded"]
-
 
 class OfEnded:
     """Takes the place of a trace's rules, with the same methods.

@@ -21,8 +21,6 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
-__all__ = ["as_plain", "class_name", "has_own_operators", "no_place_for_derivatives"]
-
 #: Operators that may return NotImplemented, so that Python asks the other operand.
 OPERATORS = {f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "matmul")}
 #: Methods of such classes that convert their operand to an array.

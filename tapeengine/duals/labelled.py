@@ -17,8 +17,6 @@ from tapeengine._core.arrays.creation import from_values
 from tapeengine.errors import StructureError
 from tapeengine.structure import Container
 
-__all__ = ["LABELLED", "holder_among"]
-
 #: Libraries whose arrays can hold a traced array like a numpy array, and may override numpy's functions for it.
 HOLDING = {"xarray"}
 

@@ -18,8 +18,6 @@ from tapeengine.duals.creation import is_discrete, plain, put_in_turn, put_numbe
 from tapeengine.duals.views import VIEWS, on_views
 from tapeengine.errors import UnsupportedError
 
-__all__ = ["METHODS"]
-
 #: Methods that are numpy functions with the same name and parameters.
 NAMES = (
     "all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max "

@@ -15,8 +15,6 @@ from tapeengine._core.sweeps.trace import value_of
 from tapeengine.duals.foreign import replaced
 from tapeengine.errors import UnsupportedError
 
-__all__ = ["check_holds", "laid_out", "numpys", "stored"]
-
 Plain = Callable[[], Any]
 
 

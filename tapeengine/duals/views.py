@@ -14,8 +14,6 @@ from tapeengine._core.arrays.storing import numbers_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import copy_mode
 
-__all__ = ["VIEWS"]
-
 #: Functions of one array and of options for its arrangement, which return a view or a list of views.
 NAMES = (
     "array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "

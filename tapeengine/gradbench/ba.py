@@ -13,8 +13,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "jacobian", "objective"]
-
 SHOWN = 30  # entries in the output, which also has the last one
 
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import tapeengine as te
 
-__all__ = ["GRADIENTS", "Gradient", "minimise"]
-
 Point = list[Any]
 Gradient = Callable[[Callable[[Point], Any], Point], Point]
 

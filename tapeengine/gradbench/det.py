@@ -5,8 +5,6 @@ from typing import Any
 import tapeengine as te
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "determinant"]
-
 
 def determinant(rows: list[list[Any]]) -> Any:
     """Return the determinant, expanded along the first row."""

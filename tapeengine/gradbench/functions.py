@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Function", "as_json"]
-
 
 def as_json(value: Any) -> Any:
     """Convert arrays, numpy's numbers and structures of them to numbers and lists.

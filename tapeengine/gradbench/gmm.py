@@ -14,8 +14,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "log_posterior"]
-
 NAMES = ("alpha", "mu", "q", "l")
 
 

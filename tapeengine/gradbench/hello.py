@@ -5,8 +5,6 @@ from typing import Any
 import tapeengine as te
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS"]
-
 
 def square(x: Any) -> Any:
     """Return x squared."""

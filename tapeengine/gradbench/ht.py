@@ -13,8 +13,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "Hand", "errors", "jacobian"]
-
 
 class Hand(NamedTuple):
     """The bones, the skin, and the measured points."""

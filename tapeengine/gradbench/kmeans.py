@@ -13,8 +13,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "cost", "direction"]
-
 
 def cost(centroids: Any, points: Any) -> Any:
     """Return the sum of the squared distances to the nearest centroids; centroids (k, d), points (n, d)."""

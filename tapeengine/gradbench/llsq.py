@@ -8,8 +8,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "distance"]
-
 
 def distance(x: Any, n: int) -> Any:
     """Return the distance; `x` holds the coefficients in ascending order."""

@@ -8,8 +8,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "log_sum_exp"]
-
 
 def log_sum_exp(x: Any) -> Any:
     """Return log(sum(exp(x))), shifted by the maximum."""

@@ -9,8 +9,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "loss"]
-
 
 def layer(weight: Any, bias: Any, hidden: Any, cell: Any, x: Any) -> tuple[Any, Any]:
     """Return the hidden and the cell state of one layer; `weight` has its four gates concatenated."""

@@ -9,8 +9,6 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "solution"]
-
 
 def slope(x: Any, y: Any) -> Any:
     """Return y'."""

@@ -9,8 +9,6 @@ from typing import Any
 from tapeengine.gradbench.descent import GRADIENTS, Gradient, minimise
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "control"]
-
 STEP = 0.1
 
 

@@ -18,8 +18,6 @@ from typing import Any, TextIO
 import tapeengine
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["EVALUATIONS", "respond", "serve"]
-
 Message = dict[str, Any]
 Response = dict[str, Any]
 

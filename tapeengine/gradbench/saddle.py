@@ -6,8 +6,6 @@ from typing import Any
 from tapeengine.gradbench.descent import GRADIENTS, Gradient, minimise, squared
 from tapeengine.gradbench.functions import Function
 
-__all__ = ["FUNCTIONS", "saddle_point"]
-
 
 def against(p: list[Any], q: list[Any]) -> Any:
     """Return the objective that the inner search minimises."""

@@ -17,8 +17,6 @@ from tapeengine.ladder.parse import parse
 from tapeengine.ladder.pretty import show
 from tapeengine.ladder.wn import steps as wn
 
-__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
-
 HELP = "run an expression through the steps of the papers: terms, records, counts, derivative"
 EXAMPLE = 'python -m tapeengine ladder "z = x + y; x * z" x=12 y=13'
 

@@ -10,8 +10,6 @@ from tapeengine.chad.types import Product
 from tapeengine.ladder.counts import Counts
 from tapeengine.ladder.structure import fill, leaves
 
-__all__ = ["Derivative", "Inputs", "Outputs"]
-
 
 class Derivative(NamedTuple):
     """A program's value at some primals, with its reverse derivative there (R2 of DN section 4).

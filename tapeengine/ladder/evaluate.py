@@ -34,8 +34,6 @@ from tapeengine.ladder.operations import DISCRETE, partial, value
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
 from tapeengine.ladder.target import Interface, Partial
 
-__all__ = ["Evaluator", "run"]
-
 Environment = Mapping[str, Any]
 #: The terms with a body in tail position.
 TAIL = (Let, LetTuple, If, Case, Call)

@@ -12,8 +12,6 @@ from tapeengine.ladder import chad, dn, programs
 from tapeengine.ladder.counts import Counts
 from tapeengine.ladder.derivative import Derivative
 
-__all__ = ["FAMILIES", "Family", "chain", "counts", "table", "tree"]
-
 
 class Family(NamedTuple):
     """Programs of growing size.

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["Map", "insert", "items", "pop_highest", "union"]
-
 
 class Map(NamedTuple):
     """A non-empty tree; the empty tree is None."""

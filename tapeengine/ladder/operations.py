@@ -16,8 +16,6 @@ from types import MappingProxyType
 
 from tapeengine._core.tape.table import OPS, Op
 
-__all__ = ["DISCRETE", "ROWS", "partial", "value"]
-
 ROWS: Mapping[str, Op] = MappingProxyType({row.name: row for row in OPS})
 ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
     {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}

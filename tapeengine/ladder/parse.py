@@ -10,8 +10,6 @@ from tapeengine.chad.types import FLOAT
 from tapeengine.ladder.operations import ROWS
 from tapeengine.ladder.programs import single
 
-__all__ = ["parse"]
-
 BINARY: Mapping[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
 

@@ -26,8 +26,6 @@ from tapeengine.chad.terms import (
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
 from tapeengine.ladder.target import Interface, Partial
 
-__all__ = ["show"]
-
 INFIX = ("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"), ("lt", "<"), ("le", "<="), ("isub", "-"), ("iadd", "+")
 
 

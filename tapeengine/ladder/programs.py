@@ -25,22 +25,6 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
 
-__all__ = [
-    "balanced_tree",
-    "beside",
-    "conditionals",
-    "distinct",
-    "folded_product",
-    "list_product",
-    "looped",
-    "nested_applications",
-    "nested_calls",
-    "nested_inputs",
-    "particles",
-    "sharing",
-    "single",
-]
-
 LIST = Named("List")
 
 

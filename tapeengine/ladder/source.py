@@ -15,8 +15,6 @@ from typing import ClassVar
 from tapeengine.chad.terms import Binds, Term, Var
 from tapeengine.chad.types import Product, Type
 
-__all__ = ["Ccl", "FoldLeft", "Fork", "LetTuple", "NTimes"]
-
 
 @dataclass(frozen=True)
 class Fork(Term):

@@ -13,8 +13,6 @@ from typing import Any, TypeVar
 from tapeengine.chad.types import Array, Float, Named, Product, Sum, Type
 from tapeengine.chad.values import Tagged
 
-__all__ = ["Path", "fill", "homomorphic", "leaves", "paths", "read", "update"]
-
 #: The way to a leaf: the index of the component in each product; the payload of an option is component 0.
 Path = tuple[int, ...]
 Types = Mapping[str, Sum]

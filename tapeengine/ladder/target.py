@@ -17,8 +17,6 @@ from itertools import count
 from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.types import FLOAT, Function, Named, Type
 
-__all__ = ["COTANGENT", "Fresh", "Interface", "LinearLambda", "Partial", "linear", "unpack"]
-
 #: The monoid c, the codomain of backpropagators.
 COTANGENT = Named("c")
 

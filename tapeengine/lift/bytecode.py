@@ -13,8 +13,6 @@ from types import CodeType
 
 from tapeengine.lift.rewrite import RULES
 
-__all__ = ["kept_code"]
-
 
 def kept_code(source: str, make: Callable[[], CodeType | None]) -> CodeType | None:
     """The code of a source file: the cached one if the file has not changed, otherwise the result of `make`."""

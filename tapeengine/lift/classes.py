@@ -10,8 +10,6 @@ import numpy
 from tapeengine._core.programs.standins import is_instance, original, stand_in, stand_ins
 from tapeengine._core.scalars import complex as complexes
 
-__all__ = ["build_class", "builtin_names"]
-
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     """``class name(*bases)``: a subclass of a stand-in becomes a subclass of the original class."""

@@ -12,8 +12,6 @@ from typing import Any
 
 from tapeengine.lift.worlds import World, world_of
 
-__all__ = ["imports_of"]
-
 
 class Aliases(MetaPathFinder, Loader):
     """Finds the twins of a world under the names of the originals."""

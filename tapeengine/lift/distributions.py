@@ -7,8 +7,6 @@ import os
 from functools import cache
 from importlib.machinery import ModuleSpec
 
-__all__ = ["folder", "top_level_names"]
-
 
 @cache
 def top_level_names(root: str) -> frozenset[str]:

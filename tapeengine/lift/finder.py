@@ -20,8 +20,6 @@ from tapeengine.lift.worlds import World, find_original, world_named
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
-__all__ = ["install"]
-
 
 def install() -> None:
     """Add the finder to the import system."""

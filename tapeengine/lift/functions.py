@@ -23,8 +23,6 @@ from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.rewrite import changed_code
 from tapeengine.lift.worlds import World
 
-__all__ = ["Relinked", "remade"]
-
 _LRU = type(functools.lru_cache(lambda: None))
 _SLOTS = ("__dict__", "__weakref__")
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from tapeengine._core.programs.callables import Memoised
 
-__all__ = ["cache", "lru_cache", "memoised"]
-
 
 def memoised(function: Any, maxsize: int | None, typed: bool) -> Any:
     """`functools.lru_cache` of a function, which calls the function itself for traced arguments."""

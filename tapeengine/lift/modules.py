@@ -20,8 +20,6 @@ from tapeengine.lift.classes import builtin_names
 from tapeengine.lift.refused import refusing
 from tapeengine.numpy._classes import numpy_names
 
-__all__ = ["replaced_object", "stand_in_module", "with_stand_ins"]
-
 
 def overlay(module: ModuleType, names: Mapping[str, Any]) -> ModuleType:
     """A copy of a module in which some names are replaced."""

@@ -16,8 +16,6 @@ from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine._core.scalars.scalar import Dual
 
-__all__ = ["MENTIONED", "operand_names", "with_operands"]
-
 #: What a source mentions where its operators change.
 MENTIONED = "sparse"
 _TIMES, _OVER, _METHOD = ".times", ".over", ".method"

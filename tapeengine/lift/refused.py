@@ -16,8 +16,6 @@ from tapeengine.dropped import place_of_call
 from tapeengine.errors import DroppedDerivativeError
 from tapeengine.numpy._creation import holds_traced
 
-__all__ = ["refusing"]
-
 NAMES = {
     "struct": ("pack", "pack_into", "Struct"),
     "decimal": ("Decimal",),

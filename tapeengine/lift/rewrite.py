@@ -19,8 +19,6 @@ from types import CodeType, FunctionType
 from tapeengine.lift.operands import MENTIONED, with_operands
 from tapeengine.lift.stores import with_traced_stores
 
-__all__ = ["RULES", "changed_code", "compiled"]
-
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
 RULES = 3

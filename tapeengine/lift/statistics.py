@@ -11,8 +11,6 @@ from tapeengine._core.scalars.scalar import with_value
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.numpy._creation import holds_traced
 
-__all__ = ["functions"]
-
 
 def fmean(data: Any, weights: Any = None) -> Any:
     """The mean, weighted or not."""

@@ -29,8 +29,6 @@ import numpy
 from tapeengine._core.arrays.creation import fresh
 from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
-__all__ = ["with_traced_stores", "written_names"]
-
 _FRESH, _WRITABLE, _DROPPED = ".fresh", ".writable", ".dropped"
 #: Methods of arrays that return a copy.
 _COPYING = {"copy", "astype", "flatten"}

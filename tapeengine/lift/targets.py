@@ -17,8 +17,6 @@ from tapeengine.lift.functions import Relinked, remade, viewed
 from tapeengine.lift.modules import replaced_object, stand_in_module
 from tapeengine.lift.worlds import NEVER, World, world_of
 
-__all__ = ["lift_again", "twin_of"]
-
 
 def twin_of(target: Any, also: Iterable[str] = ()) -> Any:
     """See `tapeengine.lift.lift`."""

@@ -18,8 +18,6 @@ from tapeengine.lift.modules import stand_in_module, with_stand_ins
 from tapeengine.lift.operands import operand_names
 from tapeengine.lift.stores import written_names
 
-__all__ = ["NEVER", "World", "find_original", "world_named", "world_of"]
-
 #: Packages that are never lifted implicitly: the engine, and those with stand-ins.
 NEVER = {"tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"}
 #: C modules for which a module of the standard library has a fallback in Python.

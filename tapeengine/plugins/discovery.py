@@ -20,8 +20,6 @@ from tapeengine.plugins import hookspecs
 from tapeengine.primitive import Primitive
 from tapeengine.primitive.registry import Contribution, Origin, PluginFailure, Registry
 
-__all__ = ["GROUP", "LoadedPlugins", "PluginRecord", "load_plugins"]
-
 GROUP = "tapeengine"
 _DISABLE = "TAPEENGINE_DISABLE_PLUGINS"
 _FIRST = "tapeengine"

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["contracting"]
-
 
 def contracting(rule: Callable[..., Any], names: Sequence[str], args: Collection[str]) -> Callable[..., Any]:
     """Make a rule that computes sums of products map zeros of its first parameter to zero contributions.

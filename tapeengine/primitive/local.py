@@ -16,8 +16,6 @@ from tapeengine.primitive.rule_checks import CheckedRule, place_of
 from tapeengine.primitive.signatures import parameter_names, read_signature
 from tapeengine.primitive.spaces import VectorSpace, is_traced
 
-__all__ = ["LocalPrimitive", "primitive"]
-
 
 class LocalPrimitive:
     """A function that becomes a `Primitive` when its rules are given. Made by `primitive`.
@@ -120,6 +118,7 @@ class Unwritten:
         self._takes_views = True
 
     def __call__(self, *args: Any, **static: Any) -> Any:
+        """Return the value of the function."""
         if not any(type(x) is np.ndarray for x in args):
             return self._function(*args, **static)
         if self._on_copies:

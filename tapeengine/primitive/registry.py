@@ -15,8 +15,6 @@ from typing import Any
 from tapeengine.errors import RegistryError
 from tapeengine.primitive import Primitive
 
-__all__ = ["PARTS", "Contribution", "Origin", "PluginFailure", "Registry"]
-
 
 @dataclass(frozen=True)
 class Origin:

@@ -16,8 +16,6 @@ import numpy as np
 from tapeengine.errors import CotangentError, note
 from tapeengine.primitive.spaces import Space, VectorSpace, is_traced
 
-__all__ = ["CheckedRule", "is_first_party", "place_of"]
-
 #: Packages whose rules are tested in this project.
 FIRST_PARTY = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy"))
 _BUILDERS = frozenset(f"tapeengine.primitive.{name}" for name in ("record", "builders", "local", "rule_checks"))

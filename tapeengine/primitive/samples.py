@@ -9,8 +9,6 @@ import numpy as np
 
 from tapeengine.errors import PrimitiveError
 
-__all__ = ["Sample", "Uniform", "uniform"]
-
 
 class Uniform(NamedTuple):
     """Values to be drawn uniformly from ``[low, high)``; a complex dtype draws both parts. Made by `uniform`."""

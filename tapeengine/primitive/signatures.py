@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from tapeengine.errors import PrimitiveError
 
-__all__ = ["Signature", "parameter_names", "read_signature"]
-
 _STAR = 0x04  # CO_VARARGS
 _DOUBLE_STAR = 0x08  # CO_VARKEYWORDS
 _RESERVED = ("out", "out_space", "index")

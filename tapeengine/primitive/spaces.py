@@ -14,8 +14,6 @@ import numpy as np
 
 from tapeengine.structure import Structures
 
-__all__ = ["ProductSpace", "Space", "VectorSpace", "children", "is_traced", "leaves", "space_of"]
-
 _FLOAT64 = np.dtype(np.float64)
 _COMPLEX128 = np.dtype(np.complex128)
 _OBJECT = np.dtype(object)

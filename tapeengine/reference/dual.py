@@ -10,8 +10,6 @@ from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedErr
 from tapeengine.reference import ops
 from tapeengine.reference.tape import Operand, Tape
 
-__all__ = ["Dual", "as_float", "live_tape", "operate", "value_of"]
-
 Number = TypeVar("Number")
 
 

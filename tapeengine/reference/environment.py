@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Environment"]
-
 
 class Environment:
     """Cells that open and close like a stack; adding to one takes constant time.

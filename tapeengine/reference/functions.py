@@ -8,8 +8,6 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-__all__ = ["FUNCTIONS", "divide"]
-
 Real = Callable[..., float]
 
 

@@ -12,8 +12,6 @@ import numpy
 from tapeengine.errors import CotangentError, StructureError
 from tapeengine.structure import Container, Structures
 
-__all__ = ["Branch", "Layout", "Leaf", "match", "rebuild", "take_apart"]
-
 
 class Leaf(NamedTuple):
     """A leaf: the id of its scalar (0 if it depends on no input), and the class of its cotangent."""

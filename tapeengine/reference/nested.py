@@ -11,8 +11,6 @@ from typing import NamedTuple
 from tapeengine.reference import ops
 from tapeengine.reference.tape import Operand, Tape
 
-__all__ = ["Copies", "Scalar", "copies_on", "copy_out", "resolve_recorded"]
-
 
 class Scalar(NamedTuple):
     """A number on a tape, or a constant with the id 0."""

@@ -12,8 +12,6 @@ from typing import NamedTuple, Protocol, TypeVar
 from tapeengine._core.tape.table import OPS, Op
 from tapeengine.reference.functions import FUNCTIONS, divide
 
-__all__ = ["OPERATIONS", "Algebra", "Operation", "interpret", "partial", "value"]
-
 T = TypeVar("T")
 BINARY: Mapping[type, str] = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})
 ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(

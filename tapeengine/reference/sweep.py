@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 from tapeengine.reference.tape import Tape
 
-__all__ = ["Counts", "resolve"]
-
 
 class Counts(NamedTuple):
     """The numbers of backpropagators called and of contributions that they made."""

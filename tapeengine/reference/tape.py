@@ -6,8 +6,6 @@ from typing import ClassVar, NamedTuple
 
 from tapeengine.reference.ops import OPERATIONS, partial
 
-__all__ = ["Operand", "Record", "Tape"]
-
 #: An operand is the id of a record of the same tape, or a constant.
 Operand = int | float
 

@@ -13,8 +13,6 @@ from tapeengine.reference.sweep import Counts, resolve
 from tapeengine.reference.tape import Tape
 from tapeengine.structure import Structures
 
-__all__ = ["Backpropagator", "vjp"]
-
 
 def unsupported(value: Any, path: str) -> StructureError:
     """The error for a leaf that is neither a number nor discrete."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-__all__ = ["SparseBlocks"]
-
 Side = list[tuple[str, int, int]]
 
 

@@ -14,10 +14,6 @@ import numpy as np
 
 from tapeengine._core.sweeps import slots
 
-__all__ = [
-    "ORDERS", "Graph", "colour_acyclic", "colour_columns", "colour_star", "mirrored", "order_of", "transposed",
-]  # fmt: skip
-
 #: The largest number of edges in a graph of columns for the orders that need all edges.
 EDGES = 1 << 23
 

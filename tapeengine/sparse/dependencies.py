@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Dependencies"]
-
 Side = list[tuple[str, int, int]]
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LARGE", "hint_at_sparse"]
-
 #: The number of entries from which a dense Jacobian is examined: 8 MB.
 LARGE = 1_000_000
 #: The largest ratio of sweeps, sparse over dense, at which the warning is issued.

@@ -24,8 +24,6 @@ from tapeengine.transforms.transformed import named
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["dependencies", "sparse_hessian", "sparse_jacobian"]
-
 #: The number of plans that a function keeps, one for each path of its program.
 KEPT = 16
 #: The largest difference of a column from its check, relative to its size.

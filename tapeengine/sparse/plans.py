@@ -17,8 +17,6 @@ from tapeengine._core.sweeps import slots
 from tapeengine.sparse.colours import Graph, colour_acyclic, colour_columns, colour_star, mirrored, transposed
 from tapeengine.sparse.structure import Rows, Structure
 
-__all__ = ["Entries", "Plan", "columns_plan", "plan_of", "symmetric_plan"]
-
 #: The cost of a column relative to that of a row, which must also be read off at every input.
 FORWARD = 1.0
 #: Up to ALONE columns of at least LONG numbers are swept singly.

@@ -13,8 +13,6 @@ from tapeengine.sparse.colours import Graph, colour_columns, transposed
 from tapeengine.sparse.monoids import Edge, Monoid
 from tapeengine.sparse.structure import Recorded, Structure, kept_by_rules, wanted_by
 
-__all__ = ["backpropagated"]
-
 #: Partial derivatives of an operation, with the numbers of their outputs and inputs.
 Part = tuple[Any, Any, Any]
 
@@ -85,6 +83,7 @@ class Sweep:
                 self.scalar(i)
 
     def scalar(self, i: int) -> None:
+        """Resolve a record of scalars."""
         _, name, parents, partials = self.tape.record(i)
         if name == "write":
             element, assigned = self.slots.access(i)

@@ -13,8 +13,6 @@ import numpy as np
 from tapeengine._core.sweeps import linear, slots
 from tapeengine.primitive.patterns import elementwise
 
-__all__ = ["Recorded", "Rows", "Structure", "by_inputs", "by_outputs", "kept_by_rules", "key_of", "wanted_by"]
-
 
 class Rows(NamedTuple):
     """The inputs on which each output depends, as in a CSR matrix.

@@ -19,8 +19,6 @@ from tapeengine.transforms.own import own_derivative
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Side", "plain_program", "traced"]
-
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:
     """The Python function of a `te.program`, whose tape has a structure; other programs unchanged."""

@@ -12,8 +12,6 @@ from tapeengine.errors import StructureError
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
 
-__all__ = ["DOUBLE", "Mapped", "joined"]
-
 DOUBLE = np.dtype(np.float64)
 
 

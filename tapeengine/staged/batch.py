@@ -31,8 +31,6 @@ from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
 from tapeengine.transforms.progress import Progress, told
 
-__all__ = ["Batched"]
-
 #: After this many lanes on paths of their own, the remaining lanes run one by one as well.
 MOST_ALONE = 256
 #: The smallest number of instructions, over all lanes, that is shared among threads.

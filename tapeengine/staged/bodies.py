@@ -18,8 +18,6 @@ from tapeengine._core.programs.replay import Path
 from tapeengine._core.tape import generate_ops
 from tapeengine._core.tape.table import OPS
 
-__all__ = ["Body", "Code", "Operand", "bodies_of", "schedule_of"]
-
 #: Bytes that are no operation of the table; see ``guards.h``.
 CONSTANT, FIRST_GUARD, TRUNC, EXACT, FINITE, ACCESS = 0xC0, 0xC1, 0xC7, 0xCB, 0xCC, 0xCF
 #: The opcode and the form of each byte that is an operation.

@@ -15,8 +15,6 @@ from tapeengine.staged.bodies import CONSTANT, EXACT, FIRST_GUARD, FORMS, TOTAL,
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_continuous
 
-__all__ = ["c_source"]
-
 CHECKS = {
     "<": "v[{a}] < v[{b}]",
     "not <": "!(v[{a}] < v[{b}])",

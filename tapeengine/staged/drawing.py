@@ -10,8 +10,6 @@ from tapeengine.structure import Structures
 from tapeengine.transforms.drawing import Graph, Vertex
 from tapeengine.transforms.forms import flatten
 
-__all__ = ["graph_of_path"]
-
 #: The groups that have a colour, by the text of an instruction.
 GROUPS = (
     ("check", re.compile("check |%\\d+: check"), "a check of what the program decided on"),

@@ -29,8 +29,6 @@ from tapeengine._core.tape.table import OPS
 from tapeengine.errors import StagingError
 from tapeengine.structure import Structures
 
-__all__ = ["missing", "read", "save"]
-
 MAGIC = b"tapeengine staged program "
 VERSION = 1
 #: The names of the opcodes, whose places in the table are the numbers in a file.

@@ -24,8 +24,6 @@ from tapeengine._core.tape.table import OPS
 from tapeengine.staged import bodies as found
 from tapeengine.staged.bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, Body, Code, Operand
 
-__all__ = ["Compiler", "is_installed", "module"]
-
 #: What compiling costs, in interpreted instructions: LLVM itself, each instruction of the path, and of the bodies.
 START, EACH, IN_BODY = 10_000_000, 200, 30_000
 #: The number of bodies' instructions that most paths have at least.

@@ -32,8 +32,6 @@ from tapeengine.transforms.rerun import Outcome
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Staged", "load_staged"]
-
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 #: The largest number of argument forms, and of sets of keyword arguments, whose recordings are kept.
 MOST_FORMS = 32

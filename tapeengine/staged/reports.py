@@ -16,8 +16,6 @@ import numpy as np
 
 from tapeengine.transforms.program_objects import global_names, is_fixed
 
-__all__ = ["handles_errors"]
-
 _NAMES = frozenset(("errstate", "seterr", "seterrcall", "catch_warnings"))
 
 

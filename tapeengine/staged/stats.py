@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from tapeengine._core.programs.replay import Path, Plan, spelled
 
-__all__ = ["Stats", "listing"]
-
 #: The number of a path's instructions that are printed.
 SHOWN = 40
 

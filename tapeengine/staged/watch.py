@@ -18,8 +18,6 @@ from tapeengine.transforms.kinds import Kinds, names_of
 from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, parts_of
 from tapeengine.transforms.program_objects import is_fixed, is_plain
 
-__all__ = ["Watch"]
-
 #: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 

@@ -12,8 +12,6 @@ from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import ROUNDINGS
 
-__all__ = ["block_messages"]
-
 _COLUMNS = 4  # tangents in a block, one of them zero; no sample has this length along all its axes
 
 

@@ -11,8 +11,6 @@ from tapeengine.primitive import Primitive, Rule, Sample
 from tapeengine.primitive.spaces import space_of
 from tapeengine.testing.derivative import Derivative, copied
 
-__all__ = ["Case"]
-
 
 class Case:
     """A primitive, one drawn sample, and the value of the primitive there.

@@ -23,8 +23,6 @@ from tapeengine.testing.report import Report
 from tapeengine.testing.second_order import second_order_messages, untraced
 from tapeengine.testing.zeros import is_elementwise, zero_messages
 
-__all__ = ["check_primitive", "report_primitive"]
-
 
 def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
     """Check a primitive against the contract of derivative rules, at each of its samples.

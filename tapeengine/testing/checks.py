@@ -11,16 +11,6 @@ from tapeengine.primitive.spaces import leaves
 from tapeengine.testing.derivative import Derivative, copied, is_exactly_zero, same_bits
 from tapeengine.testing.differences import difference_error, direction
 
-__all__ = [
-    "CHECKS",
-    "check_adjoint",
-    "check_differences",
-    "check_linearity",
-    "check_repeat",
-    "check_space",
-    "check_zero",
-]
-
 Check = Callable[[Derivative, np.random.Generator], Iterator[str]]
 
 #: The tolerance in roundings: 1e-13 for float64, and the same number of roundings for other dtypes.

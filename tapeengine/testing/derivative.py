@@ -10,9 +10,6 @@ import numpy as np
 
 from tapeengine.primitive.spaces import VectorSpace, children, leaves, space_of
 
-__all__ = ["Derivative", "copied", "has_nan", "is_exactly_zero", "is_finite", "read_only", "same_bits"]
-
-
 #: A tolerance that the best step of fourth-order differences reaches easily, in double and in single precision.
 _WIDE_RTOL, _NARROW_RTOL = 1e-7, 2e-2
 

@@ -10,8 +10,6 @@ import numpy as np
 from tapeengine.primitive.spaces import Space, VectorSpace, children
 from tapeengine.testing.derivative import Derivative
 
-__all__ = ["STEPS", "central_difference", "difference_error", "direction"]
-
 #: Step lengths, beginning with the most likely ones; the best step counts.
 STEPS = tuple(10.0 ** (k / 2) for k in (-4, -5, -3, -6, -2, -7, -1, -8, 0, -9, 1, -10, 2, 3, 4))
 _STENCIL = ((1.0, 8 / 12), (-1.0, -8 / 12), (2.0, -1 / 12), (-2.0, 1 / 12))

@@ -15,8 +15,6 @@ import numpy as np
 from tapeengine.engine import Engine
 from tapeengine.testing.case import Case
 
-__all__ = ["edge_messages", "edges_of"]
-
 Point = tuple[float, ...]
 
 #: Common edges of functions; for an operation of two arguments, every pair of finite ones is tried.

@@ -14,8 +14,6 @@ from tapeengine.reference import ops
 if TYPE_CHECKING:
     from tapeengine.testing.case import Case
 
-__all__ = ["c_function", "kernel_messages", "opcode_messages"]
-
 _RTOL = 1e-13
 Elements = list[tuple[float, ...]]
 

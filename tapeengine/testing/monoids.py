@@ -7,8 +7,6 @@ from typing import Any
 
 from tapeengine.sparse.monoids import Edge, Monoid
 
-__all__ = ["check_monoid"]
-
 _PARTIALS = (2.0, -0.5, 0.0)
 
 

@@ -12,8 +12,6 @@ from tapeengine.primitive.spaces import Space
 from tapeengine.testing.case import Case
 from tapeengine.testing.checks import ROUNDINGS
 
-__all__ = ["pattern_messages"]
-
 #: The most elements of an argument that are tried one by one.
 MOST = 64
 

@@ -16,8 +16,6 @@ from tapeengine.testing.derivative import Derivative, copied, has_nan, same_bits
 from tapeengine.testing.report import Report
 from tapeengine.transforms.forms import flatten, unflatten
 
-__all__ = ["check_vjp", "report_vjp"]
-
 
 def check_vjp(
     program: Callable[..., Any], *primals: Any, engine: Engine | None = None, seed: int = 0, order: int = 2

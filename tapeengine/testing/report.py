@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from tapeengine.errors import TapeEngineError
 from tapeengine.html import table
 
-__all__ = ["CheckError", "Failure", "Report"]
-
 
 @dataclass(frozen=True)
 class Failure:

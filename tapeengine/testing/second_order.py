@@ -13,8 +13,6 @@ from tapeengine.primitive.spaces import leaves, space_of
 from tapeengine.testing.case import Case
 from tapeengine.testing.programs import report_vjp
 
-__all__ = ["second_order_messages", "untraced"]
-
 
 def untraced(engine: Engine, case: Case) -> str | None:
     """Name a kind of argument that cannot be traced through primitives here, so that order 2 cannot be checked."""

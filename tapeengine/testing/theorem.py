@@ -15,8 +15,6 @@ from tapeengine.chad.target import Run
 from tapeengine.chad.terms import Apply, Module, Proj, Term, Var
 from tapeengine.chad.traverse import Names, all_names
 
-__all__ = ["bound", "gradient_term", "steps"]
-
 _EMPTY = Module("", {})
 
 

@@ -13,8 +13,6 @@ from tapeengine.testing.case import Case
 from tapeengine.testing.checks import check_zero
 from tapeengine.testing.derivative import Derivative
 
-__all__ = ["is_elementwise", "zero_messages"]
-
 _SINGULAR = (0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
 
 

@@ -12,8 +12,6 @@ from tapeengine.errors import StructureError
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import Chosen
 
-__all__ = ["Argnums", "Arguments"]
-
 Argnums = int | str | tuple[int | str, ...]
 
 

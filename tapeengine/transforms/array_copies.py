@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ArrayCopies", "same_bits"]
-
 
 class ArrayCopies:
     """Copies of captured arrays. All snapshots that found the same numbers in an array share one copy.

@@ -16,8 +16,6 @@ from tapeengine.transforms.forms import Form, flatten, form_around, is_continuou
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Derivative", "FlatRule", "call_with_rule", "filled", "parts_by_argument"]
-
 #: Python's complex numbers, which the core records as arrays without dimensions.
 PAIRS = (complex, ComplexDual)
 #: The classes of the leaves of the arguments and of the result of a call.

@@ -22,8 +22,6 @@ from tapeengine.transforms.kinds import Kinds, data_of
 from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node
 from tapeengine.transforms.program_objects import stored_names
 
-__all__ = ["Made", "Snapshot"]
-
 
 class Made(dict[int, Any]):
     """The copies of captured objects that one or more runs use, by node.

@@ -15,8 +15,6 @@ from tapeengine.transforms.rerun import Repeatable
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["checkpoint"]
-
 
 def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     """See `Engine.checkpoint`."""

@@ -14,8 +14,6 @@ from tapeengine.errors import RepeatError
 from tapeengine.transforms.nodes import DICTS, Node
 from tapeengine.transforms.program_objects import global_names, is_fixed
 
-__all__ = ["ClassTables"]
-
 _KINDS = frozenset((*DICTS, list, set, weakref.WeakSet))
 
 

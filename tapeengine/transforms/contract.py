@@ -6,8 +6,6 @@ from typing import Any, Protocol
 from tapeengine.primitive.registry import Registry
 from tapeengine.structure import Structures
 
-__all__ = ["Engine"]
-
 
 class Engine(Protocol):
     """The part of `tapeengine.engine.Engine` that transforms use."""

@@ -18,8 +18,6 @@ from tapeengine.transforms.rerun import Unwritten, frozen, read_only
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["CustomFunction"]
-
 
 class CustomFunction:
     """A function with its own derivative rule. Made by `Engine.custom_vjp` and `Engine.custom_jvp`.

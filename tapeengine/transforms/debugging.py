@@ -13,8 +13,6 @@ from tapeengine.transforms.source_lines import Line, LineRecorder
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Debug", "DebugBackpropagator", "Switches", "debug_vjp", "watched"]
-
 
 class Switches(NamedTuple):
     """The checks that an engine makes."""

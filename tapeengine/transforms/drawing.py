@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from tapeengine.transforms.source_lines import Line
 
-__all__ = ["Graph", "Vertex", "graph_of", "to_dot"]
-
 
 class View(Protocol):
     """The data of a picture: a `TapeView`."""

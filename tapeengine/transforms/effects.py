@@ -17,8 +17,6 @@ from tapeengine.transforms.array_copies import same_bits
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.nodes import ATOMS, WEAK_DICTS, Node, rebuilt, set_parts
 
-__all__ = ["Effects"]
-
 
 class Effects:
     """The effects of one run on the objects of a snapshot.

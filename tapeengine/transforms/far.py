@@ -14,8 +14,6 @@ from tapeengine.transforms.jobs import Job, Rows
 from tapeengine.transforms.tasks import Task, engine_here
 from tapeengine.workers import Gone, Reference
 
-__all__ = ["Reply", "first", "pull_again", "pull_kept", "push_again"]
-
 
 class Reply:
     """The reply to a task's first run.

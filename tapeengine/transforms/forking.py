@@ -33,8 +33,6 @@ from tapeengine.workers import Gone, Reference, Shared, Workers, stamp_of, worke
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["fork", "fork_map"]
-
 #: Workers keep arrays of at least this many bytes for several tasks of a fork; for smaller ones sharing costs more.
 _LARGE = 1 << 18
 

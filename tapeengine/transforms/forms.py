@@ -19,10 +19,6 @@ from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.structure import Structures
 
-__all__ = [
-    *("Form", "add", "flatten", "form_around", "form_of", "is_plain", "is_traced", "map_leaves", "ones", "unflatten"),
-]
-
 #: Classes of leaves that are recognised without searching the registered containers.
 NUMBERS = frozenset((float, Dual, Array, np.ndarray))
 #: One step of a form: the name of a container, its constructor and argument, its number of children; None for a leaf.

@@ -14,8 +14,6 @@ import numpy as np
 
 from tapeengine._core.programs.replay import Memory
 
-__all__ = ["States", "differ", "generator_states", "same_states", "set_generators", "set_state", "state_of"]
-
 States = tuple[Any, Any]
 
 #: 624 words and the position of the next one, as `numpy.random.MT19937` has them in memory.

@@ -16,8 +16,6 @@ from tapeengine.transforms.transformed import named
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["elementwise_grad", "grad", "value_and_grad"]
-
 
 def value_and_grad(
     engine: Engine,

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["reader_of"]
-
 
 def reader_of(value: Any) -> Callable[[Any], dict[Any, Any]] | None:
     """How to read all that an object contains, by index or key; None if it shows nothing.

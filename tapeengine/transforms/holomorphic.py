@@ -13,8 +13,6 @@ import numpy as np
 from tapeengine.errors import ResultError, UnsupportedError
 from tapeengine.transforms.forms import Form
 
-__all__ = ["check_complex", "check_holomorphic", "check_holomorphic_number", "sweeps"]
-
 Sweep = Literal["forward", "reverse"]
 
 

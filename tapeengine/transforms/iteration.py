@@ -22,8 +22,6 @@ from tapeengine.transforms.treeverse import Chain
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["iterate"]
-
 Step = Callable[[Any], Any]
 Repeat = Callable[[range], Iterator[tuple[int, Any]]]
 

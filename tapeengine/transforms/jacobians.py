@@ -24,8 +24,6 @@ from tapeengine.transforms.transformed import named
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Mode", "all_finite", "hessian", "jacobian", "pushed"]
-
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
 BLOCK = 1 << 20
 

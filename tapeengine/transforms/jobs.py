@@ -17,8 +17,6 @@ import numpy as np
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Form, flatten, form_around, is_continuous, is_traced
 
-__all__ = ["FEW", "Job", "combined", "few_numbers", "is_zero", "rows_of"]
-
 #: The largest number of results for which rows are computed; each row costs one sweep of the tape.
 FEW = 4
 #: For each number of the value, the cotangents of the task's values.

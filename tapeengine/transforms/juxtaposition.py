@@ -13,8 +13,6 @@ from tapeengine.primitive.spaces import Space
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Form, add, flatten, is_traced, unflatten
 
-__all__ = ["common", "in_a_row", "total"]
-
 
 class Containers:
     """Joins results in the container that held the maps."""

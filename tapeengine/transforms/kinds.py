@@ -18,8 +18,6 @@ from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.nodes import DICTS, GENERATORS, Node, parts_of
 from tapeengine.transforms.program_objects import global_names, is_fixed, is_library, is_made_by_parts, is_plain
 
-__all__ = ["Kinds", "data_of", "names_of"]
-
 
 class Kinds:
     """Makes the node of an object by its class.

@@ -19,8 +19,6 @@ from tapeengine.structure import Structures
 from tapeengine.transforms.forms import Form, add, form_of, map_leaves
 from tapeengine.transforms.juxtaposition import common, in_a_row, total
 
-__all__ = ["LinearMap"]
-
 Action = Callable[[Any], Any]
 
 

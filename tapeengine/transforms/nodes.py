@@ -23,8 +23,6 @@ from tapeengine.transforms.array_copies import same_bits
 from tapeengine.transforms.generators import differ, state_of
 from tapeengine.transforms.hidden_state import reader_of
 
-__all__ = ["ATOMS", "DICTS", "GENERATORS", "WEAK_DICTS", "Node", "parts_of", "set_parts"]
-
 #: Classes of values that never change.
 ATOMS = frozenset(
     (

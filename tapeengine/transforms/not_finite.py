@@ -20,8 +20,6 @@ from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_traced
 from tapeengine.transforms.source_lines import Line, LineRecorder, line_of
 
-__all__ = ["Watcher", "is_watched"]
-
 
 def is_watched(backpropagator: Any) -> bool:
     """Whether sweeps over a tape are checked; a checked sweep takes one cotangent or tangent."""

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-__all__ = ["own_derivative"]
-
 
 def own_derivative(program: Callable[..., Any], name: str) -> Callable[..., Any] | None:
     """Return the method `name` of a program's class; None if it has none.

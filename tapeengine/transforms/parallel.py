@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Parallel"]
-
 
 class Parallel:
     """The part of `Engine` that runs tasks.

@@ -13,8 +13,6 @@ from tapeengine._core.sweeps.trace import value_unseen
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten
 
-__all__ = ["MOST", "Comparison", "PassedStates", "hashes"]
-
 #: The largest number of blocks of steps; a longer chain has longer blocks.
 MOST = 2**16
 _WORD = 2**64

@@ -14,8 +14,6 @@ import numpy as np
 
 from tapeengine.transforms.source_lines import LIBRARIES
 
-__all__ = ["global_names", "is_fixed", "is_library", "is_made_by_parts", "is_plain", "stored_names"]
-
 #: Directories of the standard library and of installed packages.
 _INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
 #: Instructions that give a variable of an enclosing function, or a global one, another value.

@@ -16,8 +16,6 @@ from tapeengine.transforms.forms import add, flatten, form_of, is_continuous, is
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Chosen", "OwnDerivative", "call", "derivative_of", "jvp", "vjp"]
-
 
 def traced_part(engine: Engine, value: Any) -> bool:
     """Whether a leaf of a structure is traced."""

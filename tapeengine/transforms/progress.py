@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
-__all__ = ["Progress", "told"]
-
 Progress = Callable[..., Iterable[Any]]
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
     from tapeengine.transforms.tasks import Task
 
-__all__ = ["RECORDING", "RecordedTask"]
-
 #: The order of the tape of a recording.
 RECORDING = 3
 Pull = Callable[[Any], Any]

@@ -35,11 +35,6 @@ from tapeengine.transforms.generators import (
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = [
-    *("FirstRun", "Moment", "Outcome", "Places", "Repeatable", "Unwritten"),
-    *("called", "frozen", "not_repeatable", "paths", "read_only", "restored"),
-]
-
 #: Arrays of up to this many bytes are kept, so that an error can name the element that differs; larger ones are hashed.
 KEPT_BYTES = 1 << 16
 

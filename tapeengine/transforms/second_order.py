@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
     from tapeengine.transforms.rerun import Outcome
 
-__all__ = ["OfScalars", "hvp", "vhp"]
-
 
 class OfScalars:
     """Functions whose tapes held scalars only; for these, two further sweeps over one tape give the product.

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 
 from tapeengine._core.sweeps import finite, inspection
 
-__all__ = ["LIBRARIES", "Line", "LineRecorder", "Segment", "line_of"]
-
 #: Packages whose code is not the program's: their records belong to the line that called them, and their functions read
 #: no data of the program.
 LIBRARIES = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"))

@@ -10,8 +10,6 @@ from math import sqrt
 
 from tapeengine.transforms.drawing import Graph, Vertex
 
-__all__ = ["reach", "to_svg"]
-
 HEIGHT, ROW, MARGIN, STRIPE = 17.0, 20.0, 20.0, 5.0
 CHARACTER = 6.8
 NOTES = (

@@ -16,8 +16,6 @@ from tapeengine.transforms.programs import OwnDerivative
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["as_tuple", "jvp", "linearize"]
-
 
 def as_tuple(values: Sequence[Any], what: str) -> tuple[Any, ...]:
     """Return the primals or tangents of a call as a tuple; they must be a tuple or a list."""

@@ -15,8 +15,6 @@ from tapeengine.transforms.source_lines import Line, LineRecorder
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Cost", "TapeView", "view_tape"]
-
 BYTES = 25  # of one record
 
 

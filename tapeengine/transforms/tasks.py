@@ -20,8 +20,6 @@ from tapeengine.workers import Reference
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["Closure", "Derived", "Direction", "Task", "derived", "engine_here", "run_task"]
-
 Direction = Literal["pull", "push"]
 #: The order of derivatives that the tapes of tasks allow. Rules that keep values for higher orders may round
 #: differently, so a task uses the same order everywhere, and gives the same bits wherever it runs.

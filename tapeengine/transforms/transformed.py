@@ -11,8 +11,6 @@ from tapeengine._core.programs.callables import Made
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
 
-__all__ = ["named"]
-
 
 def named(function: Callable[..., Any], engine: Engine, transform: str, f: Callable[..., Any], *options: Any) -> Made:
     """Name a function after the transform and the program that it is made from.

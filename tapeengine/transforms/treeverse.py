@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from math import comb
 from typing import Any, Protocol
 
-__all__ = ["Chain", "repetitions", "split"]
-
 Step = Callable[[Any], Any]
 
 #: A position, its state, and the positions of the random generators.

@@ -10,8 +10,6 @@ from tapeengine.workers.executors import Threads, Workers
 from tapeengine.workers.pools import Pool
 from tapeengine.workers.versions import Stamp
 
-__all__ = ["workers_of"]
-
 
 def workers_of(executor: Any, stamp: Stamp) -> Workers:
     """Return the interface that `fork` needs of an executor.

@@ -16,8 +16,6 @@ from tapeengine.workers.pools import loader_of
 from tapeengine.workers.references import Foreign, Gone, Home, Loaded, Reference
 from tapeengine.workers.versions import Stamp
 
-__all__ = ["Dask"]
-
 #: How often data that was lost with workers is sent again.
 _TIMES = 3
 #: The number of results fetched at once: each fetch is a round trip, each result takes memory.

@@ -12,8 +12,6 @@ from typing import Any, Protocol
 
 from tapeengine.workers.references import Reference
 
-__all__ = ["Call", "Sent", "Threads", "Workers", "default_executor", "shares"]
-
 #: A function and its arguments.
 Call = tuple[Any, ...]
 #: The number of a call, its result, and the error that it raised instead.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 
-__all__ = ["forget_later", "to_forget"]
-
 #: The number of messages that mention a key. A worker that gets none of them keeps the data until it ends.
 TOLD = 64
 

@@ -18,8 +18,6 @@ from tapeengine.errors import note
 from tapeengine.workers.references import Reference, Resolved
 from tapeengine.workers.versions import Stamp, check
 
-__all__ = ["Argument", "Boxed", "Inline", "Lacking", "Loader", "packed", "perform", "pickled"]
-
 
 # -- sources ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from tapeengine.workers.references import Loaded, Reference
 from tapeengine.workers.segments import Segment
 from tapeengine.workers.versions import Stamp
 
-__all__ = ["Pool", "loader_of"]
-
 
 class Pool(Workers):
     """Processes behind an executor.

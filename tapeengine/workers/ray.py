@@ -12,8 +12,6 @@ from tapeengine.workers.pools import loader_of
 from tapeengine.workers.references import Foreign, Loaded, Reference
 from tapeengine.workers.versions import Stamp
 
-__all__ = ["Ray"]
-
 
 class Ray(Workers):
     """The workers that Ray provides. Ray repeats a task whose worker died, up to three times.

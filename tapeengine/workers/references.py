@@ -15,8 +15,6 @@ from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_traced
 from tapeengine.workers.forgotten import forget_later
 
-__all__ = ["Foreign", "Gone", "Home", "Loaded", "Reference", "Resolved", "Shared"]
-
 
 class Reference:
     """Refers to data; a task that captures it, or gets it as an argument, sees the data instead.

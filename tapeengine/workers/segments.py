@@ -20,8 +20,6 @@ try:
 except ImportError:  # Windows does not track attached segments
     shm_open = None
 
-__all__ = ["Descriptor", "Segment"]
-
 _ALIGNMENT = 64
 
 

@@ -10,8 +10,6 @@ from tapeengine.default import default_engine
 from tapeengine.errors import WorkerError
 from tapeengine.primitive.registry import Registry
 
-__all__ = ["Stamp", "check", "differences", "stamp_of"]
-
 #: The version of the package, and the name, distribution and version of each plugin.
 Stamp = tuple[str, tuple[tuple[str, str, str], ...]]
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy
 
-__all__ = ["errors_stop"]
-
 
 def errors_stop(filters: list[Any]) -> bool:
     """Whether `numpy.errstate`, or one of the filters of warnings, makes more of an error than a warning."""

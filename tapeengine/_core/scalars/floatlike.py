@@ -2,8 +2,6 @@
 
 import numbers
 
-__all__ = ["FloatLike"]
-
 
 class LikeFloat(type):
     """A class whose ``__bases__`` contain float, as `functools.singledispatch` reads them."""

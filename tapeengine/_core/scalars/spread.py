@@ -4,8 +4,6 @@ import math
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["dist", "fsum", "sumprod"]
-
 
 def fsum(*items: Any) -> float:
     """Sum without loss of precision."""

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["ABOVE", "Above"]
-
 
 class Above:
     """Functions of the numpy frontend for rare cases: other libraries' classes, methods by name, object arrays."""

@@ -24,9 +24,6 @@ partial 0 with respect to ``a`` where ``b`` is 0, and with respect to ``b`` wher
 import re
 from typing import NamedTuple
 
-__all__ = ["BASE", "FUNCTIONS", "OPS", "Op"]
-
-
 #: A partial that begins so is 1 for the operand that the operation selects and 0 for the others.
 SELECTORS = ("choose(", "step(")
 

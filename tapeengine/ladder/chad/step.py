@@ -20,8 +20,6 @@ from tapeengine.ladder.chad.vectors import Additions, Cells
 from tapeengine.ladder.counts import Counts
 from tapeengine.ladder.derivative import Derivative
 
-__all__ = ["run"]
-
 #: The terms whose evaluation is counted: operations on cotangents and on environment vectors that are values.
 COUNTED = frozenset(linear.RULES)
 

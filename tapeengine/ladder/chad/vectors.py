@@ -11,8 +11,6 @@ from tapeengine.chad.specification import Dense
 from tapeengine.chad.types import EV, Linear, LReal
 from tapeengine.ladder.maps import Map, insert, pop_highest, union
 
-__all__ = ["Additions", "Cells", "Narrow", "Tree", "Wide"]
-
 
 class Additions(LinearValues):
     """Linear values that count additions of scalars."""

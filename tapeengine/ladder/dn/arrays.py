@@ -17,8 +17,6 @@ from typing import Any
 from tapeengine.ladder.dn.wrapper import Step
 from tapeengine.ladder.structure import paths
 
-__all__ = ["Arrays"]
-
 #: The collector, and for each id its backpropagator and its staged cotangent.
 State = tuple[list[float], list[tuple[Any, float]]]
 Effect = Callable[[State], None]

@@ -19,8 +19,6 @@ from tapeengine.ladder.dn.wrapper import Step
 from tapeengine.ladder.maps import Map, insert, pop_highest
 from tapeengine.ladder.structure import paths, read, update
 
-__all__ = ["Cayley"]
-
 State = tuple[Any, Map | None]
 Updater = Callable[[State], State]
 

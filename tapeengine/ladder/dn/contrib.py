@@ -21,8 +21,6 @@ from tapeengine.ladder.dn.monadic import Monadic
 from tapeengine.ladder.dn.wrapper import Step
 from tapeengine.ladder.target import Interface, Partial
 
-__all__ = ["Contrib", "Contributions"]
-
 
 class Contributions(Monadic):
     """The transformation."""

@@ -21,8 +21,6 @@ from tapeengine.ladder.evaluate import Evaluator
 from tapeengine.ladder.structure import paths
 from tapeengine.ladder.target import Interface, Partial
 
-__all__ = ["Forward", "derivative"]
-
 
 class Forward(Pure):
     """The transformation."""

@@ -42,8 +42,6 @@ from tapeengine.ladder.source import Fork
 from tapeengine.ladder.structure import homomorphic
 from tapeengine.ladder.target import COTANGENT, Fresh, Interface, LinearLambda, Partial, linear, unpack
 
-__all__ = ["Monadic"]
-
 ID, STATE = Named("ID"), Named("S")
 
 

@@ -26,8 +26,6 @@ from tapeengine.ladder.dn.pure import Pure
 from tapeengine.ladder.evaluate import Evaluator
 from tapeengine.ladder.target import COTANGENT, Interface, LinearLambda, Partial, linear
 
-__all__ = ["Naive", "derivative"]
-
 #: A value of type c: the scalars of the input, from left to right.
 Collected = tuple[float, ...]
 

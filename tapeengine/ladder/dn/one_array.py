@@ -14,8 +14,6 @@ from typing import Any
 
 from tapeengine.ladder.dn.arrays import Arrays, State, nothing
 
-__all__ = ["OneArray"]
-
 
 class OneArray(Arrays):
     """The step: only the staging array."""

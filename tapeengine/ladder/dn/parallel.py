@@ -25,8 +25,6 @@ from tapeengine.ladder.derivative import Inputs
 from tapeengine.ladder.dn.contrib import Contributions
 from tapeengine.ladder.dn.wrapper import Step
 
-__all__ = ["Job", "Parallel", "in_parallel"]
-
 Compound = tuple[int, int]
 
 

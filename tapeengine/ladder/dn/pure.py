@@ -38,8 +38,6 @@ from tapeengine.ladder.source import Fork
 from tapeengine.ladder.structure import homomorphic
 from tapeengine.ladder.target import Fresh, unpack
 
-__all__ = ["Pure", "sum_type"]
-
 
 class Pure(ABC):
     """The homomorphic part."""

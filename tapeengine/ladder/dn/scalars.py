@@ -14,8 +14,6 @@ from typing import Any
 from tapeengine.ladder.dn.cayley import Cayley
 from tapeengine.ladder.maps import Map, insert
 
-__all__ = ["Scalars"]
-
 
 class Scalars(Cayley):
     """The step: another collector."""

@@ -22,8 +22,6 @@ from tapeengine.ladder.dn.wrapper import Step
 from tapeengine.ladder.maps import Map, pop_highest, union
 from tapeengine.ladder.structure import paths
 
-__all__ = ["Staged"]
-
 StagedCalls = tuple[Collected, Map | None]
 
 

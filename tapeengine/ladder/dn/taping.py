@@ -20,8 +20,6 @@ from tapeengine.ladder.dn.monadic import ID, STATE, Monadic
 from tapeengine.ladder.dn.wrapper import Step
 from tapeengine.ladder.target import Interface, Partial, unpack
 
-__all__ = ["Taping", "ToTape"]
-
 Tape = list[tuple[tuple[float, int], ...]]
 
 

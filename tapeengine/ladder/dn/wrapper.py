@@ -12,8 +12,6 @@ from tapeengine.ladder.derivative import Derivative, Inputs, Outputs
 from tapeengine.ladder.dn.monadic import Monadic
 from tapeengine.ladder.evaluate import Evaluator
 
-__all__ = ["Step"]
-
 
 class Step(ABC):
     """One step: its definitions of the operations of the interface, and its resolver."""

@@ -32,8 +32,6 @@ from tapeengine.ladder.wn.linear_maps import (
     Visit,
 )
 
-__all__ = ["apply", "reverse", "transpose"]
-
 
 def ignore(count: int) -> None:
     """Count nothing."""

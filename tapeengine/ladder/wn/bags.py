@@ -14,8 +14,6 @@ from tapeengine.ladder.wn.bog import Bog
 from tapeengine.ladder.wn.loops import loops
 from tapeengine.ladder.wn.single_use import single_use
 
-__all__ = ["Bagged", "bog", "passes"]
-
 
 class Bagged(NamedTuple):
     """A program's value and gradient by BOG-style AD.

@@ -41,8 +41,6 @@ from tapeengine.ladder.source import LetTuple
 from tapeengine.ladder.target import Interface
 from tapeengine.ladder.wn.bog_forward import BAG, Forward, function
 
-__all__ = ["Bog", "D", "bar"]
-
 D = Named("d")
 ZERO = Interface("0", (), D)
 #: A branch of a conditional: the variable that it binds, if any, and its body.

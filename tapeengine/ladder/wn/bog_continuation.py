@@ -21,8 +21,6 @@ from tapeengine.ladder.source import LetTuple
 from tapeengine.ladder.wn.bog import Bog, Chosen
 from tapeengine.ladder.wn.bog_forward import BAG
 
-__all__ = ["Continuation"]
-
 
 class Continuation(Bog):
     """F and R."""

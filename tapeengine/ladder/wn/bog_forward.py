@@ -36,8 +36,6 @@ from tapeengine.chad.types import INT, Array, Named, Product, Type
 from tapeengine.ladder.source import Ccl, LetTuple, NTimes
 from tapeengine.ladder.target import Fresh, Interface
 
-__all__ = ["BAG", "Forward", "function"]
-
 BAG = Named("B")
 UNIT = Tuple(())
 

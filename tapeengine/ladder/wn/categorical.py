@@ -23,20 +23,6 @@ from tapeengine.chad.terms import Build as BuildTerm
 from tapeengine.chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
 from tapeengine.chad.traverse import children, free_variables
 
-__all__ = [
-    "Build",
-    "Categorical",
-    "Choose",
-    "Constant",
-    "Function",
-    "Pair",
-    "Pick",
-    "Prune",
-    "Sequence",
-    "With",
-    "convert",
-]
-
 Context = tuple[str, ...]
 
 

@@ -14,8 +14,6 @@ from tapeengine.ladder.wn.gradient import gradient
 from tapeengine.ladder.wn.split_categorical import Split
 from tapeengine.ladder.wn.steps import STEPS
 
-__all__ = ["COSTS", "Costs"]
-
 
 class Costs(NamedTuple):
     """Costs of systems as a quantity grows.

@@ -15,8 +15,6 @@ from typing import Any
 
 from tapeengine.ladder.wn import vectors
 
-__all__ = ["Family", "total"]
-
 
 @dataclass(frozen=True)
 class Family:

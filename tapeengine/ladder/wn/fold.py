@@ -23,8 +23,6 @@ from tapeengine.ladder.wn import vectors
 from tapeengine.ladder.wn.application import apply, reverse
 from tapeengine.ladder.wn.linear_maps import Computed, LinearMap, Visit
 
-__all__ = ["FoldMap"]
-
 
 @dataclass(frozen=True)
 class FoldMap(Computed):

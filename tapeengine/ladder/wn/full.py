@@ -17,8 +17,6 @@ from tapeengine.ladder.wn.fold import FoldMap
 from tapeengine.ladder.wn.jacobian import Jacobian
 from tapeengine.ladder.wn.tupling import Tupling
 
-__all__ = ["MAPS", "Linearization", "jacobian", "tupling"]
-
 #: The definitions of the constructors of linear maps in terms.
 MAPS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {

@@ -14,8 +14,6 @@ from tapeengine.ladder.wn.single_use import single_use
 from tapeengine.ladder.wn.split import Passes, bar, split
 from tapeengine.ladder.wn.to_procedure import Translation
 
-__all__ = ["Gradient", "functions", "gradient", "procedure_of"]
-
 
 class Gradient(NamedTuple):
     """A program's value and gradient, and counts of executed statements.

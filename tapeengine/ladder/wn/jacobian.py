@@ -41,8 +41,6 @@ from tapeengine.ladder.operations import ROWS
 from tapeengine.ladder.source import FoldLeft
 from tapeengine.ladder.target import Fresh, Interface, Partial
 
-__all__ = ["MAP", "Jacobian", "linear_map", "projection"]
-
 #: The type of linear maps, without their domain and codomain.
 MAP = Named("LinearMap")
 

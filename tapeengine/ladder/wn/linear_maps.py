@@ -18,23 +18,6 @@ from typing import Any
 
 from tapeengine.ladder.wn.families import Family
 
-__all__ = [
-    "Add",
-    "Compose",
-    "Computed",
-    "HCat",
-    "Lambda",
-    "LinearMap",
-    "One",
-    "Scale",
-    "TLambda",
-    "Transpose",
-    "VCat",
-    "Visit",
-    "Zero",
-]
-
-
 Visit = Callable[[int], None]
 
 

@@ -25,8 +25,6 @@ from tapeengine.ladder.target import Interface
 from tapeengine.ladder.wn.bog import ZERO, D
 from tapeengine.ladder.wn.bog_forward import BAG
 
-__all__ = ["loops"]
-
 COUNT, INDEX = Var("n", INT), Var("i", INT)
 BOG, B, DT, OTHER = Var("bog", BAG), Var("b", BAG), Var("d", D), Var("d'", D)
 

@@ -18,8 +18,6 @@ from tapeengine.ladder.wn.categorical import (
 )
 from tapeengine.ladder.wn.procedure import Assign, Case, Const, Dup, Elim, Inject, Invoke, Pack, Procedure, Unpack
 
-__all__ = ["constructors", "statements", "text"]
-
 
 def text(c: Categorical) -> str:
     """A program of the categorical language.

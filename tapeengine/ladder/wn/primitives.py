@@ -23,8 +23,6 @@ from tapeengine.ladder.operations import DISCRETE, ROWS, partial, value
 from tapeengine.ladder.target import Interface
 from tapeengine.ladder.wn import vectors
 
-__all__ = ["NAMES", "application", "forward", "reverse"]
-
 NAMES = (*ROWS, *DISCRETE, "index", "total", "size", "dup", "elim", "in0", "in1")
 
 

@@ -19,22 +19,6 @@ from typing import Any
 
 from tapeengine.chad.values import Tagged
 
-__all__ = [
-    "Assign",
-    "Case",
-    "Const",
-    "Dup",
-    "Elim",
-    "Inject",
-    "Invoke",
-    "Pack",
-    "Procedure",
-    "Statement",
-    "Unpack",
-    "check",
-    "execute",
-]
-
 
 class Statement:
     """Base class of the statements."""

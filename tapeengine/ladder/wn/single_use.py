@@ -35,8 +35,6 @@ from tapeengine.ladder.source import Ccl, LetTuple, NTimes
 from tapeengine.ladder.target import Fresh, Interface
 from tapeengine.ladder.wn.primitives import application
 
-__all__ = ["single_use"]
-
 #: Maps each variable in scope to the variable that holds its value now.
 Names = dict[str, Var]
 Around = Callable[[Term], Term]

@@ -36,8 +36,6 @@ from tapeengine.ladder.wn.procedure import (
     Unpack,
 )
 
-__all__ = ["Passes", "bar", "split"]
-
 
 class Passes(NamedTuple):
     """The two passes of a procedure, and the variables that the first passes to the second."""

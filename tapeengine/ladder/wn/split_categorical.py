@@ -34,8 +34,6 @@ from tapeengine.ladder.wn.categorical import (
     With,
 )
 
-__all__ = ["Split"]
-
 
 class Split:
     """The two passes.

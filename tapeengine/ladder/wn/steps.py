@@ -24,8 +24,6 @@ from tapeengine.ladder.wn.notation import constructors, statements, text
 from tapeengine.ladder.wn.split import split
 from tapeengine.ladder.wn.split_categorical import Split
 
-__all__ = ["STEPS", "Noted"]
-
 
 class Noted(NamedTuple):
     """A program's value and gradient by one system.

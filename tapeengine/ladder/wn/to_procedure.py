@@ -31,8 +31,6 @@ from tapeengine.ladder.wn.procedure import (
     Unpack,
 )
 
-__all__ = ["Translation"]
-
 #: Maps each variable of a term to the procedure's variable.
 Names = dict[str, str]
 

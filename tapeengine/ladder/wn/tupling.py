@@ -25,8 +25,6 @@ from tapeengine.ladder.operations import ROWS
 from tapeengine.ladder.target import Fresh, unpack
 from tapeengine.ladder.wn.jacobian import MAP, linear_map, one_hot, operation, projection
 
-__all__ = ["Tupling"]
-
 
 def tupled(of: Type) -> Product:
     """``(T, a -o T)``."""

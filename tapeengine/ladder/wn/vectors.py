@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["add", "component", "dot", "full", "pair", "scale", "total"]
-
 
 def add(v: Any, w: Any) -> Any:
     """``v + w``.

@@ -13,8 +13,6 @@ from tapeengine_scipy._callables import holds_traced, plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
-__all__ = ["BSpline", "make_interp_spline"]
-
 
 def _basis(x: Any, *, knots: Any, degree: int, nu: int, outside: Any) -> Any:
     """The values, or derivatives, of every B-spline at given places, as a matrix."""

@@ -14,9 +14,6 @@ from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
-__all__ = ["filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi", "sosfiltfilt"]
-
-
 # ---- filters: a * y = b * x, so that a * dy = db * x - da * y + b * dx ---------------------------
 
 

@@ -11,8 +11,6 @@ from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
 from tapeengine_scipy._values import floating
 
-__all__ = ["RegularGridInterpolator", "interpn"]
-
 
 def _points(xi: Any, ndim: int) -> Any:
     """Query points as an array whose last axis is the coordinate."""

@@ -10,8 +10,6 @@ from tapeengine_scipy._values import floating
 from tapeengine_scipy.sparse.matrix import SparseArray
 from tapeengine_scipy.sparse.pattern import Pattern
 
-__all__ = ["diags", "diags_array"]
-
 
 def _of_diagonals(diagonals: Any, offsets: Any, shape: Any, is_matrix: bool) -> SparseArray:
     """The matrix with the given diagonals, each a number or a vector."""

@@ -20,8 +20,6 @@ from tapeengine_scipy.linalg.factorisations import Factorisation
 from tapeengine_scipy.sparse.matrix import SparseArray, as_sparse
 from tapeengine_scipy.sparse.pattern import SAMPLED, TIMES, Pattern
 
-__all__ = ["bicgstab", "cg", "gmres", "spsolve"]
-
 __getattr__, __dir__ = names_of("scipy.sparse.linalg")
 
 # ---- direct solvers, with the factors of SuperLU -------------------------------------------------

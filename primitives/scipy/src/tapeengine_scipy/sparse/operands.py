@@ -8,8 +8,6 @@ import scipy
 
 from tapeengine_scipy.sparse.matrix import as_sparse, matmul
 
-__all__ = ["rules"]
-
 
 def rules() -> Mapping[type, Callable[..., Any]]:
     """Map SciPy's two families of sparse classes to the rule for operators with traced arrays."""

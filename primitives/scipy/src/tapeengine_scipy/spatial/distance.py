@@ -10,8 +10,6 @@ from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._values import floating, ratio, root
 
-__all__ = ["cdist", "pdist", "squareform"]
-
 __getattr__, __dir__ = names_of("scipy.spatial.distance")
 
 
