@@ -22,8 +22,8 @@ def __getattr__(name: str) -> Any:
     """Import a name at its first use: importing tapeengine needs neither pluggy nor package metadata."""
     from importlib import import_module
 
-    for module in ("hookspecs", "discovery", "kernels"):
+    for module in ("hookspecs", "discovery", "kernels") if name in __all__ else ():
         found = import_module(f"tapeengine.plugins.{module}")
-        if name in found.__all__:
+        if hasattr(found, name):
             return getattr(found, name)
     raise AttributeError(f"module 'tapeengine.plugins' has no attribute {name!r}")
