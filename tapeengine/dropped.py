@@ -8,7 +8,7 @@ import opcode
 import re
 import sys
 from importlib.machinery import ExtensionFileLoader
-from types import FrameType
+from types import FrameType, ModuleType
 
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, note
 
@@ -130,13 +130,50 @@ def told(what: str, kind: str, hint: str = "") -> str:
             f"{call} would put {what} into a plain array and lose its derivative ({place}). {instead_of or made}; "
             "tapeengine.value(x) drops the derivative on purpose"
         )
-    instead = ".data for .values, " if call.endswith(".values") else ""
-    way = f"{instead_of}. {way_out(frame)}" if instead_of else way_out(frame)
+    if is_drawing(call, frame):
+        way = "Draw from a fixed distribution and scale the number: mean + sigma * generator.standard_normal()"
+    else:
+        lifted = way_out(frame)
+        way = (
+            lifted
+            if is_lifted(frame)
+            else f"{instead_of or in_place_of(call, frame)}. Or {lifted[0].lower()}{lifted[1:]}"
+        )
     return (
         f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
-        f"{way}; or write {instead}tapeengine.math.sin for math.sin, tapeengine.numpy for numpy to build or "
-        "fill arrays, np.dot(a, x) for a.dot(x) of a plain array, a plugin's functions for another library's "
-        "(tapeengine_scipy.stats for scipy.stats); tapeengine.value(x) drops the derivative on purpose"
+        f"{way}. tapeengine.value(x) drops the derivative on purpose"
+    )
+
+
+def in_place_of(call: str, frame: FrameType) -> str:
+    """What to write in place of a call in a frame that is not lifted."""
+    if call.endswith(".values"):
+        return "Write .data for .values"
+    name = re.match(r"\w*", call)[0]  # type: ignore[index]
+    found = frame.f_globals.get(name, frame.f_builtins.get(name))
+    module = getattr(found, "__name__", "") if isinstance(found, ModuleType) else getattr(found, "__module__", "")
+    if ".dot(" in call and module != "numpy":
+        return "Write np.dot(a, x) for a.dot(x) of a plain array"
+    if module in ("math", "cmath"):
+        return f"Import tapeengine.{module} in place of {module}"
+    if module == "numpy":
+        return f"Import tapeengine.numpy as {name if isinstance(found, ModuleType) else 'np'}"
+    if module.startswith("tapeengine"):
+        return f"{module} has no derivative rule for this call"
+    if found is float or found is complex:
+        return f"Leave {name}() out"
+    return (
+        "Import tapeengine.math for math, tapeengine.numpy for numpy, and a plugin's modules for another "
+        "library's (tapeengine_scipy.stats for scipy.stats)"
+    )
+
+
+def is_drawing(call: str, frame: FrameType) -> bool:
+    """Whether a call draws random numbers by numpy."""
+    name = re.match(r"\w*", call)[0]  # type: ignore[index]
+    found = frame.f_globals.get(name)
+    return (getattr(found, "__name__", "") == "numpy" and ".random." in call) or (
+        type(found).__module__.startswith("numpy.random")
     )
 
 

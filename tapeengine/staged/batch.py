@@ -30,6 +30,7 @@ from tapeengine.transforms.calls import call_with_rule
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
 from tapeengine.transforms.progress import Progress, told
+from tapeengine.transforms.transformed import check_program
 
 #: After this many lanes on paths of their own, the remaining lanes run one by one as well.
 MOST_ALONE = 256
@@ -62,6 +63,7 @@ class Batched:
         threads: int = 1,
         progress: Progress | None = None,
     ) -> None:
+        check_program("vmap", program)
         self.engine = engine
         self.program: Any = program
         self.in_axes = in_axes

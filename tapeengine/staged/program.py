@@ -28,6 +28,7 @@ from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unfla
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.recorded_tasks import RECORDING
 from tapeengine.transforms.rerun import Outcome
+from tapeengine.transforms.transformed import check_program
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
@@ -106,6 +107,7 @@ class Staged(Replays):
     ) -> None:
         if optimise not in (True, False, "native"):
             raise StagingError(f"optimise={optimise!r}: write True, False or 'native'")
+        check_program("stage", program)
         self.engine = engine
         self.program = program
         self.paths = max(paths, 2)

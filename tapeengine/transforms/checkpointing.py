@@ -11,6 +11,7 @@ from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import call
 from tapeengine.transforms.rerun import Repeatable
+from tapeengine.transforms.transformed import check_program
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     """See `Engine.checkpoint`."""
-
+    check_program("checkpoint", f)
     name = getattr(f, "__name__", repr(f))
     if own_derivative(f, "__tapeengine_directional__") is not None:
         own: Any = f

@@ -14,6 +14,7 @@ from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_arg
 from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.forms import flatten, form_of, unflatten
 from tapeengine.transforms.rerun import Unwritten, frozen, read_only
+from tapeengine.transforms.transformed import check_program
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
@@ -40,6 +41,7 @@ class CustomFunction:
     """
 
     def __init__(self, engine: Engine, function: Callable[..., Any]) -> None:
+        check_program("custom_vjp or custom_jvp", function)
         functools.update_wrapper(self, function)
         self.engine = engine
         self.function = function

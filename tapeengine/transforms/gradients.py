@@ -152,6 +152,8 @@ def _kind(value: Any) -> str:
         return (
             "a complex number. Return its real part, or abs of it, or say holomorphic=True, or use vjp with a cotangent"
         )
+    if isinstance(value, int) or (dtype is not None and dtype.kind in "iub"):
+        return f"{value!r} ({kind}). Integers and truth values have no derivative: pass floats, such as 3.0 for 3"
     if dtype is not None and value.shape == ():
         return f"a {kind} of shape (). Return the number in it: value.item()"
     if dtype is not None and dtype.kind == "f":

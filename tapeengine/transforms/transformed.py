@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.programs.callables import Made
+from tapeengine.errors import StructureError
 
 if TYPE_CHECKING:
     from tapeengine.transforms.contract import Engine
@@ -17,6 +18,7 @@ def named(function: Callable[..., Any], engine: Engine, transform: str, f: Calla
 
     It is pickled as ``engine.transform(f, *options)``, so the program is pickled by name.
     """
+    check_program(transform, f)
     made = Made(function, operator.methodcaller(transform, f, *options), (engine,))
     name = getattr(f, "__name__", type(f).__name__)
     made.__name__ = made.__qualname__ = f"{transform}_{name}"
@@ -24,3 +26,9 @@ def named(function: Callable[..., Any], engine: Engine, transform: str, f: Calla
     made.__module__ = getattr(f, "__module__", None) or __name__
     made.__wrapped__ = f  # `inspect.signature` reads the parameters there
     return made
+
+
+def check_program(transform: str, f: object) -> None:
+    """Refuse to transform what cannot be called, such as the value of a program."""
+    if not callable(f):
+        raise StructureError(f"{transform} takes a function, not {f!r}: write {transform}(f)(x), not {transform}(f(x))")

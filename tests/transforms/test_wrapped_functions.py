@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.errors import ResultError, StructureError
 
 
 def loss(x, k=2.0):
@@ -158,3 +159,15 @@ def test_wrapped_functions_pickle_and_copy(name, copied):
 def test_a_decorated_program_pickles_by_its_name():
     assert pickle.loads(pickle.dumps(decorated)) is decorated
     assert copy.deepcopy({"loss": decorated})["loss"] is decorated
+
+
+@pytest.mark.parametrize("name", sorted(set(WRAPPERS) - {"lift", "primitive", "program"}))
+def test_the_value_of_a_function_is_refused(name: str) -> None:
+    with pytest.raises(StructureError, match=r"takes a function, not 9\.0: write .*\(f\)\(x\), not .*\(f\(x\)\)"):
+        getattr(te, name)(9.0)
+
+
+@pytest.mark.parametrize("value", [9, True, np.int64(9), np.arange(3)])
+def test_a_result_without_derivative_says_to_pass_floats(value: Any) -> None:
+    with pytest.raises(ResultError, match=r"pass floats, such as 3\.0 for 3"):
+        te.grad(lambda x: value)(3)
