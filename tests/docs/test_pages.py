@@ -17,6 +17,10 @@ LANGUAGES |= {"{figure}", "{literalinclude}", "{raw}", "{note}"}
 NO_MODULES = ("tapeengine.lift.twins.", "tapeengine.kernel.")
 
 
+#: What every page that is not an index says first.
+HEAD = re.compile(r"# .+\n\n\*For (?s:[^*]*?)\byou\s+can\b(?s:[^*]*?)\.\*\n\n")
+
+
 @cache
 def outcomes() -> dict[str, Outcome]:
     return run(BLOCKS)
@@ -42,6 +46,12 @@ def test_blocks_say_their_language() -> None:
     for page in filter(written, PAGES):
         text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         assert re.findall(r"(?<!\S\n)\n(    [^ \n|*-].*)", text) == [], page.name
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if written(p)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_says_whom_it_is_for(page) -> None:
+    if page.name not in ("README.md", "index.md") and page.parent.name != "reference":
+        assert HEAD.match(page.read_text(encoding="utf-8"))
 
 
 def test_a_table_ends_with_its_last_row() -> None:
