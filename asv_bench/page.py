@@ -28,13 +28,16 @@ Row = dict[str, Any]
 INTRODUCTION = """\
 # What a derivative costs here, and elsewhere
 
-`asv_bench/page.py` writes this page from `docs/figures.json`, `docs/noise.json` and `docs/peers.json`. Each section
-shows the command that measured its numbers.
+*For people who compare tools, and for those who change this one. After this page you can say what a derivative of your
+kind of program costs, and measure it again.*
 
 A figure such as "3 x" means: value and all cotangents together took three times as long as the same program on plain
-floats or numpy arrays. Both run in one process and take turns. Times are CPU times of the process; of several samples
-the smallest counts. Each tool runs on one thread. Before a tool is timed, its values and derivatives are compared with
-central differences of the plain program and with the results of the other tools.
+floats or numpy arrays. Both run in one process and take turns, on one thread. Times are CPU times; of several samples
+the smallest counts. Before a tool is timed, its values and derivatives are compared with central differences of the
+plain program and with the results of the other tools.
+
+`asv_bench/page.py` writes this page from `docs/figures.json`, `docs/noise.json` and `docs/peers.json`. Each section
+shows the command that measured its numbers.
 """
 
 
@@ -67,6 +70,15 @@ def plain_numbers(text: str) -> str:
     return re.sub(r"\d\.\d+e\+\d+", lambda found: number(float(found[0])), text)
 
 
+def shortened(detail: str, most: int = 12) -> str:
+    """Keep the largest figures of a long list of programs."""
+    parts = detail.split("; ")
+    if len(parts) <= most or not all(re.fullmatch(r".* [\d.,]+", part) for part in parts):
+        return detail
+    largest = sorted(parts, key=lambda part: -float(part.split()[-1].replace(",", "")))
+    return "; ".join(largest[:3]) + f"; {len(parts) - 3} others at most {largest[3].split()[-1]}"
+
+
 def verdict_of(row: Row) -> str:
     """Say whether a limit is met; some targets have a second limit, which their detail states."""
     if not row.get("met"):
@@ -80,15 +92,15 @@ def targets(rows: list[Row]) -> str:
     for row in rows:
         value = number(row["value"]) if "value" in row else "not measured"
         verdict = verdict_of(row)
-        detail = plain_numbers(row.get("detail", row.get("error", "")))
+        detail = shortened(plain_numbers(row.get("detail", row.get("error", ""))))
         lines.append([row["what"], f"{number(row['limit'])} {row['unit']}", value, verdict, detail])
     met = sum(bool(row.get("met")) for row in rows)
     spread = max((row["spread"] for row in rows if "spread" in row), default=1.0)
     return f"""\
 ## Limits that this project sets itself
 
-{met} of {len(rows)} are met. A target that was measured in several runs is shown with its smallest figure. Its runs
-differ by up to {100 * (spread - 1):.0f} %: this is the noise of the table.
+{met} of {len(rows)} are met. Of several runs the smallest figure is shown; they differ by up to
+{100 * (spread - 1):.0f} %.
 
 ```console
 $ python asv_bench/figures.py --runs 2 --json docs/figures.json
@@ -133,20 +145,26 @@ def best(rows: list[Row]) -> dict[str, dict[str, Row]]:
     return found
 
 
-def cell(row: Row | None, most: int) -> str:
+def cell(row: Row | None, most: int, is_bold: bool) -> str:
     """Return a ratio, with its size if that is not the largest."""
     if row is None:
         return ""
-    return number(row["ratio"]) + (f" (n={row['size']})" if row["size"] < most else "")
+    ratio = number(row["ratio"])
+    return (f"**{ratio}**" if is_bold else ratio) + (f" (n={row['size']})" if row["size"] < most else "")
 
 
-def cost(found: dict[str, dict[str, Row]], tools: list[str]) -> str:
-    """Return the table of ratios, with a row for each program and a column for each tool, without empty rows."""
+def cost(rows: list[Row], tools: list[str]) -> str:
+    """Return the table of ratios, with a row for each program and a column for each tool, without empty rows.
+
+    A bold figure is that of a tool that is faster than this engine at the largest size that both finished.
+    """
+    found, faster = best(rows), {key for key, (_, factor) in against(rows, "ratio").items() if is_faster(factor)}
     lines = []
     for name in PROGRAMS:
         if found.get(name, {}).keys() & set(tools):
             most = max(row["size"] for row in found[name].values())
-            lines.append([f"{name} {most}", *(cell(found[name].get(tool), most) for tool in tools)])
+            cells = (cell(found[name].get(tool), most, (name, tool) in faster) for tool in tools)
+            lines.append([f"{name} {most}", *cells])
     return table(["program and size", *tools], lines)
 
 
@@ -168,20 +186,6 @@ def against(rows: list[Row], what: str) -> dict[tuple[str, str], tuple[int, floa
 def is_faster(factor: float) -> bool:
     """Whether this engine's figure exceeds another tool's by half a percent or more; less is written as 1."""
     return factor >= 1.005
-
-
-def wins(rows: list[Row], tools: list[str]) -> str:
-    """Return lines that name, for each program, the tools that are faster than this engine."""
-    lines = []
-    for name in PROGRAMS:
-        faster = [
-            (factor, f"{tool} {number(factor)}" + (f" (n={size})" if size < PROGRAMS[name].sizes[-1] else ""))
-            for (program, tool), (size, factor) in against(rows, "ratio").items()
-            if program == name and tool in tools and is_faster(factor)
-        ]
-        if faster:
-            lines.append(f"* {name}: " + ", ".join(text for _, text in sorted(faster, reverse=True)))
-    return "\n".join(lines) or "* none on this list."
 
 
 def lowest(rows: list[Row], names: tuple[str, ...], tools: list[str], what: str) -> tuple[int, int, str]:
@@ -306,7 +310,6 @@ def peers(data: dict[str, Any]) -> str:
     present = {row["tool"] for row in rows}
     written = [tool for tool in data["tools"] if tool not in REWRITTEN and tool in present]
     rewritten = [OURS, *(tool for tool in data["tools"] if tool in REWRITTEN and tool in present)]
-    others = [tool for tool in rewritten if tool != OURS]
     compiled = [tool for tool in COMPILED if tool != SECOND]
     memory = sorted(data["memory"].items(), key=lambda item: item[1])
     program, size = MEMORY
@@ -327,15 +330,11 @@ $ make peers
 
 The tools of this table run the program as it is written in Python. A cell has the time of value and gradient over that
 of the plain program, without the first call, at the largest size that the tool finished. A size smaller than that of
-the row is noted.
+the row is noted. **Bold** figures are of tools that are faster than tapeengine.
 
-{cost(found, written)}
+{cost(rows, written)}
 
 {fastest(rows, written)}
-
-All programs on which one of them is faster, with the factor, at the largest size that both finished:
-
-{wins(rows, written)}
 
 A tape runs the program in Python for each gradient. JAX jit traces and compiles the program first, once for each shape
 of its arguments, and then runs without Python. Where its compiled gradient is faster than ours, compiling has paid on
@@ -349,11 +348,7 @@ arrays there, so these figures are not the cost of the same program.
 * CasADi SX: a graph of symbols, built before the first evaluation.
 * numba by hand: an adjoint written by hand.
 
-{cost(found, rewritten)}
-
-All programs on which one of them is faster than tapeengine is on the program as it is written, with the factor:
-
-{wins(rows, others)}
+{cost(rows, rewritten)}
 
 ### ADBench's objectives
 
@@ -423,7 +418,7 @@ def main() -> int:
     figures = json.loads((DOCS / "figures.json").read_text())
     data = json.loads((DOCS / "peers.json").read_text())
     stated = json.loads((DOCS / "noise.json").read_text()) if (DOCS / "noise.json").exists() else {}
-    page = "\n".join(part for part in (INTRODUCTION, targets(figures), noise(stated), peers(data), REPEAT) if part)
+    page = "\n".join(part for part in (INTRODUCTION, peers(data), targets(figures), noise(stated), REPEAT) if part)
     (DOCS / "performance.md").write_text(page)
     return 0
 
