@@ -25,6 +25,8 @@ MEMORY = re.compile(
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
+#: The instructions that assign to a variable.
+STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 #: Further libraries that errors do not point into: a derivative that they drop is reported at their caller.
 BELOW = ("tapeengine", "statistics", "xarray")
 #: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
@@ -207,12 +209,38 @@ def note_objects(error: BaseException) -> None:
         note(error, f"functions of SciPy take plain numbers. {instead_of}")
         return
     if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
+        places = [f"{name}, assigned at {place}" for name, place in objects_behind(error)]
         note(
             error,
             "numpy and pandas make an array of objects of a list or a Series with traced numbers, and few of their "
-            "functions take one. If that is so here, take the functions of tapeengine.numpy (import tapeengine.numpy "
-            "as np; np.mean(series)), or lift the program: program = tapeengine.lift(program)",
+            f"functions take one. {f'Here it is {places[0]}' if places else 'If that is so here'}: take the functions "
+            "of tapeengine.numpy (import tapeengine.numpy as np; np.mean(series)), or lift the program: program = "
+            "tapeengine.lift(program)",
         )
+
+
+def objects_behind(error: BaseException) -> list[tuple[str, str]]:
+    """The variables with arrays of traced numbers as objects, and where they are assigned, in the innermost frame."""
+    frames, at = [], error.__traceback__
+    while at is not None:
+        frames.append(at.tb_frame)
+        at = at.tb_next
+    for frame in reversed(frames):
+        held = {name for name, value in frame.f_locals.items() if holds_objects(value)}
+        steps = [step for step in dis.get_instructions(frame.f_code) if step.opname in STORES and step.argval in held]
+        if steps and not is_below(frame):
+            place = f"{frame.f_code.co_filename}:{{}} in {frame.f_code.co_name}"
+            return [(step.argval, place.format(step.positions and step.positions.lineno)) for step in steps]
+    return []
+
+
+def holds_objects(value: object) -> bool:
+    """Whether a value is an array or a Series of objects among which are traced numbers."""
+    library = type(value).__module__.partition(".")[0]
+    if library not in ("numpy", "pandas") or str(getattr(value, "dtype", "")) != "object":
+        return False
+    found = sys.modules["numpy"].ravel(value)
+    return any(type(x).__module__.startswith("tapeengine._core.") for x in found[:100])
 
 
 def innermost(error: BaseException) -> FrameType | None:

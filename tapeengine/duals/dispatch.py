@@ -26,7 +26,7 @@ from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.dropped import is_compiled
+from tapeengine.dropped import frame_of_program, is_compiled
 from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, spread
 from tapeengine.duals.foreign import as_plain, class_name, has_own_operators, replaced
 from tapeengine.duals.labelled import holder_among
@@ -426,16 +426,18 @@ def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:
 
 def missing(function: Any, count: int, failures: Sequence[Any], method: str = "__call__") -> UnsupportedError:
     """The error for a function of `count` arguments without a rule; its lines work once the partials are filled in."""
-    module, name = home(function), getattr(function, "__name__", repr(function))
-    called = f"{module}.{name}" + ("" if method == "__call__" else f".{method}")
-    own = name if method == "__call__" else f"{name}_{method}"
-    is_of_scipy = module.startswith("scipy.")
-    hint = "pip install 'tapeengine[scipy]' brings rules for many functions of SciPy. " if is_of_scipy else ""
+    module, name = home(function)
+    dot, underscore = ("", "") if method == "__call__" else (f".{method}", f"_{method}")
+    called = (f"{module}.{name}" if module else name or "ufunc") + dot
+    own = ("" if module else "my_") + (name or "ufunc") + underscore
+    headline = called if name else f"{function!r}{dot}"
+    hint = "pip install 'tapeengine[scipy]' brings rules for many functions of SciPy. " if "scipy." in called else ""
     names = ["x"] if count <= 1 else [f"x{k}" for k in range(1, count + 1)]
     args = ", ".join(names)
     rules = ", ".join(f"{x}=lambda ct, {args}: ct * ..." for x in names)
     lines = [
-        f"{called} has no derivative rule. {hint}Call a primitive of your own in its place:",
+        f"{headline} has no derivative rule. {hint}Call a primitive of your own in its place:",
+        f"    import {', '.join(filter(None, (module, 'tapeengine')))}",
         "    @tapeengine.primitive",
         f"    def {own}({args}): return {called}({args})",
         f"    {own}.def_vjp({rules})  # in place of ...: the partial derivative by that argument",
@@ -445,12 +447,17 @@ def missing(function: Any, count: int, failures: Sequence[Any], method: str = "_
     return UnsupportedError("\n".join(lines))
 
 
-def home(function: Any) -> str:
-    """The module that exports a function; a ufunc does not name it, so modules are searched, public ones first."""
-    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
-    if module is not None or name is None or getattr(numpy, name, None) is function:
-        return module or "numpy"
+def home(function: Any) -> tuple[str, str]:
+    """The module that exports a function, and its name there; for one of the program's own, "" and its variable.
+
+    A ufunc does not name its module, so modules are searched, public ones first; what `frompyfunc` made is in none.
+    """
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", "")
+    if module is not None or getattr(numpy, name, None) is function:
+        return module or "numpy", name
     holders = [key for key, value in list(sys.modules.items()) if getattr(value, "__dict__", {}).get(name) is function]
-    return min(
-        holders, key=lambda key: (not is_compiled(key.partition(".")[0]), "._" in key, len(key)), default="numpy"
-    )
+    if holders:
+        return min(holders, key=lambda key: (not is_compiled(key.partition(".")[0]), "._" in key, len(key))), name
+    frame = frame_of_program(sys._getframe(1))
+    variables = {**frame.f_globals, **frame.f_locals}
+    return "", next((key for key, value in variables.items() if value is function), "")

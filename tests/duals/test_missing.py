@@ -26,7 +26,7 @@ def test_it_names_the_function_where_it_is_called_from(function, place):
 
 PARTIALS = {
     "wrightomega": ("1 - 1 / (1 + wrightomega(x))",),
-    "boxcox": ("x1 ** (x2 - 1)", "(x1 ** x2 * (x2 * numpy.log(x1) - 1) + 1) / x2 ** 2"),
+    "boxcox": ("x1 ** (x2 - 1)", "(x1 ** x2 * (x2 * tapeengine.math.log(x1) - 1) + 1) / x2 ** 2"),
 }
 
 
@@ -37,13 +37,40 @@ def test_its_lines_work_once_the_partials_are_there(name):
     code = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
     for partial in PARTIALS[name]:
         code = code.replace("ct * ...", f"ct * ({partial})", 1)
-    names = {"tapeengine": te, "numpy": numpy, "scipy": __import__("scipy.special")}
+    names: dict[str, object] = {}
     exec(code, names)
     slopes = te.grad(lambda xs: names[name](*xs))(points)
     step = 1e-6
     for k, slope in enumerate(slopes):
         up, down = ([x + sign * step * (i == k) for i, x in enumerate(points)] for sign in (1, -1))
         assert slope == pytest.approx((ufunc(*up) - ufunc(*down)) / (2 * step), rel=1e-8)
+
+
+TWICE = numpy.frompyfunc(lambda x: x + x, 1, 1)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_the_lines_for_a_ufunc_of_the_program_call_it_by_its_variable(is_named):
+    made = [numpy.frompyfunc(lambda x: x + x, 1, 1)]
+    text = told(lambda x: (TWICE if is_named else made[0])(x)[0])
+    name, headline = ("TWICE", "TWICE") if is_named else ("ufunc", repr(made[0]))
+    assert text.startswith(f"{headline} has no derivative rule")
+    lines = [line[4:] for line in text.splitlines() if line.startswith("    ")]
+    names = {name: TWICE}
+    exec("\n".join(lines).replace("...", "2.0"), names)
+    assert te.value_and_grad(names[f"my_{name}"])(1.5) == (3.0, 2.0)
+
+
+def test_an_array_of_objects_is_named_where_it_is_assigned():
+    def program(x):
+        pair = numpy.array([[x, 0.0], [0.0, x]])
+        later = pair + 1.0
+        return numpy.linalg.inv(later)[0, 0]
+
+    with pytest.raises(TypeError) as caught:
+        te.grad(program)(1.5)
+    place = f"{__file__}:{program.__code__.co_firstlineno + 1} in program"
+    assert f"Here it is pair, assigned at {place}: take the functions of tapeengine.numpy" in caught.value.__notes__[0]
 
 
 def test_a_ufunc_is_named_by_its_package_and_not_by_a_module_that_imports_it(monkeypatch):
