@@ -26,7 +26,7 @@ LOOPS = (*(name for name, program in PROGRAMS.items() if program.flavour == "sca
 Row = dict[str, Any]
 
 INTRODUCTION = """\
-# What a derivative costs here, and elsewhere
+# Performance: what a derivative costs here, and elsewhere
 
 *For people who compare tools, and for those who change this one. After this page you can say what a derivative of your
 kind of program costs, and measure it again.*
@@ -316,13 +316,14 @@ def peers(data: dict[str, Any]) -> str:
     return f"""\
 ## The same programs in other tools
 
-{origin(data)}
-
 ```console
 $ make peers
 ```
 
 ### Cost
+
+Left is faster, and the dashed line is the plain program. Filled marks are tools that run the program as it is written;
+open marks need it rewritten.
 
 {picture("cost", "Value and gradient over the plain program, one row for each program, one mark for each tool")}
 
@@ -389,6 +390,10 @@ value and gradient allocate; a record of tapeengine alone takes 25 bytes.
 {picture("memory", "Bytes for each operation, for each tool")}
 
 {table(["tool", "bytes an operation"], [[tool, number(value)] for tool, value in memory])}
+
+### Where it was measured
+
+{origin(data)}
 
 ### What could not be measured
 
