@@ -90,7 +90,14 @@ class DefaultEngine(Engine):
 
 @cache
 def default_engine() -> Engine:
-    """Return the engine of this module's functions; the first call builds it and finds plugins."""
+    """Return the engine of this module's functions; the first call builds it and finds plugins.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.default_engine() is te.default_engine()
+    True
+    """
     return DefaultEngine()
 
 

@@ -120,6 +120,12 @@ class Engine(Parallel):
         ------
         StructureError
             If a primal or the value has a leaf that the engine does not know.
+
+        Examples
+        --------
+        >>> value, backpropagator = Engine().vjp(lambda x, p: x * p["slope"] + 1.0, 2.0, {"slope": 3.0})
+        >>> value, backpropagator(1.0)
+        (7.0, (3.0, {'slope': 2.0}))
         """
         if isinstance(program, Replays):
             replayed = program.vjp_at_once(self, primals, keywords)
@@ -204,7 +210,12 @@ class Engine(Parallel):
     def value_and_grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
     ) -> Callable[..., Any]:
-        """Return a function that returns ``(value, gradient)``, or with aux ``((value, aux), gradient)``; see `grad`.
+        """Return a function that returns ``(value, gradient)``, or with aux ``((value, aux), gradient)``.
+
+        Parameters
+        ----------
+        f, argnums, has_aux, holomorphic
+            Those of `grad`.
 
         Examples
         --------
@@ -218,6 +229,13 @@ class Engine(Parallel):
         """Return a function that computes the derivative of each element of the result by the same input element.
 
         The program must be elementwise; one backpropagation of ones gives all the derivatives.
+
+        Parameters
+        ----------
+        f : callable
+            Each element of its result depends on the same element of the argument alone.
+        argnums : int, str, or tuple of these
+            The arguments by which it is differentiated.
 
         Examples
         --------
@@ -320,13 +338,35 @@ class Engine(Parallel):
     def jacfwd(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
     ) -> Callable[..., Any]:
-        """Return `jacobian` by forward sweeps, a column for each input."""
+        """Return `jacobian` by forward sweeps, a column for each input: for few inputs and many outputs.
+
+        Parameters
+        ----------
+        f, argnums, has_aux, holomorphic
+            Those of `jacobian`.
+
+        Examples
+        --------
+        >>> Engine().jacfwd(lambda x: [x, x * x])(3.0)
+        [1.0, 6.0]
+        """
         return jacobians.jacobian(self, f, argnums, "forward", has_aux, holomorphic)
 
     def jacrev(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
     ) -> Callable[..., Any]:
-        """Return `jacobian` by reverse sweeps, a row for each output."""
+        """Return `jacobian` by reverse sweeps, a row for each output: for many inputs and few outputs.
+
+        Parameters
+        ----------
+        f, argnums, has_aux, holomorphic
+            Those of `jacobian`.
+
+        Examples
+        --------
+        >>> Engine().jacrev(lambda x: x[0] * x[1])([3.0, 2.0])
+        [2.0, 3.0]
+        """
         return jacobians.jacobian(self, f, argnums, "reverse", has_aux, holomorphic)
 
     def hessian(
@@ -334,8 +374,12 @@ class Engine(Parallel):
     ) -> Callable[..., Any]:
         """Return the function that computes all second derivatives of each number of the result of `f`.
 
-        The parameters are those of `jacobian`. Each leaf of the result is replaced by a structure like the argument's,
-        and each of that structure's leaves again.
+        Each leaf of the result is replaced by a structure like the argument's, and each of that structure's leaves again.
+
+        Parameters
+        ----------
+        f, argnums, has_aux, holomorphic
+            Those of `jacobian`.
 
         Examples
         --------
@@ -470,13 +514,43 @@ class Engine(Parallel):
         return second_order.hvp(self, f, primals, tangents)
 
     def vhp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-        """Return the product of a cotangent with the Hessian of `f`, reverse over reverse; otherwise as `hvp`."""
+        """Return the product of a cotangent with the Hessian of `f`, reverse over reverse.
+
+        Parameters
+        ----------
+        f : callable
+            A program that returns one real number.
+        primals, cotangents : sequence
+            One entry for each argument of `f`.
+
+        Examples
+        --------
+        >>> Engine().vhp(lambda x: x * x * x, (2.0,), (1.0,))
+        12.0
+        """
         return second_order.vhp(self, f, primals, cotangents)
 
     def custom_vjp(self, f: Callable[..., Any]) -> CustomFunction:
         """Return `f` as a function whose reverse rule is set by ``defvjp(fwd, bwd)``, and a forward rule by `defjvp`.
 
-        See `tapeengine.transforms.custom_rules.CustomFunction`.
+        Parameters
+        ----------
+        f : callable
+
+        Returns
+        -------
+        CustomFunction
+            ``fwd(*args)`` returns the value and what the rule keeps; ``bwd(kept, cotangent)`` a tuple of cotangents.
+
+        Examples
+        --------
+        >>> engine = Engine()
+        >>> @engine.custom_vjp
+        ... def clipped(x):
+        ...     return x * x
+        >>> clipped.defvjp(lambda x: (x * x, x), lambda x, ct: (min(2.0 * x * ct, 1.0),))
+        >>> engine.grad(clipped)(3.0)
+        1.0
         """
         from tapeengine.transforms.custom_rules import CustomFunction
 
@@ -484,6 +558,15 @@ class Engine(Parallel):
 
     def custom_jvp(self, f: Callable[..., Any]) -> CustomFunction:
         """Return `f` as a function whose forward rule is set by ``defjvp(jvp)``, and a reverse rule by `defvjp`.
+
+        Parameters
+        ----------
+        f : callable
+
+        Returns
+        -------
+        CustomFunction
+            ``jvp(primals, tangents)`` returns the value and its tangent.
 
         Examples
         --------
@@ -534,6 +617,11 @@ class Engine(Parallel):
     def stop_gradient(self, x: Any) -> Any:
         """Return a structure with plain values, which are constants of every trace.
 
+        Parameters
+        ----------
+        x : structure
+            Traced or plain.
+
         Examples
         --------
         >>> engine = Engine()
@@ -547,6 +635,11 @@ class Engine(Parallel):
 
         This trades time for memory. Traced values in the function's closure are treated as arguments. The function gets
         copies of arrays.
+
+        Parameters
+        ----------
+        f : callable
+            Its second run must return the same bits; otherwise it raises `RepeatError`.
 
         Examples
         --------
@@ -739,6 +832,16 @@ class Engine(Parallel):
 
     def tape(self, f: Callable[..., Any], *primals: Any) -> TapeView:
         """Run a program and return its tape for inspection: counts by operation and by line, costs, pictures.
+
+        Parameters
+        ----------
+        f : callable
+        *primals
+            Its arguments.
+
+        Returns
+        -------
+        TapeView
 
         Examples
         --------

@@ -48,6 +48,12 @@ def test_a_public_name_has_a_signature_and_a_docstring(module: ModuleType, name:
         inspect.signature(function)
 
 
+@pytest.mark.parametrize("name", sorted(set(te.__all__) - {"ProgramError", "Vec", "hookimpl"}))
+def test_a_public_name_has_an_example(name: str) -> None:
+    found = getattr(te, name)
+    assert not callable(found) or ">>> " in (inspect.getdoc(found) or "")
+
+
 @pytest.mark.parametrize("name", ["sin", "log", "isclose", "fsum", "hypot", "atan2"])
 def test_a_function_of_math_has_the_parameters_of_pythons(name: str) -> None:
     def kinds(function: Any) -> list[Any]:

@@ -99,6 +99,15 @@ class Program(Enterable):
     ------
     ProgramError
         Where the function uses something outside the language, with file, line, column and what to write instead.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> @te.program
+    ... def square(x: float) -> float:
+    ...     return x * x
+    >>> square(3.0), te.grad(square)(3.0)
+    (9.0, 6.0)
     """
 
     __name__: str

@@ -49,7 +49,13 @@ _PLAIN = frozenset((float, int, np.ndarray, np.float64))
 
 
 class NotDifferentiable(NamedTuple):
-    """Stands in place of a rule if an argument has no derivative; the error repeats the reason."""
+    """Stands in place of a rule if an argument has no derivative; the error repeats the reason.
+
+    Examples
+    --------
+    >>> NotDifferentiable("the order must be an integer").reason
+    'the order must be an integer'
+    """
 
     reason: str
 

@@ -267,16 +267,34 @@ class Staged(Replays):
 
     # -- called by users -----------------------------------------------------------------------------------------------
     def stats(self) -> Stats:
-        """Return counts of recordings and replays, and their memory."""
+        """Return counts of recordings and replays, and their memory.
+
+        Examples
+        --------
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x: x * x)
+        >>> staged(2.0), staged(3.0), staged.stats().replays
+        (4.0, 9.0, 1)
+        """
         return Stats.of(self._plans(), self.counts, self.why)
 
     def verify(self, *primals: Any, **keywords: Any) -> None:
         """Run the program, and compare its value and cotangents with those of a replay.
 
+        Parameters
+        ----------
+        *primals, **keywords
+            The arguments of the call.
+
         Raises
         ------
         RepeatError
             If they differ in a bit: the program depends on something that a recording does not check.
+
+        Examples
+        --------
+        >>> import tapeengine as te
+        >>> te.stage(lambda x: x * x).verify(3.0)
         """
         value, back = self.engine.vjp(self, *primals, **keywords)
         wanted, wanted_back = self.engine.vjp(self._unstaged(), *primals, **keywords)
@@ -301,10 +319,26 @@ class Staged(Replays):
         discrete numbers, strings, and lists, tuples and dicts of these. The module `tapeengine.staged.keeping`
         documents the format.
 
+        Parameters
+        ----------
+        path : str or path
+
         Raises
         ------
         StagingError
             If there are no recordings, or one cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import tapeengine as te
+        >>> staged = te.stage(lambda x: x * x)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "square.staged")
+        ...     _ = staged(2.0)
+        ...     staged.save(path)
+        ...     te.load_staged(path)(3.0)
+        9.0
         """
         save(path, self.__name__, self.paths, self.kept_plans())
 

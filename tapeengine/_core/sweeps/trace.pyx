@@ -328,7 +328,14 @@ def value_unseen(x):
 
 
 def value_of(x):
-    """The plain value of a traced scalar or array, or x itself."""
+    """Return the plain value of a traced number or array, or x itself; the derivative ends there.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.grad(lambda x: x * te.value(x))(3.0)
+    3.0
+    """
     if type(x) is Array:
         return (<Array> x).value
     if type(x) is ComplexDual:
