@@ -374,7 +374,7 @@ class Engine(Parallel):
     ) -> Callable[..., Any]:
         """Return the function that computes all second derivatives of each number of the result of `f`.
 
-        Each leaf of the result is replaced by a structure like the argument's, and each of that structure's leaves again.
+        Each leaf of the result is replaced by a structure like the argument's, and each leaf of that one again.
 
         Parameters
         ----------
