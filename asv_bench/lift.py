@@ -13,16 +13,17 @@ import math
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import tapeengine as te
 import tapeengine.cmath as tcm
 import tapeengine.math as tm
+from asv_bench.measure import ratio
 
-TURNS = 60
 MODULE = '''
 class Point{k}:
     def __init__(self, x, y):
@@ -89,27 +90,6 @@ def parts_program(x: Any) -> Any:
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
-def ratio(first: Callable[[], Any], second: Callable[[], Any], turns: int = TURNS) -> float:
-    """The smallest processor time of one function divided by that of another, in alternating runs."""
-    least = [math.inf, math.inf]
-    for _ in range(turns):
-        for k, run in enumerate((first, second)):
-            start = time.process_time()
-            run()
-            least[k] = min(least[k], time.process_time() - start)
-    return least[0] / least[1]
-
-
-def repeated(f: Callable[..., Any], *args: Any, times: int = 8) -> Callable[[], None]:
-    """Call a function several times, for clocks with a coarse resolution."""
-
-    def run() -> None:
-        for _ in range(times):
-            f(*args)
-
-    return run
-
-
 def imports(lines: int = 20_000) -> float:
     """Lifting a package relative to importing it, both from cached bytecode."""
     with tempfile.TemporaryDirectory() as folder:
@@ -137,7 +117,6 @@ def imports(lines: int = 20_000) -> float:
                 forget()
                 importlib.import_module("lifted_benchmark")
 
-            lift(), plain()
             return ratio(lift, plain, 7)
         finally:
             sys.dont_write_bytecode = keep
@@ -145,11 +124,11 @@ def imports(lines: int = 20_000) -> float:
             forget()
 
 
-def of_functions(plain: Any, *args: Any, times: int = 8) -> float:
+def of_functions(plain: Any, *args: Any) -> float:
     """A lifted function relative to the plain one on floats; the results must be equal to the bit."""
     lifted = te.lift(plain)
     assert lifted(*args) == plain(*args)
-    return ratio(repeated(lifted, *args, times=times), repeated(plain, *args, times=times))
+    return ratio(partial(lifted, *args), partial(plain, *args))
 
 
 def main() -> None:
@@ -162,14 +141,14 @@ def main() -> None:
         "lifting 20,000 lines / importing them (1.3)": imports(),
         "plain floats, scalar loop (1.3)": of_functions(loop, 0.7),
         "plain floats, lists and types (1.3)": of_functions(listed, 0.7),
-        "plain floats, colorsys (1.3)": of_functions(colorsys.rgb_to_hls, 0.2, 0.5, 0.7, times=2000),
-        "plain floats, statistics (1.3)": of_functions(statistics.variance, angles, times=20),
-        "gradient of lifted code / of unlifted duals (1.05)": ratio(repeated(gradient, 0.7), repeated(unlifted, 0.7)),
+        "plain floats, colorsys (1.3)": of_functions(colorsys.rgb_to_hls, 0.2, 0.5, 0.7),
+        "plain floats, statistics (1.3)": of_functions(statistics.variance, angles),
+        "gradient of lifted code / of unlifted duals (1.05)": ratio(partial(gradient, 0.7), partial(unlifted, 0.7)),
         "complex scalars / real parts by hand, gradient (3)": ratio(
-            repeated(te.grad(lambda x: complex_program(x, tcm)), 0.7), repeated(te.grad(parts_program), 0.7)
+            partial(te.grad(lambda x: complex_program(x, tcm)), 0.7), partial(te.grad(parts_program), 0.7)
         ),
         "complex scalars, lifted / plain Python on floats (1.3)": ratio(
-            repeated(whole, 0.7, cmath), repeated(complex_program, 0.7, cmath)
+            partial(whole, 0.7, cmath), partial(complex_program, 0.7, cmath)
         ),
     }
     for name, value in lines.items():

@@ -8,7 +8,7 @@ Jacobian is compared with the reference there).
 
 import math
 import os
-import time
+import sys
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
@@ -17,24 +17,19 @@ from typing import Any
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
 import tapeengine as te
 import tapeengine.math as tm
+from asv_bench.measure import interleaved
 from tapeengine.gradbench import ba
 from tapeengine.sparse.structure import Structure, by_outputs
 from tapeengine.sparse.tracing import traced
 
-TURNS = 7
-
 
 def least(*functions: Callable[[], Any]) -> list[float]:
     """The smallest processor time of each of some functions, called in turn."""
-    found = [float("inf")] * len(functions)
-    for _ in range(TURNS):
-        for k, function in enumerate(functions):
-            before = time.process_time()
-            function()
-            found[k] = min(found[k], time.process_time() - before)
-    return found
+    return list(interleaved(dict(zip("abc", functions)), rounds=7, sample=0.0).values())
 
 
 def adjustment() -> tuple[Any, ...]:

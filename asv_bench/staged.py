@@ -18,6 +18,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import tapeengine as te
 import tapeengine.numpy as tnp
+from asv_bench.measure import interleaved
 from asv_bench.programs import (
     ba,
     gmm,
@@ -32,24 +33,6 @@ from asv_bench.programs import (
 )
 from asv_bench.programs.program import Program
 
-ROUNDS = 7
-
-
-def fastest(runs: dict[str, Callable[[], Any]], clock: Callable[[], float] = time.process_time) -> dict[str, float]:
-    """The smallest number of seconds of each run, interleaved; short runs are repeated between looks at the clock."""
-    times = dict.fromkeys(runs, float("inf"))
-    repeats = dict.fromkeys(runs, 1)
-    for _ in range(ROUNDS):
-        for name, run in runs.items():
-            start = clock()
-            for _ in range(repeats[name]):
-                run()
-            taken = clock() - start
-            times[name] = min(times[name], taken / repeats[name])
-            if taken < 0.02:
-                repeats[name] *= 2 + int(0.02 / max(taken, 1e-3))
-    return times
-
 
 def replayed(name: str, program: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Value and gradient, replayed, relative to the plain program's value and to an ordinary vjp."""
@@ -61,7 +44,7 @@ def replayed(name: str, program: Callable[..., Any], args: tuple[Any, ...]) -> N
     }
     for run in (staged, native, native):
         run(*args)
-    times = fastest(
+    times = interleaved(
         {
             "plain": lambda: program(*args),
             "unstaged": lambda: te.vjp(program, *args)[1](1.0),
@@ -91,7 +74,7 @@ def in_lanes(name: str, program: Callable[[Any], Any], args: list[float], lanes:
         te.vjp(staged.batch, columns)
     stats = kinds["native"].stats()
     runs = {kind: lambda staged=staged: te.vjp(staged.batch, columns)[1](ones) for kind, staged in kinds.items()}
-    each = {kind: t / (stats.instructions - stats.guards) / lanes * 1e9 for kind, t in fastest(runs).items()}
+    each = {kind: t / (stats.instructions - stats.guards) / lanes * 1e9 for kind, t in interleaved(runs).items()}
     print(f"{name:24} {lanes} lanes: {each['interpreted']:.2f} ns a record and lane, native {each['native']:.2f}")
 
 
@@ -101,7 +84,7 @@ def of_arrays(program: Program, size: int) -> None:
     staged = te.stage(run)
     value, _ = te.vjp(staged, *args)
     cotangent = tuple(map(np.ones_like, value)) if isinstance(value, tuple) else np.ones_like(value)
-    times = fastest(
+    times = interleaved(
         {
             "unstaged": lambda: te.vjp(run, *args)[1](cotangent),
             "staged": lambda: te.vjp(staged, *args)[1](cotangent),
@@ -142,7 +125,7 @@ def threads() -> None:
         te.vjp(te.vmap(staged, (None, 0), threads=n), (105.0, 0.2, 0.03), noise)[1](weights)
 
     run(1)
-    times = fastest({str(n): lambda n=n: run(n) for n in (1, 2)}, time.perf_counter)  # type: ignore[misc]
+    times = interleaved({str(n): lambda n=n: run(n) for n in (1, 2)}, clock=time.perf_counter)  # type: ignore[misc]
     print(
         f"{'option, 20,000 paths':24} {times['1'] * 1e3:.1f} ms; two threads {times['1'] / times['2']:.2f} times faster"
     )
@@ -163,7 +146,7 @@ def forks() -> None:
         staged = te.stage(functools.partial(program, executor))
         te.vjp(staged, 1.0, 0.9)
         runs[name] = lambda staged=staged: te.vjp(staged, 1.0, 0.9)[1]((1.0, 1.0))
-    times = fastest(runs, time.perf_counter)
+    times = interleaved(runs, clock=time.perf_counter)
     print(
         f"{'two forked loops':24} {times['in order'] * 1e3:.1f} ms; two threads "
         f"{times['in order'] / times['on two']:.2f} times faster"

@@ -13,11 +13,11 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from asv_bench.measure import repeats_for, sample_time
 from asv_bench.quick import found
 
 #: The shortest sample in seconds.
 SAMPLE = 0.01
-MOST_CALLS = 10_000
 
 
 def timed(name: str, cls: type, method: str, values: tuple[Any, ...]) -> tuple[Callable[[], Any], Any, int]:
@@ -27,32 +27,15 @@ def timed(name: str, cls: type, method: str, values: tuple[Any, ...]) -> tuple[C
     return (lambda: benchmark(*values)), instance.timer, int(getattr(instance, "number", 0))
 
 
-def sample(call: Callable[[], Any], clock: Callable[[], float], calls: int) -> float:
-    """Return the seconds of one call, from several in a row."""
-    gc.collect()
-    started = clock()
-    for _ in range(calls):
-        call()
-    return (clock() - started) / calls
-
-
-def calls_for(call: Callable[[], Any], clock: Callable[[], float]) -> int:
-    """Return the number of calls in a sample."""
-    call()
-    calls = 1
-    while (seconds := sample(call, clock, calls) * calls) < SAMPLE and calls < MOST_CALLS:
-        calls = min(MOST_CALLS, max(2 * calls, int(1.2 * calls * SAMPLE / max(seconds, 1e-9))))
-    return calls
-
-
 def answer(known: dict[str, tuple[Any, ...]], name: str, calls: int) -> Any:
     """Time a benchmark."""
     if name not in known:
         return "it does not exist there"
     try:
         call, clock, number = timed(*known[name])
-        calls = calls or number or calls_for(call, clock)
-        return [sample(call, clock, calls), calls]
+        calls = calls or number or repeats_for(call, SAMPLE, clock)
+        gc.collect()
+        return [sample_time(call, calls, clock), calls]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
