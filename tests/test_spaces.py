@@ -52,6 +52,15 @@ def test_random_elements_and_zeros_lie_in_the_space(value: Any, generator: np.ra
     assert hash(space) == hash(space_of(copy.deepcopy(value)))
 
 
+@pytest.mark.parametrize(
+    "value", [1.5, 2j, *(dtype(1.5) for dtype in (np.float32, np.float64, np.complex64))], ids=repr
+)
+def test_the_zero_of_a_number_has_its_class(value: Any) -> None:
+    """The zero of a real number in double precision is Python's: one of numpy's would change the class of a sum."""
+    wanted = float if isinstance(value, float) else np.asarray(value).dtype.type
+    assert type(space_of(value).zeros()) is wanted
+
+
 @given(VALUES, GENERATOR)
 def test_the_laws_of_a_vector_space(value: Any, generator: np.random.Generator) -> None:
     space = space_of(value)

@@ -4,6 +4,7 @@ The wanted derivative is that of the same program without the transform, which i
 """
 
 import itertools
+import math
 import random
 import sys
 import threading
@@ -19,7 +20,9 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 from tapeengine.errors import RepeatError
+from tapeengine.structure import Structures
 from tapeengine.transforms import array_copies
+from tapeengine.transforms.rerun import Outcome
 
 ENGINE = te.Engine()
 GLOBAL: Any = 1.0
@@ -464,3 +467,14 @@ def test_arrays_of_other_bits_are_not_the_same(other: Any) -> None:
     assert not array_copies.same_bits(one, other)
     assert not array_copies.same_bits(other, one)
     assert array_copies.same_bits(other, other.copy())
+
+
+NANS = [math.nan, -math.nan, complex(math.nan, 1.0), complex(1.0, -math.nan), np.float64(-np.nan)]
+
+
+@pytest.mark.parametrize("was", [*NANS, 1.0, 0.0, -0.0, 1j], ids=repr)
+@pytest.mark.parametrize("now", [*NANS, 1.0, 0.0, -0.0, 1j], ids=repr)
+def test_a_value_that_is_not_a_number_repeats_whatever_its_bits(was: Any, now: Any) -> None:
+    """The traced program may make a NaN of another sign; any other number has to have the same bits."""
+    alike = (was != was and now != now) or (repr(was) == repr(now) and was == was)
+    assert bool(Outcome(Structures(), [was]).difference([now])) is not alike
