@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from tapeengine.sparse.plans import COLOURINGS, Entries, Plan, columns_plan, pla
 from tapeengine.sparse.structure import Structure, key_of
 from tapeengine.sparse.tracing import Side, plain_program, traced
 from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.jacobians import pushed
 from tapeengine.transforms.transformed import named
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 #: The number of plans that a function keeps, one for each path of its program.
 KEPT = 16

@@ -5,19 +5,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tapeengine._core.sweeps import trace
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import PLAIN
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.debugging import watched
 from tapeengine.transforms.forms import Form, form_of
 from tapeengine.transforms.own import own_derivative
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from tapeengine._core.arrays import custom
 from tapeengine._core.arrays.calls import as_python
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine.errors import CotangentError, StructureError
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 #: Python's complex numbers, which the core records as arrays without dimensions.
 PAIRS = (complex, ComplexDual)

@@ -6,18 +6,16 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine._core.arrays.array import Array
 from tapeengine.errors import PrimitiveError, note
 from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_argument
 from tapeengine.transforms.captures import Made, Snapshot
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import flatten, form_of, unflatten
 from tapeengine.transforms.rerun import Unwritten, frozen, read_only
 from tapeengine.transforms.transformed import check_program
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 
 class CustomFunction:

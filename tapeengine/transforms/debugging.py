@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tapeengine._core.sweeps import trace
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.not_finite import Watcher
 from tapeengine.transforms.source_lines import Line, LineRecorder
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 
 class Switches(NamedTuple):

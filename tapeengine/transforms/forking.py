@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from tapeengine._core.sweeps.inspection import is_recorded, is_swept_back_only
 from tapeengine.errors import StructureError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again
 from tapeengine.transforms.forms import flatten, form_of, is_traced
 from tapeengine.transforms.jobs import Job, combined, is_zero
@@ -29,9 +30,6 @@ from tapeengine.transforms.recorded_tasks import RecordedTask
 from tapeengine.transforms.rerun import Repeatable
 from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
 from tapeengine.workers import Gone, Reference, Shared, Workers, stamp_of, workers_of
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 #: Workers keep arrays of at least this many bytes for several tasks of a fork; for smaller ones sharing costs more.
 _LARGE = 1 << 18

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tapeengine.errors import ResultError
 from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import form_of, map_leaves
 from tapeengine.transforms.holomorphic import check_holomorphic, check_holomorphic_number
 from tapeengine.transforms.transformed import named
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 
 def value_and_grad(

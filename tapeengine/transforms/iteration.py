@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_unseen
@@ -12,15 +12,13 @@ from tapeengine._core.tape.tape import outside
 from tapeengine.errors import StructureError, UnsupportedError
 from tapeengine.transforms.calls import Derivative, call_with_rule
 from tapeengine.transforms.captures import Made, Snapshot
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.passed_states import Comparison, PassedStates, hashes
 from tapeengine.transforms.progress import Progress, told
 from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, restored
 from tapeengine.transforms.treeverse import Chain
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 Step = Callable[[Any], Any]
 Repeat = Callable[[range], Iterator[tuple[int, Any]]]

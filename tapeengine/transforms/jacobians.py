@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tapeengine._core.sweeps import block, column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.sparse.hint import hint_at_sparse
 from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced, unflatten
 from tapeengine.transforms.gradients import is_real_number
 from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
@@ -20,9 +21,6 @@ from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import OwnDerivative
 from tapeengine.transforms.progress import Progress, told
 from tapeengine.transforms.transformed import named
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
 BLOCK = 1 << 20

@@ -7,10 +7,9 @@ The modules behind it are imported at the first fork, because threads and execut
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
+from tapeengine.transforms.contract import Engine
 
 
 class Parallel:

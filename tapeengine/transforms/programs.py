@@ -8,13 +8,11 @@ such a program itself: the derivative of ``u -> Df(x)^T u`` is ``(dx, du) -> d/d
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine.transforms.calls import Derivative, call_with_rule
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import add, flatten, form_of, is_continuous, is_traced, unflatten
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 
 def traced_part(engine: Engine, value: Any) -> bool:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tapeengine._core.programs.replay import MISS, NotReplayable, Plan, Recording
 from tapeengine._core.sweeps import trace
+from tapeengine.transforms.contract import Engine
 
 if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
     from tapeengine.transforms.tasks import Task
 
 #: The order of the tape of a recording.

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from tapeengine.errors import DroppedDerivativeError, RepeatError, TraceError
 from tapeengine.structure import Structures
 from tapeengine.transforms.array_copies import same_bits
 from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.effects import Effects
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
 from tapeengine.transforms.generators import (
@@ -31,9 +32,6 @@ from tapeengine.transforms.generators import (
     set_state,
     state_of,
 )
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 #: Arrays of up to this many bytes are kept, so that an error can name the element that differs; larger ones are hashed.
 KEPT_BYTES = 1 << 16

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine._core.sweeps import inspection, linear
 from tapeengine.html import table
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import ones
 from tapeengine.transforms.source_lines import Line, LineRecorder
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 BYTES = 25  # of one record
 

@@ -6,19 +6,17 @@ A task may also capture references to data stored elsewhere. A task and its valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tapeengine.default import default_engine
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import Structures
 from tapeengine.transforms.captures import Snapshot
+from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
 from tapeengine.transforms.jacobians import pushed
 from tapeengine.transforms.rerun import Outcome, Repeatable
 from tapeengine.workers import Reference
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
 
 Direction = Literal["pull", "push"]
 #: The order of derivatives that the tapes of tasks allow. Rules that keep values for higher orders may round

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tapeengine._core.programs.callables import Made
 from tapeengine.errors import StructureError
-
-if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
+from tapeengine.transforms.contract import Engine
 
 
 def named(function: Callable[..., Any], engine: Engine, transform: str, f: Callable[..., Any], *options: Any) -> Made:
