@@ -4,6 +4,7 @@ The comparison is shared with the engine's tests, which are beside this distribu
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,52 @@ SPECIAL = {
     "spence": (lambda z: mp.polylog(2, 1 - z), (1e-20, 0.3, 0.7, 1.2, 2.0, 1e8)),
     "xlogy": (lambda x, y: x * mp.log(y), pairs((-1e10, 0.0, 1e-300, 2.0), (1e-300, 1.0, 1e100))),
     "rel_entr": (lambda x, y: x * mp.log(x / y), pairs((1e-300, 1.0, 1e200), (1e-300, 1.0, 1e200))),
+    "exp2": (lambda x: mp.mpf(2) ** x, (-1000.0, 0.0, 0.3, 1000.0)),
+    "exp10": (lambda x: mp.mpf(10) ** x, (-300.0, 0.0, 0.3, 300.0)),
+    "expm1": (lambda x: mp.expm1(x), (-40.0, -1e-20, 0.0, 1.0, 700.0)),
+    "log1p": (lambda x: mp.log1p(x), (-0.999, 0.0, 1e-20, 1e300)),
+    "cbrt": (lambda x: mp.sign(x) * mp.cbrt(abs(x)), (-1e100, -2.0, 1e-100, 1.0, 1e100)),
+    "cosm1": (lambda x: -2 * mp.sin(x / 2) ** 2, (-3.0, 0.0, 1e-20, 1.0)),
+    "erfi": (lambda x: mp.erfi(x), (-5.0, 0.0, 1e-20, 1.0, 26.0)),
+    "exprel": (lambda x: mp.expm1(x) / x if x else mp.mpf(1), (-1e20, -700.0, -1.0, -1e-10, 1e-10, 1.0, 700.0)),
+    "wrightomega": (lambda x: mp.lambertw(mp.exp(x)).real, (-600.0, -1.0, 0.0, 1.0, 30.0, 600.0)),
+    "boxcox": (
+        lambda x, p: mp.expm1(p * mp.log(x)) / p if p else mp.log(x),
+        pairs((1e-100, 0.3, 7.0, 1e50), (-1.5, -1e-10, 1e-10, 0.5, 2.0)),
+    ),
+    "boxcox1p": (
+        lambda x, p: mp.expm1(p * mp.log1p(x)) / p if p else mp.log1p(x),
+        pairs((-0.9, 1e-20, 0.3, 1e50), (-1.5, -1e-10, 1e-10, 0.5, 2.0)),
+    ),
+    "inv_boxcox": (
+        lambda y, p: mp.exp(mp.log1p(p * y) / p),
+        pairs((-0.4, 1e-20, 0.3), (-1.5, -1e-10, 1e-10, 0.5, 2.0)),
+    ),
+    "inv_boxcox1p": (
+        lambda y, p: mp.expm1(mp.log1p(p * y) / p),
+        pairs((-0.4, 1e-20, 0.3), (-1.5, -1e-10, 1e-10, 0.5, 2.0)),
+    ),
+    "kl_div": (lambda x, y: x * mp.log(x / y) - x + y, [(1e-300, 1.0), (1.0, 2.0), (1.0, 1e200), (1e200, 1.0)]),
+    "pseudo_huber": (
+        lambda d, r: d * d * (mp.sqrt(1 + (r / d) ** 2) - 1),
+        pairs((1e-10, 0.3, 1e6), (-1e10, 0.0, 1e-10, 2.0)),
+    ),
+    "huber": (
+        lambda d, r: r * r / 2 if abs(r) <= d else d * (abs(r) - d / 2),
+        pairs((0.3, 2.0), (-1e10, -1.0, 0.0, 1e-10, 7.0)),
+    ),
     "betaln": (lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b), pairs((0.3, 1e8), (0.3, 1.0, 40.0))),
+}
+POLYNOMIALS = {
+    "eval_legendre": (lambda n, x: mp.legendre(n, x), ()),
+    "eval_jacobi": (lambda n, a, b, x: mp.jacobi(n, a, b, x), (0.3, -0.5)),
+    "eval_gegenbauer": (lambda n, a, x: mp.gegenbauer(n, a, x), (0.7,)),
+    "eval_chebyt": (lambda n, x: mp.chebyt(n, x), ()),
+    "eval_chebyu": (lambda n, x: mp.chebyu(n, x), ()),
+    "eval_hermite": (lambda n, x: mp.hermite(n, x), ()),
+    "eval_hermitenorm": (lambda n, x: mp.hermite(n, x / mp.sqrt(2)) / mp.mpf(2) ** (mp.mpf(n) / 2), ()),
+    "eval_laguerre": (lambda n, x: mp.laguerre(n, 0, x), ()),
+    "eval_genlaguerre": (lambda n, a, x: mp.laguerre(n, a, x), (0.3,)),
 }
 DISTRIBUTIONS = {
     ("norm", "logcdf"): (lambda x: mp.log(normal(x)), [(-1e10,), (-1e4,), (-3.0,), (0.0,), (30.0,)]),
@@ -72,6 +118,15 @@ def test_special_functions(name):
     reference, points = SPECIAL[name]
     points = [point if isinstance(point, tuple) else (point,) for point in points]
     assert failures(getattr(special, name), reference, points) == []
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+@pytest.mark.parametrize("degree", [1, 2, 7])
+def test_polynomials(name, degree):
+    reference, parameters = POLYNOMIALS[name]
+    ours = partial(getattr(special, name), degree, *parameters)
+    points = [(x,) for x in (-1.0, -0.3, 0.1, 1.0)]
+    assert failures(ours, partial(reference, degree, *parameters), points) == []
 
 
 @pytest.mark.parametrize(("name", "method"), DISTRIBUTIONS)

@@ -24,7 +24,9 @@ def test_plain_values_are_scipys(name):
     x = np.array([0.2, 0.5, 0.9])
     arguments = {
         "multigammaln": (x + 3, 3), "polygamma": (2, x), "yn": (2, x), "expn": (2, x), "zeta": (x + 1.5, x),
-        "hyp2f1": (0.5, 1.5, 2.5, x), "betainc": (1.5, 0.7, x),
+        "hyp2f1": (0.5, 1.5, 2.5, x), "betainc": (1.5, 0.7, x), "eval_gegenbauer": (2, 0.5, x),
+        "eval_genlaguerre": (2, 0.5, x), "eval_jacobi": (2, 0.5, 0.3, x),
+        "eval_hermite": (2, x), "eval_hermitenorm": (2, x),
     }.get(name)  # fmt: skip
     if arguments is None:
         count = theirs.nin if isinstance(theirs, np.ufunc) else 1
@@ -65,6 +67,21 @@ def test_gammainc_in_its_parameter(a, ratio):
 def test_betainc_in_its_parameters(a, b):
     for x in (0.02, a / (a + b), 0.6, 0.97):
         assert_gradient(lambda p, x=x: special.betainc(p[0], p[1], x), [a, b], rtol=2e-8, h=2e-3)
+
+
+@pytest.mark.parametrize("name", [name for name in special.__all__ if name.startswith("eval_")])
+def test_polynomials_of_degree_0_are_constant(name):
+    parameters = (0.5,) * (getattr(scipy.special, name).nin - 2)
+    np.testing.assert_array_equal(
+        gradient(lambda x: np.sum(getattr(special, name)(0, *parameters, x)), [-1.0, 0.0, 1.0]), np.zeros(3)
+    )
+
+
+@pytest.mark.parametrize("v", [0.5, 1.5, 7.0])
+def test_hyp0f1_is_a_bessel_function(v):
+    for z in (0.3, 2.0, 30.0):
+        bessel = lambda z: scipy.special.gamma(v) * np.sqrt(z) ** (1 - v) * special.iv(v - 1, 2 * np.sqrt(z))  # noqa: E731
+        assert te.grad(lambda z: special.hyp0f1(v, z))(z) == pytest.approx(te.grad(bessel)(z), rel=1e-12)
 
 
 @pytest.mark.parametrize("k", [-2, -1, 0, 1, 2])
@@ -172,7 +189,7 @@ EXTREMES = [0.0, 1e-300, 1.0, 1e300, np.inf, -1.0, np.nan]
 def test_no_raw_errors_at_extreme_arguments(name):
     """Numbers for which Python's division raises give a derivative, an infinity, NaN, or an error of the engine."""
     function, count = getattr(special, name), getattr(scipy.special, name).nin
-    whole = name in ("jn", "yn", "expn")
+    whole = name in ("jn", "yn", "expn", "eval_hermite", "eval_hermitenorm")
     for place in range(whole, count):
         for x in EXTREMES:
             args = [2 if whole and k == 0 else 0.7 for k in range(count)]

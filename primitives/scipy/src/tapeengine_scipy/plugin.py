@@ -10,9 +10,9 @@ from tapeengine.primitive import Primitive
 from tapeengine.structure import Container
 
 MODULES = (
-    "special.gamma", "special.incomplete", "special.hurwitz", "special.bessel", "special.macdonald", "special.elliptic",
-    "special.entropy", "special.errorfunctions", "special.exponential", "special.lambert", "special.reductions",
-    "special.student",
+    "special.bessel", "special.elementary", "special.elliptic", "special.entropy", "special.errorfunctions",
+    "special.exponential", "special.gamma", "special.hurwitz", "special.incomplete", "special.lambert",
+    "special.macdonald", "special.polynomials", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
     "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
     "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit", "_bsplines",
