@@ -1,12 +1,16 @@
-"""Find programs that handle floating-point errors: a replay computes on, and reports none.
+"""Find programs that no recording stands for, by the names that their code uses.
 
-numpy warns of an error, or raises, as the program or its caller has said. A program that sets this by itself, by
-`numpy.errstate` or by filters of warnings, also looks at the outcome: its code names one of a few functions.
+A replay computes on after a floating-point error, and reports none: numpy warns of it, or raises, as the program or its
+caller has said. A program that sets this by itself, by `numpy.errstate` or by filters of warnings, also looks at the
+outcome. Random numbers of the system, and of generators that a program makes without a seed, differ in each run.
 """
 
 from __future__ import annotations
 
+import dis
+import functools
 import inspect
+import random
 import types
 import warnings
 from collections.abc import Iterable, Iterator
@@ -16,29 +20,62 @@ import numpy as np
 
 from tapeengine.transforms.program_objects import global_names, is_fixed
 
-_NAMES = frozenset(("errstate", "seterr", "seterrcall", "catch_warnings"))
+_ERRORS = "it handles floating-point errors, which a replay does not report"
+_DRAWS = "it draws random numbers of the system: make them an argument"
+_WHY = {
+    **dict.fromkeys(("errstate", "geterr", "seterr", "seterrcall", "catch_warnings"), _ERRORS),
+    **dict.fromkeys(("urandom", "getrandom", "SystemRandom", "secrets", "uuid1", "uuid4"), _DRAWS),
+    **dict.fromkeys(("randbelow", "randbits", "token_bytes", "token_hex", "token_urlsafe"), _DRAWS),
+}
+#: What makes random generators, or sets them, from random numbers of the system if it is called without a seed.
+_SEEDED = frozenset(
+    ("default_rng", "Random", "RandomState", "SeedSequence", "MT19937", "PCG64", "PCG64DXSM", "SFC64", "Philox")
+)
+_NAMES = frozenset(_WHY)
 
 
-def handles_errors(captured: Iterable[Any]) -> bool:
-    """Whether captured functions, or functions of the program that these name, handle floating-point errors."""
+def obstacle_of(captured: Iterable[Any]) -> str:
+    """Why captured functions, or functions of the program that these name, cannot be replayed; empty if they can."""
     pending, seen = list(captured), set[int]()
     while pending:
         value = pending.pop()
+        kind = type(value)
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, (np.errstate, warnings.catch_warnings)):
-            return True
-        if type(value) is types.FunctionType:
-            names = global_names(value.__code__)
-            if not _NAMES.isdisjoint(names):
-                return True
-            pending += _named(names, value.__globals__)
-        elif isinstance(value, type):
+        if issubclass(kind, (np.errstate, warnings.catch_warnings)):
+            return _ERRORS
+        if issubclass(kind, random.SystemRandom):
+            return _DRAWS
+        if kind is types.FunctionType:
+            why = _why(value.__code__)
+            if why:
+                return why
+            pending += _named(global_names(value.__code__), value.__globals__)
+        elif issubclass(kind, type):
             pending += _functions_of(value)
-        elif type(value).__module__ != "builtins":
-            pending += [type(value), inspect.getattr_static(value, "__wrapped__", None)]
-    return False
+        elif kind.__module__ != "builtins":
+            pending += [kind, inspect.getattr_static(value, "__wrapped__", None)]
+    return ""
+
+
+@functools.lru_cache(maxsize=4096)
+def _why(code: types.CodeType) -> str:
+    """Why code cannot be replayed."""
+    names = global_names(code)
+    found = next((_WHY[name] for name in names if name in _NAMES), "")
+    return found or (_DRAWS if not _SEEDED.isdisjoint(names) and _makes_unseeded(code) else "")
+
+
+def _makes_unseeded(code: types.CodeType) -> bool:
+    """Whether code calls one of the makers of generators without a seed, or with None."""
+    made = False
+    for step in dis.get_instructions(code):
+        if step.opname.startswith("CALL") and made:
+            return True
+        if step.opname.startswith("LOAD_") and step.argval is not None:
+            made = step.argval in _SEEDED if isinstance(step.argval, str) else False
+    return any(_makes_unseeded(inner) for inner in code.co_consts if isinstance(inner, types.CodeType))
 
 
 def _named(names: tuple[str, ...], found: dict[str, Any]) -> Iterator[Any]:

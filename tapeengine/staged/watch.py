@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine._core.programs.replay import Checks
-from tapeengine.staged.reports import handles_errors
+from tapeengine.staged.reports import obstacle_of
 from tapeengine.structure import Structures
 from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies, same_bits
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.generators import differ, state_of
-from tapeengine.transforms.kinds import Kinds, names_of
-from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, parts_of
+from tapeengine.transforms.hidden_state import SHOWN
+from tapeengine.transforms.kinds import Kinds, data_in, names_of
+from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
 from tapeengine.transforms.program_objects import is_fixed, is_plain
 
+#: Methods that only making an object or a class calls.
+MAKING = frozenset(("__init__", "__new__", "__post_init__", "__del__", "__init_subclass__", "__set_name__"))
+#: Classes of libraries whose objects have attributes besides what they contain.
+WITH_MORE = (functools.partial, defaultdict)
 #: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
@@ -51,7 +57,7 @@ class Watch:
     __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks")
 
     atoms = ATOMS
-    names_of = staticmethod(names_of)
+    names_of, data_in = staticmethod(names_of), staticmethod(data_in)
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         self._structures, self._copies = structures, copies
@@ -64,23 +70,45 @@ class Watch:
         node = Watched(self._structures, self._copies, is_traced).of_other_kind(value, type(value))
         if node is None:
             return ()
-        if isinstance(value, GENERATORS):
+        if issubclass(type(value), GENERATORS):
             self._generators.append(value)
         elif node.held is not None:
             self.checks.add_array(value, node.held, same_bits)
-        elif isinstance(value, (set, bytearray)):
+        elif issubclass(type(value), (set, bytearray)):
             self.checks.add(node.differs)
         elif node.keys is not None:
-            self._watch(node)
-        return node.inside
+            self._watch(value, node.read)
+        if not self._has_more(value, node) or not _beside(value):
+            return node.inside
+        self._watch(value, _beside)
+        return [*node.inside, *_beside(value).values()]
+
+    @staticmethod
+    def _has_more(value: Any, node: Node) -> bool:
+        """Whether an object may have attributes besides the contents that its node reads."""
+        kind: Any = type(value)
+        return kind in WITH_MORE or not (node.read is parts_of or is_plain(kind) or is_fixed(kind))
+
+    @staticmethod
+    def special(space: Any) -> Sequence[str] | None:
+        """The names that Python itself looks up in a class of the program or a module; None for those of libraries."""
+        if is_fixed(space):
+            return None
+        items = vars(space).items() if isinstance(space, type) else ()
+        return [
+            name
+            for name, item in items
+            if name.startswith("__") and type(item) is types.FunctionType and name not in MAKING
+        ]
 
     @functools.cached_property
     def obstacle(self) -> str:
         """Why no run can be replayed, empty if there is no reason; found before the first replay."""
         captured = self.checks.found
-        if handles_errors(captured):
-            return "it handles floating-point errors, which a replay does not report"
-        state = next((part for part in captured if hasattr(type(part), "__next__")), None)
+        told = obstacle_of(captured)
+        if told:
+            return told
+        state = next((part for part in captured if hasattr(type(part), "__next__") and type(part) not in SHOWN), None)
         return (
             "" if state is None else f"it captures a {type(state).__name__}, of which each reading takes something away"
         )
@@ -89,9 +117,8 @@ class Watch:
         """Whether there is something to compare."""
         return len(self.checks) > 0
 
-    def _watch(self, node: Node) -> None:
+    def _watch(self, value: Any, read: Callable[[Any], dict[Any, Any]]) -> None:
         """Compare the objects inside a captured one, which can be replaced."""
-        value, read = node.original, node.read
         kind: Any = type(value)
         if is_plain(kind):
             self.checks.add_attributes(value)
@@ -99,7 +126,7 @@ class Watch:
 
         def inside() -> Sequence[Any]:
             now = read(value)
-            return [*map(str, now), *now.values()]
+            return [kind if type(value) is kind else None, *map(str, now), *now.values()]
 
         self.checks.add_contents(inside)
 
@@ -122,9 +149,15 @@ class Watch:
 
 
 class Watched(Kinds):
-    """Makes the nodes of objects that are watched only: without classes and modules, whose attributes nobody checks."""
+    """Makes the nodes of objects that are watched only."""
 
     __slots__ = ()
+
+    def of_other_kind(self, value: Any, kind: type) -> Node | None:
+        """As `Kinds.of_other_kind`; objects that compute their attributes are not asked for any."""
+        if type(kind.__getattribute__) is types.FunctionType and not is_fixed(kind):
+            return nodes.of_watched(value, parts_of(value))
+        return super().of_other_kind(value, kind)
 
     def _container(self, value: Any, kind: type) -> Node | None:
         if kind in BOUND and not isinstance(value.__self__, (types.ModuleType, type, *GENERATORS)):
@@ -132,7 +165,13 @@ class Watched(Kinds):
         return super()._container(value, kind)
 
     def _of_library(self, value: Any) -> Node | None:
-        if isinstance(value, (type, types.ModuleType)):
-            return None
         held = None if is_fixed(type(value)) else parts_of(value)
         return nodes.of_watched(value, held) if held else nodes.of_state(value)
+
+
+def _beside(value: Any) -> dict[Any, Any]:
+    """The attributes of an object, whose other contents are watched."""
+    found = attributes_of(value)
+    if type(value) is defaultdict:
+        found["default_factory"] = value.default_factory
+    return found

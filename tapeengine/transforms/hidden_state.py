@@ -6,6 +6,7 @@ import contextvars
 import ctypes
 import functools
 import itertools
+import operator
 import threading
 from collections.abc import Callable, Mapping, MappingView, Sequence, Set
 from typing import Any
@@ -22,9 +23,9 @@ def reader_of(value: Any) -> Callable[[Any], dict[Any, Any]] | None:
     >>> reader_of(UserDict(a=1.0))(UserDict(a=2.0))
     {0: 'a', 1: 2.0}
     """
-    if isinstance(value, type):
-        return None
-    return next((read for kinds, read in _READERS if isinstance(value, kinds)), None)
+    return next((read for kinds, read in _READERS if isinstance(value, kinds)), None) or (
+        _wrapped if "__wrapped__" in getattr(value, "__dict__", ()) else None
+    )
 
 
 def _bytes(value: Any) -> dict[Any, Any]:
@@ -35,9 +36,30 @@ def _entries(value: Any) -> dict[Any, Any]:
     return dict(enumerate(itertools.chain(value.keys(), value.values())))
 
 
+def _wrapped(value: Any) -> dict[Any, Any]:
+    """The function inside a memoised, staged or transformed one."""
+    return {0: value.__wrapped__}
+
+
+def _chosen(value: Any) -> dict[Any, Any]:
+    """The names, indices and arguments of an accessor of `operator`."""
+    make, args = value.__reduce__()
+    return _entries({**dict(enumerate(args)), **getattr(make, "keywords", {})})
+
+
+#: Iterators that show what is left of them.
+SHOWN = (itertools.count, itertools.repeat)
 _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     (contextvars.ContextVar, lambda value: {0: value.get(None)}),
-    (functools._lru_cache_wrapper, lambda value: {0: value.__wrapped__}),
+    (property, lambda value: {0: value.fget}),
+    ((staticmethod, classmethod), lambda value: {0: value.__func__}),
+    ((functools.partialmethod, functools.cached_property), lambda value: dict(vars(value))),
+    ((operator.itemgetter, operator.attrgetter, operator.methodcaller), _chosen),
+    (super, lambda value: {0: value.__self__}),
+    (BaseException, lambda value: dict(enumerate(value.args))),
+    (np.vectorize, lambda value: {0: value.pyfunc}),
+    (np.poly1d, lambda value: {0: value.coeffs}),
+    (SHOWN, lambda value: {0: repr(value)}),
     (threading.local, lambda value: dict(vars(value))),
     ((memoryview, np.void, ctypes.Structure.__base__), _bytes),
     (Mapping, _entries),

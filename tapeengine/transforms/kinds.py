@@ -6,7 +6,7 @@ import functools
 import random
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tapeengine.structure import Structures
 from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.nodes import DICTS, GENERATORS, Node, parts_of
-from tapeengine.transforms.program_objects import global_names, is_fixed, is_library, is_made_by_parts, is_plain
+from tapeengine.transforms.program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in
 
 
 class Kinds:
@@ -102,18 +102,20 @@ def data_of(f: types.FunctionType) -> tuple[list[str], list[str]] | None:
 
     None if the function reads no data.
     """
-    data, others = names_of(f)
+    data, others = data_in(f.__globals__, names_of(f))
     return (data, [name for name in others if name not in f.__globals__]) if data else None
 
 
-def names_of(f: types.FunctionType) -> tuple[list[str], list[str]]:
-    """The names of the data that a function reads in its namespace, and the other names that it looks up.
+def names_of(f: types.FunctionType) -> tuple[str, ...]:
+    """The names that a function of the program may look up; none for a library's."""
+    library = is_library(f.__globals__.get("__name__"), f.__code__.co_filename)
+    return () if library else names_in(f.__code__)
 
-    Modules, classes and library functions are no data; neither is what is not there, as most built-in functions.
+
+def data_in(space: dict[str, Any], names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names for which a namespace has data, and the other names.
+
+    Modules, classes and functions of libraries are no data; neither is what is not there, as most built-in functions.
     """
-    names = f.__globals__
-    if is_library(names.get("__name__"), f.__code__.co_filename):
-        return [], []
-    looked_up = global_names(f.__code__)
-    data = [name for name in looked_up if name in names and not is_fixed(names[name])]
-    return data, [name for name in looked_up if name not in data]
+    data = [name for name in names if name in space and not is_fixed(space[name])]
+    return data, [name for name in names if name not in data]

@@ -6,6 +6,7 @@ that find something by it: a dictionary or set by its keys and elements, a dicti
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import random
@@ -405,13 +406,21 @@ def of_state(value: Any) -> Node | None:
 
 
 def parts_of(value: Any) -> dict[Any, Any]:
-    """The contents of an object: attributes by name; for a subclass of list or dict, items by ``(index or key,)``."""
-    found = dict(getattr(value, "__dict__", ()))
-    for name in (name for base in type(value).__mro__ for name in slots_of(base)):
-        if hasattr(value, name):
-            found[name] = getattr(value, name)
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, deque)) else ()
-    found.update({(key,): item for key, item in items})
+    """The contents of an object: attributes by name; of a subclass of list, tuple or dict also items by ``(key,)``."""
+    found, kind = attributes_of(value), type(value)
+    if issubclass(kind, dict):
+        found.update({(key,): item for key, item in value.items()})
+    elif issubclass(kind, (list, tuple, deque)):
+        found.update({(k,): item for k, item in enumerate(value)})
+    return found
+
+
+def attributes_of(value: Any) -> dict[Any, Any]:
+    """The attributes of an object by name, without those that it computes."""
+    found, read = dict[Any, Any](), object.__getattribute__
+    for name in ("__dict__", *(name for base in type(value).__mro__ for name in slots_of(base))):
+        with contextlib.suppress(AttributeError):
+            found.update(read(value, name) if name == "__dict__" else {name: read(value, name)})
     return found
 
 

@@ -31,6 +31,18 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
+def names_in(code: types.CodeType) -> tuple[str, ...]:
+    """The names that a function and those defined in it may look up anywhere, also by a text (`getattr`)."""
+    found = dict.fromkeys(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found.update(dict.fromkeys(names_in(constant)))
+        elif isinstance(constant, str) and constant.isidentifier():
+            found[constant] = None
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=4096)
 def stored_names(code: types.CodeType) -> frozenset[str]:
     """The names of outer variables that a function, or a function defined in it, gives other values."""
     found = {step.argval for step in dis.get_instructions(code) if step.opname in _STORES}
@@ -43,7 +55,8 @@ def stored_names(code: types.CodeType) -> frozenset[str]:
 def is_fixed(value: Any) -> bool:
     """Whether programs do not change a global value: a module, a class, a library function."""
     if isinstance(value, type):
-        return is_library(value.__module__, _file_of(value.__module__))
+        module: Any = value.__module__
+        return type(module) is not str or is_library(module, _file_of(module))  # some classes written in C have no text
     if type(value) is types.ModuleType:
         return is_library(value.__name__, getattr(value, "__file__", None))
     if isinstance(value, (types.BuiltinFunctionType, np.ufunc)):

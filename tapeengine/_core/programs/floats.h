@@ -45,6 +45,12 @@ static inline uint64_t te_version(PyObject *dict) {
 #endif
 }
 
+/* Whether a class was made by Python code, so that its attributes can be replaced. */
+static inline int te_is_heap_type(PyObject *cls) { return PyType_HasFeature((PyTypeObject *)cls, Py_TPFLAGS_HEAPTYPE); }
+
+/* The namespace of such a class, a new reference. */
+static inline PyObject *te_class_names(PyObject *cls) { return Py_NewRef(((PyTypeObject *)cls)->tp_dict); }
+
 /* The contents of a cell, borrowed; NULL if it is empty. */
 static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
 

@@ -13,6 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_REFCNT, Py_XDECREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
+from cpython.type cimport PyType_Check
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -57,6 +58,8 @@ from tapeengine._core.tape.accumulation cimport free_zeros, unset, zeros
 
 import enum
 import fractions
+import os
+import sys
 import types
 
 import numpy
@@ -80,6 +83,9 @@ GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "r
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
 cdef object ufunc_class = numpy.ufunc, types_function = types.FunctionType, types_cell = types.CellType
 cdef object types_module = types.ModuleType
+#: Methods that only making an object calls.
+cdef tuple CONSTRUCTING = ("__init__", "__new__", "__post_init__")
+cdef dict loaded = sys.modules, environment = os.environ._data
 #: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 

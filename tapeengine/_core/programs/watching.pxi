@@ -6,7 +6,7 @@ cdef enum Watched:
     ENTRIES             # of a dict: its keys, then its values
     NAMES               # of a dict: some keys are looked up, others are not in it
     FUNCTION            # its code, default arguments and attributes
-    ATTRIBUTES          # of another object that has them in a dict
+    ATTRIBUTES          # of another object that has them in a dict, and its class
     CONTENTS            # of an array
     ANYTHING            # the result of a function
     UNCHANGED           # a function says whether it has changed
@@ -33,7 +33,7 @@ cdef class Check:
         if self.kind == FUNCTION:
             return te_made_of(self.watched, self.names) and self.attributes()
         if self.kind == ATTRIBUTES:
-            return self.entries(self.watched.__dict__)
+            return type(self.watched) is self.names[0] and self.entries(self.watched.__dict__)
         if self.kind == CONTENTS:
             return same_memory(self.watched, self.saved[0]) or self.saved[1](self.watched, self.saved[0])
         if self.kind == UNCHANGED:
@@ -137,13 +137,15 @@ cdef class Checks:
     def look(self, value, others):
         """Watch all that a callable or a structure captures.
 
-        ``others.names_of(function)`` returns the names of the data that a function reads in its namespace, and the other
-        names that it looks up; ``others.open(object)`` watches an object of a class that is not known here, and returns
+        ``others.names_of(function)`` returns the names that a function of the program looks up; ``others.data_in(names,
+        some)`` tells those that a namespace has data for from the other ones. ``others.special(space)`` returns the names
+        that Python itself looks up in a class of the program or a module, None for those of a library.
+        ``others.open(object)`` watches an object of a class that is not known here, and returns
         what it contains. Objects of the classes `others.atoms` never change.
         """
         cdef Search search = Search.__new__(Search)
         search.checks, search.others, search.atoms = self, others, others.atoms
-        search.seen, search.spaces = set(), {}
+        search.seen, search.spaces, search.used, search.wide = set(), {}, {}, {}
         search.all(value)
 
     cdef Check watch(self, Watched kind, object watched, list saved):
@@ -154,7 +156,7 @@ cdef class Checks:
 
     def add_attributes(self, watched):
         """Watch the attributes that an object has in its dict."""
-        self.watch(ATTRIBUTES, watched, [*watched.__dict__, *watched.__dict__.values()])
+        self.watch(ATTRIBUTES, watched, [*watched.__dict__, *watched.__dict__.values()]).names = (type(watched),)
 
     def add_contents(self, read):
         """Watch the result of a function."""
@@ -185,6 +187,8 @@ cdef class Search:
     cdef object others, atoms
     cdef set seen           # addresses
     cdef dict spaces        # address of a namespace -> (namespace, names)
+    cdef dict used          # the names that the program's code uses, as keys
+    cdef dict wide          # address -> [namespace of a module or class, number of used names looked up in it]
 
     cdef int all(self, object value) except -1:
         """Look into an object, and into all objects that are found in it."""
@@ -193,8 +197,20 @@ cdef class Search:
         while i < PyList_GET_SIZE(self.checks.found):
             self.open(<object> PyList_GET_ITEM(self.checks.found, i))
             i += 1
+            if i == PyList_GET_SIZE(self.checks.found):
+                self.look_up()
         for names, read in self.spaces.values():
             self.namespace(names, read)
+        return 0
+
+    cdef int look_up(self) except -1:
+        """Look up the used names in modules and classes: `f.k` may be an attribute of any of them."""
+        cdef Py_ssize_t n = len(self.used)
+        for space in self.wide.values():
+            if space[1] < n:
+                data, others = self.others.data_in(space[0], list(self.used)[space[1]:])
+                space[1] = n
+                self.data(space[0], data, others)
         return 0
 
     cdef int enter(self, object value) except -1:
@@ -225,11 +241,47 @@ cdef class Search:
         elif kind is Dual or kind is Array:
             self.checks.is_traced = True
             return 0
-        elif kind is type or kind is types_module:  # attributes of these are not watched
-            return 0
+        elif PyType_Check(value):
+            self.use(CONSTRUCTING)
+            return self.space(value)
+        elif kind is types_module:
+            return self.space(value)
         elif kind is not tuple:
+            if te_is_heap_type(kind):   # its methods are called
+                self.space(kind)
             value = self.others.open(value)
         return self.enter_all(value)
+
+    cdef int space(self, object value) except -1:
+        """Look into a module or a class, and the classes that it is derived from."""
+        cdef object names, special
+        if PyType_Check(value) and not te_is_heap_type(value):
+            return 0
+        names = te_class_names(value) if PyType_Check(value) else value.__dict__
+        address = <size_t> <PyObject *> names
+        if address in self.wide:
+            return 0
+        special = self.others.special(value)
+        if special is None:
+            return 0
+        self.wide[address] = [names, 0]
+        self.use(special)
+        if PyType_Check(value):
+            self.space(type(value))
+            for base in (<object> value).__mro__:
+                self.space(base)
+        return 0
+
+    cdef int use(self, object names) except -1:
+        """Note names that code uses; some of them lead to the environment of the process, or to imported modules."""
+        for name in names:
+            if name not in self.used:
+                self.used[name] = None
+                if name in loaded:
+                    self.enter(loaded[name])
+                elif name == "environ" or name == "getenv":
+                    self.enter(environment)
+        return 0
 
     cdef int cell(self, object value) except -1:
         cdef PyObject *content = te_cell(value)
@@ -244,15 +296,19 @@ cdef class Search:
         cdef object cells = f.__closure__, positional = f.__defaults__, named = f.__kwdefaults__
         cdef PyObject *own = te_attributes(f)
         cdef list saved = [] if own == NULL else [*<dict> own, *(<dict> own).values()]
-        data, others = self.others.names_of(f)
+        cdef object looked_up = self.others.names_of(f)
         self.checks.watch(FUNCTION, f, saved).names = (f.__code__, positional, named)
         self.enter_all(cells or ())
         self.enter(positional)
         self.enter(named)
         self.enter_all(saved)
-        return self.data(f.__globals__, data, others) if data or others else 0
+        if not looked_up:
+            return 0
+        self.use(looked_up)
+        data, others = self.others.data_in(f.__globals__, looked_up)
+        return self.data(f.__globals__, data, others)
 
-    cdef int data(self, dict names, list read, list others) except -1:
+    cdef int data(self, object names, list read, list others) except -1:
         """Note what a function reads in its namespace, which is watched as a whole."""
         address = <size_t> <PyObject *> names
         self.seen.add(address)
@@ -263,7 +319,7 @@ cdef class Search:
             self.enter(names[name])
         return 0
 
-    cdef int namespace(self, dict names, dict read) except -1:
+    cdef int namespace(self, object names, dict read) except -1:
         cdef Check check
         present = [name for name in read if name in names]
         check = self.checks.watch(NAMES, names, [names[name] for name in present])
