@@ -1,7 +1,10 @@
 """The package's public names: the content of `import tapeengine as te`, with signatures, docstrings and a version."""
 
 import inspect
+import json
 import math
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -88,3 +91,72 @@ def test_a_wheel_is_small() -> None:
     kinds = ("*.so", "*.pyd", "*.py", "*.pyi")
     files = [path for package in packages for kind in kinds for path in package.rglob(kind)]
     assert sum(len(zlib.compress(path.read_bytes())) for path in files) < 2_500_000
+
+
+TYPED = """
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tapeengine as te
+import tapeengine.math as tm
+
+
+@dataclass
+class Spring:
+    stiffness: float
+    rest: float
+
+
+def energy(spring: Spring, x: float) -> float:
+    return 0.5 * spring.stiffness * (x - spring.rest) ** 2 + tm.exp(-x)
+
+
+def loss(w: NDArray[np.float64]) -> float:
+    return float(np.sum(w**2)) if w.size == 0 else tm.sqrt(sum(w * w))
+
+
+engine = te.Engine()
+value, backpropagator = engine.vjp(energy, Spring(2.0, 1.0), 3.0)
+spring, slope = backpropagator(1.0)
+gradient = te.grad(loss)(np.ones(3))
+total, slopes = te.value_and_grad(energy, argnums=(0, 1))(Spring(2.0, 1.0), 3.0)
+matrix = te.jacobian(lambda w: w * w)(np.ones(3))
+product = te.hvp(loss, (np.ones(3),), (np.ones(3),))
+tangent = te.jvp(energy, (Spring(2.0, 1.0), 3.0), (Spring(0.0, 0.0), 1.0))
+staged = te.stage(loss)
+lines = te.tape(energy, Spring(2.0, 1.0), 3.0).by_line
+
+
+@te.custom_vjp
+def clipped(x: float) -> float:
+    return x * x
+
+
+clipped.defvjp(lambda x: (x * x, x), lambda x, ct: (min(2.0 * x * ct, 1.0),))
+"""
+
+
+def written(folder: Path) -> list[str]:
+    """The README's examples and a typed program of a user, as files."""
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    for k, text in enumerate([*examples, TYPED]):
+        (folder / f"example{k}.py").write_text(text)
+    return sorted(map(str, folder.glob("example*.py")))
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_the_examples_of_the_readme_and_a_typed_program_are_typed(checker: str, tmp_path: Path) -> None:
+    """Strictly, but for the examples' own functions, which are written without types."""
+    pytest.importorskip(checker, reason=f"{checker} is not installed")
+    options = "--strict --allow-untyped-defs --allow-untyped-calls --follow-imports=silent --cache-dir".split()
+    files = written(tmp_path)  # pyright reads no settings if files are named, and takes those of the folder
+    command = [checker, *options, str(ROOT / ".mypy_cache"), *files] if checker == "mypy" else [checker]
+    settings = {"extraPaths": [str(ROOT)], "reportPossiblyUnboundVariable": False}  # a name that a loop assigns
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    surroundings = {**os.environ, "MYPYPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], capture_output=True, text=True, cwd=tmp_path, env=surroundings
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

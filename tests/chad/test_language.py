@@ -1,14 +1,9 @@
 """Constructs of the language, each as a user writes it: values and derivatives are those of dual numbers."""
 
 import itertools
-import json
-import os
-import re
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +13,6 @@ import tapeengine as te
 import tapeengine.math as math
 import tapeengine.numpy as tnp
 
-ROOT = Path(__file__).resolve().parents[2]
 X, M = np.array([0.5, -1.25, 2.0, 0.75]), np.random.default_rng(0).normal(size=(3, 4))
 
 
@@ -301,22 +295,3 @@ def test_names_of_closures_are_found_in_constant_time(monkeypatch: pytest.Monkey
 
 def test_shared_functions_keep_text_linear() -> None:
     assert len(te.program(twelve_deep).derivative()) < 10_000
-
-
-def readme_example() -> str:
-    text = (ROOT / "README.md").read_text()
-    (source,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "@te.program" in block]
-    return source
-
-
-@pytest.mark.parametrize("checker", [["mypy", "--strict"], ["pyright"]], ids=["mypy", "pyright"])
-def test_the_example_of_the_readme_is_typed(checker: list[str], tmp_path: Path) -> None:
-    pytest.importorskip(checker[0], reason=f"{checker[0]} is not installed")
-    path = tmp_path / "example.py"
-    path.write_text(readme_example())
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(ROOT)]}))
-    options = ["--cache-dir", str(ROOT / ".mypy_cache"), "--follow-imports=silent"] if checker[0] == "mypy" else []
-    command = [sys.executable, "-m", *checker, *options, str(path)]
-    surroundings = {**os.environ, "MYPYPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=surroundings)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -6,7 +6,7 @@ cdef object uncoloured(Py_ssize_t n):
 
 
 def greedy(order, starts, others, back_starts, back_others):
-    """Colour vertices so that no two with a common neighbour share a colour: each in turn gets the least that is free.
+    """Colour vertices so that no two with a common neighbour share a colour; each one gets the least allowed colour.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ def star(order, starts, others):
 def acyclic(order, starts, others, trees):
     """Colour a graph so that every cycle has three colours (Gebremedhin, Tarafdar, Pothen and Walther 2009, 3).
 
-    What two colours have in common is a forest then; its trees are kept as sets of edges, which are joined. `trees` has
-    for each entry of `others` the same edge of the two places that it has there; it is changed.
+    The vertices of any two colours then induce a forest. Its trees are stored as disjoint sets of edges. `trees` has, for
+    each entry of `others`, the index of one of the two entries of the same edge; it is changed.
     """
     cdef Py_ssize_t n = starts.size - 1, k
     cdef object colours = uncoloured(n), taken = longs(n + 1), first = longs(2 * n), seen_by = longs(2 * trees.size)
     cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
     cdef int64_t *by = longs_in(taken)
-    cdef int64_t *met = longs_in(first)         # by colour: the vertex that met it last, and through which edge
+    cdef int64_t *met = longs_in(first)         # for each colour: the last vertex with a neighbour of it, and the edge to that neighbour
     cdef int64_t *edge = met + n
-    cdef int64_t *seen = longs_in(seen_by)      # by tree: likewise, and from which neighbour
+    cdef int64_t *seen = longs_in(seen_by)      # for each tree: likewise, and the neighbour
     cdef int64_t *tree = longs_in(trees)
     cdef int64_t *via = seen + <Py_ssize_t> trees.size
     cdef int64_t *s = longs_in(starts)
@@ -108,7 +108,7 @@ def acyclic(order, starts, others, trees):
             for i in range(s[v], s[v + 1]):
                 if o[i] != v and colour[o[i]] >= 0:
                     by[colour[o[i]]] = k + 1
-            for i in range(s[v], s[v + 1]):     # a tree that is met through two neighbours would become a cycle
+            for i in range(s[v], s[v + 1]):     # a tree that is reached through two neighbours would become a cycle
                 w = o[i]
                 if w == v or colour[w] < 0:
                     continue
@@ -149,22 +149,22 @@ cdef inline int64_t root(int64_t *tree, int64_t i) noexcept nogil:
 def eliminated(rows, others, sums, left, mirror):
     """The order in which the entries of a symmetric matrix follow from products with the sums of its columns.
 
-    A sum that has a single entry left is that entry, which is subtracted from the sum of its mirror image. Those that
-    have one to begin with come first.
+    A sum with a single unknown entry determines this entry, which is then subtracted from the sum of its mirror image.
+    Sums that have a single entry from the start come first.
 
     Parameters
     ----------
     rows, others, mirror : numpy.ndarray of int64
         The row and the column of each entry, and the place of its mirror image.
     sums : numpy.ndarray of int64
-        The number of the sum that each entry is in; that of the sum that it follows from afterwards.
+        The sum that contains each entry; on return, the sum that determines it.
     left : numpy.ndarray of int64
-        How many entries off the diagonal are in each sum; changed.
+        The number of unknown off-diagonal entries in each sum; changed.
 
     Returns
     -------
     sources, rests : numpy.ndarray of int64
-        The sums that entries follow from, in order, and those from which they are subtracted.
+        The sums that determine entries, in order, and the sums from which these entries are subtracted.
     """
     cdef Py_ssize_t m = others.size, k = 0, head = 0, tail = 0
     cdef object last = longs(left.size), queue = longs(left.size), sources = longs(m), rests = longs(m)
@@ -181,7 +181,7 @@ def eliminated(rows, others, sums, left, mirror):
     with nogil:
         for p in range(m):
             if o[p] != row[p]:
-                entry[of[p]] ^= p       # of those that are left, when it is one
+                entry[of[p]] ^= p       # the xor of the unknown entries; the entry itself when one is left
                 if count[of[p]] == 1:
                     waiting[tail] = of[p]
                     tail += 1
@@ -206,7 +206,7 @@ def eliminated(rows, others, sums, left, mirror):
 
 
 def substitute(numbers, sources, rests):
-    """Subtract sums that are entries from others, in place, in the order that `eliminated` gives."""
+    """Subtract determined entries from the sums of their mirror images, in place, in the order of `eliminated`."""
     cdef double *number = <double *> PyArray_DATA(<ndarray> numbers)
     cdef int64_t *source = longs_in(sources)
     cdef int64_t *rest = longs_in(rests)
@@ -217,10 +217,10 @@ def substitute(numbers, sources, rests):
 
 
 def by_degree(starts, others, bint last):
-    """An order of a graph's vertices by degrees: the smallest last, or the largest incidence first.
+    """An order of a graph's vertices by degrees: smallest last, or largest incidence first.
 
-    With `last`, the vertex of the least degree among those that are left comes last, and so on from the end (Matula
-    and Beck 1983). Without, the next vertex is the one with the most neighbours that are in the order already.
+    With `last`, the order is built from its end: the next vertex has the least degree in the graph of the remaining
+    vertices (Matula and Beck 1983). Otherwise the next vertex has the most neighbours that are already in the order.
     """
     cdef Py_ssize_t n = starts.size - 1, k, most, at
     cdef object degrees = numpy.diff(starts) if last else longs(n)
@@ -261,7 +261,7 @@ def by_degree(starts, others, bint last):
 
 
 cdef inline void chain(int64_t v, int64_t degree, int64_t *head, int64_t *after, int64_t *prior) noexcept nogil:
-    """Put a vertex in front of those of one degree."""
+    """Insert a vertex at the head of the list of one degree."""
     after[v] = head[degree]
     prior[v] = -1
     if head[degree] >= 0:

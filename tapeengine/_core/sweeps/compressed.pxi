@@ -1,16 +1,16 @@
-# Compressed sweeps: one for each colour of a Jacobian's rows or columns, and rows of scalars that are swept over their own
-# records only. Included by slots.pyx.
+# Compressed sweeps: one sweep for each colour of a Jacobian's rows or columns; and sweeps of single rows over only the records
+# that a row depends on. Included by slots.pyx.
 
 @cython.final
 cdef class Cut(ArrayRecord):
-    """Replaces a read whose result counts as an input: it does not pass the cotangents on."""
+    """Replaces a read whose result counts as an input: it passes no cotangents on."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         return 0
 
 
 def written(Tape tape):
-    """The storages that are made by a record or written to."""
+    """The storages that a record creates or writes to."""
     cdef Head *h = &tape.head
     cdef uint32_t i
     found = set()
@@ -23,7 +23,7 @@ def written(Tape tape):
 
 
 def extents_of_reads(Tape tape, storages):
-    """The extents in front of what is read out of some storages by indices."""
+    """The first extents of the arrays that records read from some storages by indices."""
     found = []
     for entry in tape.arrays if storages else ():
         places = (<ArrayRecord> entry).reads()
@@ -34,7 +34,7 @@ def extents_of_reads(Tape tape, storages):
 
 
 def reads_of(Tape tape, storages):
-    """The ids of scalars that were read from some storages, none of which is written."""
+    """The ids of the element reads from some storages; no record may write to these."""
     cdef Head *h = &tape.head
     cdef uint32_t i
     cdef Py_ssize_t n = 0
@@ -52,7 +52,7 @@ def reads_of(Tape tape, storages):
 
 
 cdef int mark_reads(Tape tape, object ids, int kind) except -1:
-    """Have a sweep pass reads by (INPUT), or take them as what they are (READ)."""
+    """Set the opcode of element reads: INPUT makes sweeps skip them, READ is their own."""
     cdef Py_ssize_t k
     cdef uint32_t *id = ids_in(ids)
     for k in range(ids.size):
@@ -70,13 +70,13 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
     colours : numpy.ndarray of int32
         For each number of the result the sum that it belongs to, -1 for none.
     count : int
-        How many sums there are.
+        The number of sums.
     taken : list of (int, View or id)
-        Of what the cotangents are wanted: how many numbers, and where.
+        The numbers whose cotangents are returned: their count and their place.
     cut : list of int
-        Numbers of array records that are passed by.
+        Indices of the array records that the sweep skips.
     reads : numpy.ndarray of uint32
-        Ids of element reads that are passed by; their cotangents are the last ones of the result.
+        Ids of the element reads that the sweep skips; their cotangents are the last columns of the result.
 
     Returns
     -------
@@ -118,9 +118,9 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
 
 # -- rows of their own records ------------------------------------------------------------------------------------------
 def lowest_records(Tape tape, storages, ids):
-    """The lowest record that each scalar was computed by; 0 where not all of them are operations on scalars.
+    """The lowest id among the records that each scalar depends on; 0 if one of these is not a scalar operation.
 
-    Elements that were read from the given storages, none of which is written, count as operations without arguments.
+    Reads of elements of the given storages, to which no record may write, count as operations without arguments.
     """
     cdef Head *h = &tape.head
     cdef object wanted = numpy.zeros(tape.place_count + 1, numpy.uint8), lows = fresh(h.count)
@@ -142,18 +142,18 @@ def lowest_records(Tape tape, storages, ids):
 
 
 def rows_of_records(Backpropagator back, ids, lows, starts, places):
-    """The partial derivatives of scalars: each is swept over its own records alone, from its id down to its lowest one.
+    """The partial derivatives of scalars: each sweep covers the records from the scalar's id down to its lowest record.
 
     Parameters
     ----------
     back : Backpropagator
         Of a tape that depends on no outer trace.
     ids, lows : numpy.ndarray of uint32
-        The scalars, in ascending order of the rows, and what `lowest_records` gives for them.
+        The scalars, in ascending order of the rows, and the result of `lowest_records` for them.
     starts : numpy.ndarray of int64
-        Where each row's entries begin, as in a CSR matrix.
+        The index at which each row's entries begin, as in a CSR matrix.
     places : numpy.ndarray of uint32
-        The ids of what each entry is the derivative by: inputs and element reads.
+        The id of the input or element read with respect to which each entry is the derivative.
 
     Returns
     -------
@@ -199,7 +199,7 @@ cdef inline double *at(Window *w, uint32_t i) noexcept nogil:
 
 
 cdef void sweep_window(Head *h, Window *w, uint32_t i) noexcept nogil:
-    """Resolve the records from one down to the lowest one; what was read keeps its cotangent."""
+    """Resolve the records from id i down to the lowest one; element reads keep their cotangents."""
     cdef Record *r
     cdef double c
     while i >= w.low:
@@ -214,7 +214,7 @@ cdef void sweep_window(Head *h, Window *w, uint32_t i) noexcept nogil:
 
 
 cdef int copy_out(ndarray into, const double *source, Py_ssize_t step, Py_ssize_t row) noexcept:
-    """Copy the numbers of scalars that follow each other: `step` from one to the next, `row` from one sweep to the next."""
+    """Copy the numbers of consecutive scalars; `step` is the distance between scalars, `row` that between sweeps."""
     cdef Py_ssize_t j, k
     cdef double *line
     for j in range(into.shape[0]):
@@ -255,7 +255,7 @@ cdef int stage_sums(Rows rows, list places, object colours, Py_ssize_t first) ex
 
 
 def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_t size, weights=None):
-    """Tangents of the result along sums of inputs, which may have weights: an array of shape (count, size)."""
+    """The tangents of the result along (weighted) sums of inputs, as an array of shape (count, size)."""
     cdef Batch batch
     cdef Py_ssize_t first, step, start, n, k, largest_block = 1
     inputs, outputs = places_of(back.primals), places_of([back.result])

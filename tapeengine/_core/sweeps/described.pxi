@@ -1,23 +1,23 @@
-# What the Python half of tapeengine.sparse asks of the records of a tape: the numbers of primals and results, and the keys by
-# which two tapes are told to have one structure. Included by slots.pyx.
+# Queries of the tape for the Python modules of tapeengine.sparse: the places of primals and results, and keys that are equal
+# for tapes of equal structure. Included by slots.pyx.
 
 def numbers_of_primals(Backpropagator back):
-    """Where the numbers of the primals are: [(first number, how many, id or View or None)]."""
+    """The places of the primals' numbers: [(first number, count, id or View or None)]."""
     return places_of(back.primals)
 
 
 def numbers_of_result(Backpropagator back):
-    """Where the numbers of the result are."""
+    """The places of the result's numbers."""
     return places_of([back.result])
 
 
 def numbers_of_each(Backpropagator back):
-    """Where the numbers of each primal are."""
+    """The places of the numbers of each primal."""
     return [places_of([layout]) for layout in back.primals]
 
 
 def has_complex(Tape tape):
-    """Whether there are arrays of complex numbers."""
+    """Whether the tape has arrays of complex numbers."""
     return any([PyTypeNum_ISCOMPLEX(tape.places[k].type) for k in range(tape.place_count)])
 
 
@@ -33,7 +33,7 @@ def storage_of(View view):
 
 
 def described(Tape tape, uint32_t k):
-    """A record of arrays: (name, primitive, [(argument, place)], places of results, what its structure needs beside)."""
+    """An array record: (name, primitive, [(argument, place)], places of results, details of its structure)."""
     cdef ArrayRecord record = <ArrayRecord> tape.arrays[k]
     return record.name(), record.called(), record.reads(), record.writes(), record.detail()
 
@@ -44,12 +44,12 @@ def parts_of(Tape tape, uint32_t k, walk, uint32_t id):
 
 
 def adds(Tape tape, uint32_t k):
-    """Whether what was there before stays, beside what a record of arrays writes."""
+    """Whether an array record adds to the elements that it writes, so that these also depend on their old values."""
     return (<ArrayRecord> tape.arrays[k]).adds()
 
 
 def geometry_key(place):
-    """What tells one place from another: an id, or a storage with the geometry of a view."""
+    """A key of a place: its id, or its storage with the geometry of the view."""
     cdef View view
     cdef int k
     if type(place) is not View:
@@ -59,7 +59,7 @@ def geometry_key(place):
 
 
 def places_key(Backpropagator back):
-    """What tells where the numbers of the primals and of the result are: equal where they are in the same places."""
+    """A key of the places of the primals' and the result's numbers: equal keys mean equal places."""
     cdef uint64_t key = BEGIN
     cdef list others = []
     for ends in (back.primals, [back.result]):
@@ -74,7 +74,7 @@ def places_key(Backpropagator back):
 
 
 def scalars_key(Tape tape):
-    """A number that tells how the records of scalars are linked: equal where the structure is."""
+    """A hash of the parents of all scalar records: tapes of equal structure have equal hashes."""
     cdef Head *h = &tape.head
     cdef uint64_t key = BEGIN
     cdef uint32_t i

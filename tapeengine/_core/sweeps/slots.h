@@ -1,4 +1,4 @@
-/* Slots: a group in the upper half and a bit for each member in the lower one, or with the highest bit the number of a pair. */
+/* A slot has a group in the upper half and a bit for each member in the lower half, or the highest bit and the index of a pair. */
 #ifndef TAPEENGINE_SLOTS_H
 #define TAPEENGINE_SLOTS_H
 #include <stdint.h>
@@ -8,13 +8,13 @@ TE_INLINE int is_pair(uint64_t u) { return (u >> 63) != 0; }
 
 TE_INLINE uint32_t index_of(uint64_t u) { return (uint32_t)u; }
 
-/* Whether one slot is seen at once to hold another: the same, or more bits of one group. */
+/* Whether one slot evidently contains another: they are equal, or v is a subset of u in one group. */
 TE_INLINE int holds(uint64_t u, uint64_t v) { return u == v || ((u | v) == u && u >> 32 == v >> 32 && !is_pair(u)); }
 
 /* Whether the union of two is their OR: one is empty, or both lie in one group. */
 TE_INLINE int in_one_group(uint64_t u, uint64_t v) { return !((u | v) >> 63) && (!u || !v || !((u ^ v) >> 32)); }
 
-/* Write the unions of n slots up to the first two of different groups; how many were written. Eight are looked at at once. */
+/* Write unions until two slots are of different groups; return the number written. Slots are tested eight at a time. */
 TE_FAST intptr_t te_unions(const char *x, intptr_t dx, const char *y, intptr_t dy, uint64_t *out, intptr_t n) {
     intptr_t k = 0, j;
     for (; k + 8 <= n; k += 8) {
@@ -34,7 +34,7 @@ TE_FAST intptr_t te_unions(const char *x, intptr_t dx, const char *y, intptr_t d
     return k;
 }
 
-/* The lowest bit of what is not 0. */
+/* The index of the lowest bit that is set; bits must not be 0. */
 TE_INLINE int lowest_bit(uint32_t bits) {
 #if defined(__GNUC__)
     return __builtin_ctz(bits);

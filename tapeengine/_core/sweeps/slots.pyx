@@ -1,11 +1,13 @@
 """The structure of a tape: which numbers each number was computed from.
 
-Each number has a slot, which stands for a set of inputs: a number of 64 bits. Inputs lie in groups of up to 32; a set
-within one group is the group in the upper half and a bit for each of its members in the lower one, so that a union is an
-OR, whole arrays at a time. Where groups meet, the union is a pair of slots, which has a number of its own. The slot 0 is the empty
-set. A number that depends on what another one does, shares that one's slot, so that reads, views, writes and functions of one
-number cost nothing. Pairs are a tape of their own, much shorter than the first one, that is solved for sets: number by
-number, or for blocks of 64 outputs or inputs as bits of one word.
+Each number has a slot of 64 bits, which stands for the set of inputs that the number depends on; slot 0 is the empty set.
+Inputs are divided into groups of up to 32. A set within one group is stored as the number of the group in the upper half of
+the slot and one bit per member in the lower half, so the union of two such sets is a bitwise OR, computed for whole arrays.
+The union of sets from different groups is a pair of slots; the slot then holds the index of the pair. Two numbers that depend
+on the same inputs share a slot, so reads, views, writes and functions of one number make no new slot.
+
+The pairs form a graph that is much smaller than the tape. The sets of inputs are computed from it, either for one output at a
+time, or for 64 outputs or inputs at once as the bits of a word.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -72,21 +74,21 @@ cdef struct Pair:
 
 
 cdef struct Search:
-    uint32_t *seen          # by pair and by input: the turn in which it was met
-    uint32_t *met
+    uint32_t *seen          # for each pair, the turn in which it was visited
+    uint32_t *met           # for each input, the turn in which it was found
     uint64_t *pending
     uint32_t *into          # the inputs found
     uint32_t turn
-    Py_ssize_t first, room  # where those of this turn begin, and how many there may be
+    Py_ssize_t first, room  # the start of this turn's inputs in `into`, and the capacity of `into`
 
 
 @cython.final
 cdef class Slots:
-    """The slots of one tape, and the slots that its scalars and its storages have as it is walked.
+    """The slots of one tape, and the current slots of its scalars and storages during a walk over the tape.
 
-    Inputs have ids, from 0 on in the order in which they are made. `rows` are the extents that several arrays of
-    inputs have in front: those have a group for each row, since what is computed from one row of one often needs the
-    same row of the others. Any other array has its elements in groups as they follow each other.
+    Inputs have ids, counted from 0 in the order of their creation. `rows` are first extents that several arrays of inputs
+    have in common. Such arrays have one group for each row, because a result that depends on a row of one array often
+    depends on the same row of the others. The elements of other arrays fill groups in their order.
     """
 
     cdef Pair *pairs
@@ -97,14 +99,14 @@ cdef class Slots:
     cdef uint32_t *member       # by group and bit: the id
     cdef readonly Py_ssize_t groups
     cdef Py_ssize_t groups_room
-    cdef dict pools             # by the extent in front: the first of its groups, and how many bits each has used
+    cdef dict pools             # for each first extent: its first group, and the number of bits used in its groups
     cdef Py_ssize_t used        # bits of the last group that holds single numbers and small arrays
     cdef uint64_t last
     cdef Tape tape
     cdef object scalars     # by id
     cdef list numbered      # by index of a storage of inputs: their numbers
-    cdef list storages      # by index, in the order of the memory; None: nothing there depends on an input
-    cdef object apart       # by index: whether each read of an element is an input of its own
+    cdef list storages      # by index, in the order of the memory; None: no element depends on an input
+    cdef object apart       # by index: whether each read of an element counts as a separate input
     cdef list lasting       # storages of the result
 
     def __cinit__(self, Backpropagator back, apart=(), rows=()):
@@ -129,12 +131,12 @@ cdef class Slots:
         return self.count + self.inputs_made
 
     cdef int reserve(self, Py_ssize_t more) except -1:
-        """Make room for the unions of so many pairs of slots."""
+        """Allocate memory for a number of further pairs."""
         self.pairs = <Pair *> room_for(self.pairs, self.count + more, &self.room, sizeof(Pair))
         return 0
 
     cdef inline uint64_t join(self, uint64_t u, uint64_t v) noexcept nogil:
-        """The slot of the union of two, one of them where it is seen at once to hold the other."""
+        """The slot of the union of two sets; no pair is made if one of them evidently contains the other."""
         cdef Pair *p
         if u == v or v == 0:
             return u
@@ -154,7 +156,7 @@ cdef class Slots:
         return self.pair(u, v)
 
     cdef inline uint64_t pair(self, uint64_t u, uint64_t v) noexcept nogil:
-        """The slot of a union that no group holds."""
+        """The slot of a new pair, for a union of sets from different groups."""
         cdef Py_ssize_t n = self.count
         self.pairs[n].a, self.pairs[n].b = u, v
         self.count = n + 1
@@ -162,7 +164,7 @@ cdef class Slots:
 
     # -- inputs -------------------------------------------------------------------------------------------------------
     def inputs(self, numbers):
-        """Slots of further inputs with these numbers."""
+        """Make inputs with the given numbers, and return their slots."""
         cdef Py_ssize_t n = numbers.size, rows = len(numbers) if numbers.ndim else 1
         every = numpy.ascontiguousarray(numbers, numpy.uint32)
         cdef object found = numpy.empty(numbers.shape, numpy.uint64)
@@ -178,14 +180,14 @@ cdef class Slots:
         return found
 
     cdef Py_ssize_t more_groups(self, Py_ssize_t n) except -1:
-        """Make some groups; the number of the first one."""
+        """Make n groups; return the number of the first one."""
         self.member = <uint32_t *> room_for(self.member, self.groups + n, &self.groups_room, GROUP * sizeof(uint32_t))
         memset(self.member + self.groups * GROUP, 0xFF, n * GROUP * sizeof(uint32_t))
         self.groups += n
         return self.groups - n
 
     cdef int together(self, Py_ssize_t n, uint64_t *slot) except -1:
-        """Put a few inputs into one group, beside the few before them."""
+        """Put a few inputs into the group that is being filled, or into a new one if they do not fit."""
         cdef Py_ssize_t k
         if self.used + n > GROUP:
             self.last, self.used = <uint64_t> self.more_groups(1), 0
@@ -226,7 +228,7 @@ cdef class Slots:
         return group << 32 | ONE << bit
 
     def ids(self, slots):
-        """The ids of inputs, of each of which there is the slot."""
+        """The ids of inputs, given their slots."""
         cdef object every = numpy.ascontiguousarray(slots), found = fresh(every.size)
         cdef uint64_t *slot = slots_in(every)
         cdef uint32_t *id = ids_in(found)
@@ -236,18 +238,18 @@ cdef class Slots:
         return found.reshape(every.shape)
 
     def made(self, Py_ssize_t n):
-        """The ids of the inputs that were made last."""
+        """The ids of the last n inputs that were made."""
         return numpy.arange(self.inputs_made - n, self.inputs_made, dtype=numpy.uint32)
 
     def numbers_at(self, View view):
-        """The numbers of the inputs in a storage that holds nothing else, where a view shows them."""
+        """The numbers of the inputs that a view shows; all elements of its storage must be inputs."""
         known = self.numbered[view.storage]
         if known is None:
             known = self.numbered[view.storage] = self.numbers(self.ids(self.storages[view.storage])).astype(numpy.uint64)
         return self.shown(view, known)
 
     cdef inline Py_ssize_t place(self, uint64_t slot) noexcept nogil:
-        """Where the id of an input lies among all members."""
+        """The index of an input in `member`."""
         return (slot >> 32) * GROUP + lowest_bit(<uint32_t> slot)
 
     def numbers(self, ids):
@@ -265,7 +267,7 @@ cdef class Slots:
         return self.scalars[ids]
 
     def union(self, x, y):
-        """The slots of the unions of two arrays of slots, element by element; they broadcast."""
+        """The slots of the elementwise unions of two arrays of slots, which are broadcast against each other."""
         x, y = numpy.broadcast_arrays(x, y)
         cdef object found = numpy.empty(x.shape, numpy.uint64), made = found
         if x.size and (x.ndim > 2 or x.ndim == 2 and x.flags.c_contiguous and y.flags.c_contiguous):
@@ -316,7 +318,7 @@ cdef class Slots:
         return self.shown(view, slots)
 
     cdef object shown(self, View view, object slots):
-        """The elements of a storage that a view shows, in the memory of the storage's slots where they lie evenly."""
+        """The slots of the elements that a view shows: a view of the storage's slots if the strides allow it."""
         cdef Py_ssize_t width = self.tape.places[view.storage].width, k
         strides = [view.dims[view.ndim + k] for k in range(view.ndim)]
         if all(s % width == 0 for s in strides):
@@ -330,7 +332,7 @@ cdef class Slots:
         return at // self.tape.places[view.storage].width
 
     def put(self, place, slots, index=None):
-        """Give what a record writes its slots. A part of a complex number leaves the other part what it has."""
+        """Set the slots of the elements that a record writes; writing one part of a complex number keeps the other part's."""
         cdef View view
         if type(place) is not View:
             self.scalars[place] = slots
@@ -357,7 +359,7 @@ cdef class Slots:
             self.shown(view, every)[index] = slots
 
     cdef bint fills(self, View view, object slots):
-        """Whether some slots, which nothing else holds, can become those of a whole storage."""
+        """Whether an array of slots can be stored, without a copy, as the slots of a whole storage."""
         cdef Py_ssize_t step = self.tape.places[view.storage].width
         cdef int k
         if type(slots) is not ndarray or slots.base is not None or slots.shape != view.shape or view.offset:
@@ -371,9 +373,9 @@ cdef class Slots:
         return slots.dtype == numpy.uint64 and slots.flags.c_contiguous
 
     def walk(self, structure):
-        """Walk the tape upwards: scalars here, records of arrays by their own methods, which ask the `structure`.
+        """Compute the slots of all records in order: those of scalars here, those of arrays by the records' `depend`.
 
-        The slots of a storage that no later record uses are dropped, unless it is the result's.
+        The slots of a storage are freed after its last use, unless the storage belongs to the result.
         """
         cdef Lifetimes lives = lifetimes_of(self.tape, self.lasting) if self.tape.arrays else None
         cdef uint32_t storage
@@ -400,7 +402,7 @@ cdef class Slots:
             i += 1
 
     cdef uint32_t operations(self, Head *h, uint32_t i, uint32_t n, uint64_t *slot) noexcept nogil:
-        """Walk over operations on scalars; the id of the first record of another kind."""
+        """Compute the slots of scalar records from id i on; return the id of the first record of another kind."""
         cdef uint32_t end
         cdef uint64_t u, v
         cdef Record *r
@@ -447,7 +449,7 @@ cdef class Slots:
         return found
 
     def positions(self, place):
-        """The numbers of what a record reads or writes, among all of the tape's numbers."""
+        """The positions of the elements that a record reads or writes, among all numbers of the tape."""
         cdef View view
         if type(place) is not View:
             return numpy.asarray(place)
@@ -455,21 +457,21 @@ cdef class Slots:
         return self.base(view.storage) + self.elements(view, [view.dims[view.ndim + k] for k in range(view.ndim)])
 
     def access(self, uint32_t i):
-        """The element that a scalar is read from or written to, and the id of what is written (0: a constant)."""
+        """The element that a record reads or writes, and the id of the scalar that it writes (0: a constant)."""
         cdef Record *r = record_at(&self.tape.head, i)
         return self.base(r.p2) + <Py_ssize_t> r.d2, <uint32_t> r.d1
 
     # -- solutions ----------------------------------------------------------------------------------------------------
     def search(self, outputs, Py_ssize_t most):
-        """The inputs that each output was computed from, found by going down from each.
+        """The inputs that each output depends on, found by a search from each output.
 
         Returns
         -------
         starts : numpy.ndarray of int64
-            Where each output's inputs begin.
+            The index in `ids` at which each output's inputs begin.
         ids : numpy.ndarray of uint32
-            Inputs, by their numbers in ascending order.
-            None for both where more than `most` slots would be visited.
+            The ids of the inputs, for each output in ascending order of their numbers.
+            Both are None if the search would visit more than `most` slots.
         """
         cdef Py_ssize_t n = outputs.size, k, used = 0, visits = 0
         cdef object every = numpy.ascontiguousarray(outputs, numpy.uint64)
@@ -499,7 +501,7 @@ cdef class Slots:
         return starts, found[:used] if 2 * used > found.size else found[:used].copy()
 
     cdef Py_ssize_t below(self, uint64_t u, Search *s, Py_ssize_t *visits) noexcept nogil:
-        """Add the inputs below a slot to those found; -1 where there is no more room."""
+        """Add the inputs of a slot's set to those found; return -1 if `into` is full."""
         cdef Py_ssize_t top = 1, used = s.first, which
         s.pending[0] = u
         while top and used >= 0:
@@ -516,12 +518,12 @@ cdef class Slots:
         return used
 
     cdef Py_ssize_t bits(self, uint64_t word, Search *s, Py_ssize_t used, bint is_alone) noexcept nogil:
-        """Add the inputs of a word to those found; most rows are short: sorted as they come."""
+        """Add the inputs of one group to those found; short lists are kept sorted by insertion."""
         cdef const uint32_t *member = self.member + (word >> 32) * GROUP
         cdef const uint32_t *number = self.number
         cdef uint32_t *into = s.into
         cdef uint32_t bits = <uint32_t> word, id
-        cdef bint alone = is_alone and used == s.first     # nothing is met twice then
+        cdef bint alone = is_alone and used == s.first     # then no input can be found twice
         cdef Py_ssize_t k
         if used + GROUP > s.room:
             return -1
@@ -542,7 +544,7 @@ cdef class Slots:
         return used
 
     def downwards(self, outputs, words, ends):
-        """Give each pair, in `words`, and each input, in `ends`, the bits of the outputs that were computed from it."""
+        """Set the bits of the outputs that depend on each pair, in `words`, and on each input, in `ends`."""
         cdef Py_ssize_t k, n = outputs.size
         cdef uint64_t *out = slots_in(outputs)
         cdef uint64_t *word = slots_in(words)
@@ -556,7 +558,7 @@ cdef class Slots:
                     self.hand_down(self.pairs[k].b, word[k], word, end)
 
     cdef inline void hand_down(self, uint64_t u, uint64_t outputs, uint64_t *word, uint64_t *end) noexcept nogil:
-        """Give a slot the outputs that were computed from it."""
+        """Add outputs to those that depend on a slot."""
         cdef uint32_t *member = self.member + (u >> 32) * GROUP
         cdef uint32_t bits = <uint32_t> u
         if is_pair(u):
@@ -567,9 +569,9 @@ cdef class Slots:
             bits &= bits - 1
 
     def upwards(self, outputs, begins, masks, words, ends):
-        """Give each pair, in `words`, and each output, in `ends`, the bits that the inputs below it begin with.
+        """Compute the union of the inputs' bits `begins` over the set of each pair, in `words`, and output, in `ends`.
 
-        `masks` are the bits of the inputs of each group that begin with any.
+        `masks` has, for each group, the members whose bits are not all zero.
         """
         cdef Py_ssize_t k, n = outputs.size
         cdef uint64_t *out = slots_in(outputs)
@@ -593,11 +595,11 @@ cdef class Slots:
 
     @property
     def pair_count(self):
-        """How many pairs there are."""
+        """The number of pairs."""
         return self.count
 
     cdef inline uint64_t above(self, uint64_t u, const uint64_t *word, const uint64_t *begin, const uint32_t *mask) noexcept nogil:
-        """The chosen inputs that a slot holds."""
+        """The union of the bits of the inputs in a slot's set."""
         cdef uint32_t *member = self.member + (u >> 32) * GROUP
         cdef uint32_t bits = <uint32_t> u
         cdef uint64_t found = 0
@@ -611,7 +613,7 @@ cdef class Slots:
 
 
 cdef Py_ssize_t again(Search *s, Py_ssize_t before) noexcept nogil:
-    """Add the inputs of the row before once more; -1 where there is no more room."""
+    """Copy the inputs of the previous output, which has the same slot; return -1 if `into` is full."""
     cdef Py_ssize_t n = s.first - before
     if s.first + n > s.room:
         return -1
@@ -620,7 +622,7 @@ cdef Py_ssize_t again(Search *s, Py_ssize_t before) noexcept nogil:
 
 
 cdef void *room_for(void *known, Py_ssize_t wanted, Py_ssize_t *room, size_t size) except NULL:
-    """Memory for so many items, which may have moved."""
+    """Memory for at least the wanted number of items; the old block may have moved."""
     cdef Py_ssize_t more
     cdef void *found
     if known != NULL and wanted <= room[0]:
