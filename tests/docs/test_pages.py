@@ -8,6 +8,8 @@ from functools import cache
 import pytest
 from docs_blocks import PAGES, ROOT, Block, Outcome, all_blocks, run, words, written
 
+import tapeengine as te
+
 BLOCKS = [block for block in all_blocks() if block.language == "python"]
 LANGUAGES = {"python", "output", "text", "console", "toml", "svg", "{toctree}", "{eval-rst}", "{include}", "{image}"}
 LANGUAGES |= {"{figure}", "{literalinclude}", "{raw}", "{note}"}
@@ -19,6 +21,10 @@ NO_MODULES = ("tapeengine.lift.twins.", "tapeengine.kernel.")
 
 #: What every page that is not an index says first.
 HEAD = re.compile(r"# .+\n\n\*For (?s:[^*]*?)\byou\s+can\b(?s:[^*]*?)\.\*\n\n")
+
+
+#: Public names that have no page in the reference: annotations, and what is documented with something else.
+NOT_LISTED = {"Vec", "hookimpl", "__version__"}
 
 
 @cache
@@ -52,6 +58,12 @@ def test_blocks_say_their_language() -> None:
 def test_a_page_says_whom_it_is_for(page) -> None:
     if page.name not in ("README.md", "index.md") and page.parent.name != "reference":
         assert HEAD.match(page.read_text(encoding="utf-8"))
+
+
+def test_the_reference_lists_all_names() -> None:
+    text = (ROOT / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+    listed = {line.strip().removeprefix("Engine.").rpartition(".")[2] for line in text.splitlines()}
+    assert [name for name in te.__all__ if name not in listed | NOT_LISTED] == []
 
 
 def test_a_table_ends_with_its_last_row() -> None:

@@ -209,7 +209,12 @@ class Parser:
             lines, first = inspect.getsourcelines(self.function)
         except (OSError, TypeError) as error:
             raise ProgramError(
-                "the source text of this function is not available", "define it in a file", self.filename, 0, "", 0
+                f"the source text of {self.function.__name__} is not available: a plain Python session keeps none",
+                "define it in a file or a notebook",
+                self.filename,
+                0,
+                "",
+                0,
             ) from error
         self.lines = lines
         self.first = first
