@@ -3,8 +3,8 @@
     python tests/mutants.py [--each 8] [--seed 1] [--room spaces]
 
 Works in a copy of the tree, so that nothing here is changed. A first run of the room's tests measures which tests
-execute which lines. A mutant is then tested with those tests alone, or with all tests of the room if its line runs at
-import.
+execute which lines. A mutant is then tested with the doctests of its module and with those tests alone, or with all
+tests of the room if its line runs at import.
 """
 
 import argparse
@@ -54,6 +54,7 @@ EQUIVALENT = {
     "if kind == types.CellType:": "classes are equal only if they are the same",
     "if space.shape else part[ -1]": "a number has one component",
     "away = numpy.where(near, 0.0, u)": "a series replaces the quotient there, and rules run without numpy's warnings",
+    "self.count += 2": "the numbers only tell names apart",
     "@dataclasses.dataclass(frozen=False)": "no code assigns to an instance",
 }
 COVERAGE = """[run]
@@ -133,7 +134,8 @@ def tests_for(mutation: MutationSpec, room: Room) -> list[str]:
 
 def verdict(mutation: MutationSpec, room: Room, timeout: float) -> tuple[bool, str]:
     """Whether tests detect a mutation, and its diff."""
-    command = " ".join([sys.executable, *PYTEST, *tests_for(mutation, room)])
+    doctests = ("--doctest-modules", str(mutation.module_path))
+    command = " ".join([sys.executable, *PYTEST, *tests_for(mutation, room), *doctests])
     result = mutate_and_test([mutation], command, timeout)
     if result.worker_outcome != WorkerOutcome.NORMAL:
         raise RuntimeError(f"{mutation}: {result.output}")
