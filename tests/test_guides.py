@@ -8,7 +8,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = ["ARCHITECTURE.md", "CONTRIBUTING.md"]
 PATH = re.compile(r"[\w.]+(?:/[\w.]*)+|[\w.]+\.(?:py|pyx|md|json)")
-ENVIRONMENT = {".venv"}
+#: Folders that commands make.
+ENVIRONMENT = {".venv", "docs/_build/html"}
 
 
 def quoted(text: str) -> list[str]:
