@@ -68,7 +68,8 @@ def check_differences(derivative: Derivative, generator: np.random.Generator) ->
     if not error <= derivative.difference_tolerance:
         yield (
             f"the derivative differs from central differences by {error:.3g} of its size at the best step, but only "
-            f"{derivative.difference_tolerance:.3g} is allowed; if it is not smooth there, give the sample order=0"
+            f"{derivative.difference_tolerance:.3g} is allowed; if it is not smooth there, choose another point, or "
+            "order=0 in a Sample"
         )
 
 
