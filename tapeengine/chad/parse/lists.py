@@ -60,19 +60,22 @@ class Kinds:
         self.is_numpy, self.result = is_numpy, result
         own = parameters_of(function)
         local = dict(pair for node in ast.walk(function) for pair in functions_in(node) if node is not function)
-        bound = [pair for node in ast.walk(function) for pair in (*bindings(node), *passed(node, local))]
+        bound: dict[str, list[ast.expr]] = {}
+        for name, value in (p for n in ast.walk(function) for p in (*bindings(n), *passed(n, local))):
+            bound.setdefault(name, []).append(value)
         arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg)}
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
         called = {name for node in ast.walk(function) for name, _ in passed(node, local)}
-        self.names: dict[str, Kind] = {n: ANY for n, _ in bound if n in called or n not in arguments}
+        self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
-        for _ in range(MOST_ROUNDS):  # a kind depends on those of other names
-            kinds = {name: [self.of(e) for n, e in bound if n == name] for name in self.names}
-            found = {n: self.common([*each, *([given[n]] if n in given else [])]) for n, each in kinds.items()}
-            if found == self.names:
+        for _ in range(MOST_ROUNDS):  # a kind depends on those of other names, which mostly stand before it
+            before = dict(self.names)
+            for name in self.names:
+                found = [self.of(e) for e in bound.get(name, ())]
+                self.names[name] = self.common([*found, *([given[name]] if name in given else [])])
+            if self.names == before:
                 break
-            self.names = found
         else:
             self.names = dict.fromkeys(self.names)
 
