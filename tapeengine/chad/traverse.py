@@ -109,7 +109,7 @@ def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
     for name, many, _ in _layout(_kind(term))[0]:
         old = getattr(term, name)
         if many:
-            several = tuple(map(f, old))
+            several = tuple([f(x) for x in old])  # and no map, which would take C's stack
             if any(a is not b for a, b in zip(old, several, strict=True)):
                 changes[name] = several
         else:
@@ -125,7 +125,7 @@ def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Te
     for name, many, binds in _layout(_kind(term))[0]:
         f, old = inside if binds else outside, getattr(term, name)
         before = old if many else (old,)
-        after = tuple(map(f, before))
+        after = tuple([f(x) for x in before])
         if any(a is not b for a, b in zip(before, after, strict=True)):
             changes[name] = after if many else after[0]
     return dataclasses.replace(term, **changes) if changes else term

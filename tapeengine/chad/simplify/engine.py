@@ -98,7 +98,7 @@ class Pass:
 
     # ------------------------------------------------------------ terms
 
-    def __call__(self, term: Term) -> Term:
+    def rewritten(self, term: Term) -> Term:
         """Rewrite a term; its lets move to the block, and functions are not rewritten until they are applied."""
         term = self.chain(term)
         self.visited += 1
@@ -110,15 +110,19 @@ class Pass:
             case Later():
                 return term
             case Proj() | LProj():
-                inner = self(term.term)
+                inner = self.rewritten(term.term)
                 return self.reduce(type(term)(inner, term.index))
             case Tuple() | LTuple():
-                return self.reduce(_replaced(term, items=tuple(map(self, term.items))))
+                return self.reduce(_replaced(term, items=tuple([self.rewritten(x) for x in term.items])))
             case Apply():
-                function = self(term.function)
-                return self(self.applied(term, function)) if isinstance(function, Later) else self.call(term, function)
+                function = self.rewritten(term.function)
+                return (
+                    self.rewritten(self.applied(term, function))
+                    if isinstance(function, Later)
+                    else self.call(term, function)
+                )
             case Plus():
-                return self.plus(self.whole(self(term.left)), self.whole(self(term.right)))
+                return self.plus(self.whole(self.rewritten(term.left)), self.whole(self.rewritten(term.right)))
             case Run():
                 return self.accumulated(term)
         return self.computation(term) if isinstance(term.type, EVM) else self.kept(term)
@@ -135,12 +139,12 @@ class Pass:
         if isinstance(term, Tuple | LTuple) and not use.whole:
             each = enumerate(term.items)
             term = _replaced(term, items=tuple(x if i in use.parts else Var("unused", x.type) for i, x in each))
-        return self(term)
+        return self.rewritten(term)
 
     def block(self, term: Term) -> Term:
         """Rewrite a term as a block, so that lets stay inside."""
         outer, self.bindings = self.bindings, Bindings()
-        core = self.whole(self(term))
+        core = self.whole(self.rewritten(term))
         made, self.bindings = self.bindings, outer
         assert isinstance(made, Bindings)
         return made.around(core)
@@ -151,21 +155,21 @@ class Pass:
             case Later(function):
                 return _replaced(function, body=self.block(function.body))
             case Tuple() | LTuple():
-                return _replaced(term, items=tuple(map(self.whole, term.items)))
+                return _replaced(term, items=tuple([self.whole(x) for x in term.items]))
         return term
 
     def kept(self, term: Term) -> Term:
         """Rewrite the parts of a term, and then its head."""
         if isinstance(term, If):
-            condition = self.whole(self(term.condition))
+            condition = self.whole(self.rewritten(term.condition))
             return self.reduce(
                 _replaced(term, condition=condition, then=self.block(term.then), orelse=self.block(term.orelse))
             )
-        return self.reduce(map_scopes(term, self.block, lambda child: self.whole(self(child))))
+        return self.reduce(map_scopes(term, self.block, lambda child: self.whole(self.rewritten(child))))
 
     def call(self, term: Apply, function: Term) -> Term:
         """Rewrite a call of a function that is not known."""
-        args = tuple(self.whole(self(a)) for a in term.args)
+        args = tuple([self.whole(self.rewritten(a)) for a in term.args])
         return self.reduce(_replaced(term, function=self.whole(function), args=args))
 
     def applied(self, term: Apply, function: Later) -> Term:
@@ -294,7 +298,7 @@ class Pass:
             self.visited += 1
             match term:
                 case Return(value):
-                    return self(value)
+                    return self.rewritten(value)
                 case Then(first, second):
                     self.perform(first)
                     term = second
@@ -306,18 +310,18 @@ class Pass:
                 case Var() if term.name in self.pending:
                     term = self.pending.pop(term.name)
                 case Apply():
-                    function = self(term.function)
+                    function = self.rewritten(term.function)
                     if not isinstance(function, Later):
                         return self.absorb(self.call(term, function), name)
                     term = self.applied(term, function)
                 case One(slot, d):
-                    return self.absorb(self.reduce(One(slot, self.whole(self(d)))), None)
+                    return self.absorb(self.reduce(One(slot, self.whole(self.rewritten(d)))), None)
                 case Scope():
                     return self.scope(term, name)
                 case Var():
                     return self.absorb(self.variable(term), name)
                 case Proj():
-                    return self.absorb(self.reduce(Proj(self(term.term), term.index)), name)
+                    return self.absorb(self.reduce(Proj(self.rewritten(term.term), term.index)), name)
                 case _:
                     return self.absorb(self.kept(term), name)
 
