@@ -21,12 +21,12 @@ from tapeengine.chad.terms import (
     Definition,
     Inject,
     Lambda,
-    Let,
     Module,
     Proj,
     Term,
     Tuple,
     Var,
+    lets,
 )
 from tapeengine.chad.traverse import Names, all_names, children, free_variables, map_children, retype
 from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, show
@@ -128,11 +128,8 @@ class Defunctionaliser:
         """Give the branch for one lambda: bind what it captured and its parameters, then its body."""
         captured = tuple(free_variables(function).values())
         payload = Var(self.names("c"), Product(tuple(v.of for v in captured)))
-        body = self.term(function.body)
-        for var, param in reversed(list(zip(function.params, params, strict=True))):
-            body = Let(var, param, body)
-        for i, var in reversed(list(enumerate(captured))):
-            body = Let(var, Proj(payload, i), body)
+        parts = ((var, Proj(payload, i)) for i, var in enumerate(captured))
+        body = lets((*parts, *zip(function.params, params, strict=True)), self.term(function.body))
         return Branch(self.var(payload), retype(body, self.type))
 
     def var(self, var: Var) -> Var:

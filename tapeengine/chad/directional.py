@@ -17,7 +17,7 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.kinds import TupleOf
 from tapeengine.chad.primitives import DISCRETE, partial
 from tapeengine.chad.sugar import equals, is_extreme
-from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lit
+from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lets, lit
 from tapeengine.chad.traverse import Names, all_names, rebuild
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
 from tapeengine.chad.values import field_of, record_of
@@ -178,10 +178,8 @@ class Directional:
             if factor is not None:
                 product = Op("mul", (factor, Proj(pair, 1)))
                 tangent = product if tangent == lit(0.0) else Op("add", (tangent, product))
-        made: Term = Let(out, Op(term.op, values), Tuple((out, tangent)))
-        for pair, arg in reversed(list(zip(pairs, term.args, strict=True))):
-            made = Let(pair, self(arg), made)
-        return made
+        made = Let(out, Op(term.op, values), Tuple((out, tangent)))
+        return lets(zip(pairs, map(self, term.args), strict=True), made)
 
     def mean_at(self, pairs: Term, values: Term, largest: Term) -> Term:
         """Give the mean of the tangents of all values that equal the largest one."""

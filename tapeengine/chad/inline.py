@@ -8,7 +8,7 @@ it becomes a definition whose further parameters are the values it captures, so 
 from __future__ import annotations
 
 from tapeengine.chad.derivative_types import has_functions
-from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Let, Term, Var
+from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Let, Term, Var, lets
 from tapeengine.chad.traverse import Names, children, count, free_variables, freshen, map_children, size, substitute
 from tapeengine.chad.types import Function
 
@@ -32,9 +32,7 @@ class Inliner:
             case Let(Var(of=Function()), bound, _):
                 return self.let_function(term, bound)
             case Apply(Lambda(params, body), args):
-                for param, arg in reversed(list(zip(params, args, strict=True))):
-                    body = Let(param, arg, body)
-                return self(body)
+                return self(lets(zip(params, args, strict=True), body))
             case Apply(Let(var, bound, function), args):
                 return self(Let(var, bound, Apply(function, args)))
         return map_children(term, self)

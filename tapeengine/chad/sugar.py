@@ -19,6 +19,7 @@ from tapeengine.chad.terms import (
     Term,
     Total,
     Var,
+    lets,
     lit,
 )
 from tapeengine.chad.types import BOOL, INT
@@ -30,17 +31,12 @@ def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
     """Write a map as a build."""
     arrays = [a if isinstance(a, Var) else fresh("xs", a.type) for a in t.arrays]
     i = fresh("i", INT)
-    body = t.body
-    for var, array in reversed(list(zip(t.vars, arrays, strict=True))):
-        body = Let(var, Index(array, i), body)
     n: Term = Size(arrays[0])
     for other in arrays[1:]:
         n = Op("iequal" if t.broadcasts else "isame", (n, Size(other)), INT)
-    term: Term = Build(n, i, body)
-    for name, bound in reversed(list(zip(arrays, t.arrays, strict=True))):
-        if name is not bound:
-            term = Let(name, bound, term)
-    return term
+    body = lets(((var, Index(array, i)) for var, array in zip(t.vars, arrays, strict=True)), t.body)
+    named = [(name, bound) for name, bound in zip(arrays, t.arrays, strict=True) if name is not bound]
+    return lets(named, Build(n, i, body))
 
 
 def lower_filter(t: Filter, fresh: Callable[..., Var]) -> Term:

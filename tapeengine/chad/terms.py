@@ -27,7 +27,7 @@ tuples of residuals and arrays of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -36,7 +36,8 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Named, Prod
 __all__ = [
     "Apply", "Branch", "Build", "Call", "Case", "Concatenate", "Definition", "Elements", "Filter", "Fold",
     "For", "Gather", "If", "Index", "Inject", "Lambda", "Let", "Literal", "Map", "Module", "Op", "Primitive",
-    "Proj", "Replicate", "Scan", "Scatter", "Size", "Term", "Total", "Tuple", "Var", "While", "counted", "lit", "unit",
+    "Proj", "Replicate", "Scan", "Scatter", "Size", "Term", "Total", "Tuple", "Var", "While", "counted", "lets", "lit",
+    "opened", "unit",
 ]  # fmt: skip
 
 
@@ -467,6 +468,22 @@ def lit(value: float | int | bool) -> Literal:
 def counted(truth: Term) -> If:
     """Give 1 for true and 0 for false."""
     return If(truth, lit(1), lit(0))
+
+
+def lets(bindings: Iterable[tuple[Var, Term]], body: Term) -> Term:
+    """Put bindings around a term, the first one outermost."""
+    for var, bound in reversed(list(bindings)):
+        body = Let(var, bound, body)
+    return body
+
+
+def opened(term: Term) -> tuple[list[tuple[Var, Term]], Term]:
+    """Split a term into its outer bindings and the term inside them: the inverse of `lets`."""
+    found = []
+    while isinstance(term, Let):
+        found.append((term.var, term.bound))
+        term = term.body
+    return found, term
 
 
 def unit() -> Tuple:

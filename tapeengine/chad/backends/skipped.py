@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.analysis import keeps, outs, reads, recalls, walk
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -170,7 +170,7 @@ class Facts:
             case AddAt():
                 return () if self.is_sum(s.array) else (s.value,)
             case For() | While() | If():
-                return kept_by(s)
+                return keeps(s)
         return reads(s)
 
     # ------------------------------------------------------------ loops
@@ -211,7 +211,7 @@ class Unchanged:
         self.facts, self.loop, self.inside, self.made = facts, loop, inside, made
         assigned = (Compute, Load, Assign, For, New)
         own = {v.name for s in inside if isinstance(s, assigned) for v in outs(s) if v.type == REAL or is_numbers(v)}
-        fields = {f.name for s in (loop, *inside) for f in recalled_by(s)}
+        fields = {f.name for s in (loop, *inside) for f in recalls(s)}
         rows = self.facts.rows.keys()
         self.zeros = wanted | (own - fields - rows)
         size = -1
@@ -275,20 +275,6 @@ def pairs_of(s: Statement) -> Iterable[tuple[Var, Operand]]:
     if isinstance(s, Assign):
         return zip(s.outs, s.values, strict=True)
     return s.carried if isinstance(s, For | While) else ()
-
-
-def kept_by(s: For | While | If) -> list[Var]:
-    """Give what a loop or a branch keeps."""
-    kept = s.kept if isinstance(s, If) else (s.kept,)
-    return [f for k in kept or () if k is not None for f in k.fields]
-
-
-def recalled_by(s: Statement) -> Iterator[Var]:
-    """Iterate over what a loop or a branch recalls."""
-    if isinstance(s, For):
-        yield from (f for k in s.recalled for f in k.fields)
-    if isinstance(s, If):
-        yield from (f for pair in s.recalled for k in pair for f in k.fields)
 
 
 def lopsided(s: If) -> set[str]:

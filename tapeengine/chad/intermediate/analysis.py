@@ -23,6 +23,7 @@ from tapeengine.chad.intermediate.statements import (
     If,
     IsNull,
     Join,
+    Kept,
     Load,
     New,
     Operand,
@@ -41,7 +42,7 @@ from tapeengine.chad.intermediate.statements import (
     ZerosLike,
 )
 
-__all__ = ["blocks", "changes", "flatten", "linear", "needed", "outs", "reads"]
+__all__ = ["blocks", "changes", "flatten", "keeps", "kept", "linear", "needed", "outs", "reads", "recalled", "recalls"]
 
 
 def blocks(s: Statement) -> tuple[list[Statement], ...]:
@@ -119,16 +120,35 @@ def outs(s: Statement) -> tuple[Var, ...]:
             return (s.out,)
         case Assign() | Unpack() | Call() | Registered():
             return s.outs
-        case For():
-            kept = () if s.kept is None else (s.kept.frames,)
-            return (s.index, *(v for v, _ in s.carried), *kept, *(f for k in s.recalled for f in k.fields))
-        case While():
-            kept = () if s.kept is None else (s.kept.frames,)
-            return (*(v for v, _ in s.carried), *kept)
-        case If():
-            kept = () if s.kept is None else (s.kept[0].frames,)
-            return (*kept, *(f for pair in s.recalled for k in pair for f in k.fields))
+        case For() | While() | If():
+            own = () if isinstance(s, If) else tuple(v for v, _ in s.carried)
+            index = (s.index,) if isinstance(s, For) else ()
+            return (*index, *own, *(k.frames for k in kept(s)[:1]), *recalls(s))
     return ()
+
+
+def kept(s: Statement) -> tuple[Kept, ...]:
+    """Give the frames that a loop or a branch makes: none, those of its steps, or of both branches."""
+    if isinstance(s, If):
+        return s.kept or ()
+    return (s.kept,) if isinstance(s, For | While) and s.kept is not None else ()
+
+
+def recalled(s: Statement) -> tuple[Kept, ...]:
+    """Give the frames that a loop or a branch recalls, for a branch those of both sides."""
+    if isinstance(s, If):
+        return tuple(k for pair in s.recalled for k in pair)
+    return tuple(s.recalled) if isinstance(s, For) else ()
+
+
+def keeps(s: Statement) -> tuple[Var, ...]:
+    """Give the variables that a loop or a branch keeps."""
+    return tuple(f for k in kept(s) for f in k.fields)
+
+
+def recalls(s: Statement) -> tuple[Var, ...]:
+    """Give the variables that a loop or a branch restores."""
+    return tuple(f for k in recalled(s) for f in k.fields)
 
 
 def changes(s: Statement) -> tuple[Var, ...]:
@@ -239,7 +259,7 @@ class Needs:
                     self.want(k.frames for k in s.recalled if any(f.name == name for f in k.fields))
             case If():
                 if s.kept is not None and s.kept[0].frames.name == name:
-                    self.want((*s.kept[0].fields, *s.kept[1].fields))
+                    self.want(keeps(s))
                 self.want(p[0].frames for p in s.recalled if any(f.name == name for k in p for f in k.fields))
 
 

@@ -9,19 +9,16 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
+from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, recalls, walk
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Add,
     ArrayOf,
     Assign,
     Compute,
-    For,
     Function,
     Group,
-    If,
     Join,
-    Kept,
     Load,
     Operand,
     Program,
@@ -29,7 +26,6 @@ from tapeengine.chad.intermediate.statements import (
     Size,
     Statement,
     Var,
-    While,
 )
 from tapeengine.chad.intermediate.text import RESERVED, Writer, name
 from tapeengine.chad.traverse import Names
@@ -107,7 +103,9 @@ class Reader(Writer):
             used.update(x.name for x in reads(s) if isinstance(x, Var))
             self.changed |= {v.name for v in changes(s)}
             self.changed |= {v.name for v in outs(s)} if isinstance(s, Add) else set()
-        kept = {v.name for k in frames(f) for v in k.fields}
+        passed = [v for k in (f.kept, f.recalled) if k is not None for v in k.fields]
+        passed += [v for s, _ in walk(f.body) for v in (*keeps(s), *recalls(s))]
+        kept = {v.name for v in passed}
         self.once = {n for n, count in used.items() if count == 1 and n not in kept}
         super().function(f)
 
@@ -178,20 +176,6 @@ class Reader(Writer):
             self.rule_names[key] = given
             self.rules[given] = f"{given} = registered({made})"
         return self.rule_names[key]
-
-
-def frames(f: Function) -> list[Kept]:
-    """Give all frames that a function makes or recalls."""
-    found = [k for k in (f.kept, f.recalled) if k is not None]
-    for s, _ in walk(f.body):
-        if isinstance(s, For | While) and s.kept is not None:
-            found.append(s.kept)
-        if isinstance(s, For):
-            found += s.recalled
-        if isinstance(s, If):
-            pairs = s.recalled if s.kept is None else (*s.recalled, s.kept)
-            found += [k for pair in pairs for k in pair]
-    return found
 
 
 def grouped(group: Group) -> str:

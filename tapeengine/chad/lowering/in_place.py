@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.intermediate.analysis import blocks, outs, reads, walk
+from tapeengine.chad.intermediate.analysis import blocks, keeps, outs, reads, recalls, walk
 from tapeengine.chad.intermediate.operations import WHOLE, operation
 from tapeengine.chad.intermediate.statements import (
     AddAll,
@@ -159,7 +159,7 @@ class Chains:
             case Size() | AddAll():
                 seen = [x for x in seen if self.find(x) in self.shrinking]
         self.refuse(iter(seen))
-        self.refuse(f.name for f in held(s))
+        self.refuse(f.name for f in (*keeps(s), *recalls(s)))
 
     # ------------------------------------------------------------ liveness
 
@@ -236,17 +236,6 @@ def taken(s: Statement) -> set[str]:
     if isinstance(s, Load | Changed | Store | AddAt | Append):
         return {x.name for x in reads(s)[1:] if isinstance(x, Var)}
     return set()
-
-
-def held(s: Statement) -> Iterator[Var]:
-    """Iterate over the variables in the frames of a statement."""
-    if isinstance(s, For | While):
-        for k in (s.kept, *(s.recalled if isinstance(s, For) else ())):
-            yield from () if k is None else k.fields
-    elif isinstance(s, If):
-        for pair in (*([s.kept] if s.kept is not None else []), *s.recalled):
-            for k in pair:
-                yield from k.fields
 
 
 class Writer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeengine.chad.intermediate.analysis import blocks, outs, reads, walk
+from tapeengine.chad.intermediate.analysis import blocks, outs, reads, recalled, walk
 from tapeengine.chad.intermediate.statements import (
     Assign,
     Flow,
@@ -140,10 +140,3 @@ def carried(s: Statement) -> tuple[Operand, ...]:
     if isinstance(s, While):
         return (s.condition, *(x for _, x in s.carried))
     return tuple(x for _, x in s.carried) if isinstance(s, For) else ()
-
-
-def recalled(s: Statement) -> list[Kept]:
-    """Give the frames that a loop or a branch recalls."""
-    if isinstance(s, For):
-        return list(s.recalled)
-    return [pair[0] for pair in s.recalled] if isinstance(s, If) else []

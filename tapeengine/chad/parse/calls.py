@@ -21,7 +21,7 @@ from tapeengine.chad.parse.state import MISSING, Env, Parser
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
-from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var
+from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
 from tapeengine.chad.types import UNIT, Array, Function, Product, Type, show
 
 __all__ = ["apply_to", "as_function", "call_expression", "property_of"]
@@ -237,10 +237,7 @@ def apply_lambda(p: Parser, node: ast.Lambda, args: Sequence[Term], env: Env) ->
         if var is not arg:
             bound.append((var, arg))
         inner[param] = var
-    term = expression(p, node.body, inner)
-    for var, arg in reversed(bound):
-        term = Let(var, arg, term)
-    return term
+    return lets(bound, expression(p, node.body, inner))
 
 
 def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:

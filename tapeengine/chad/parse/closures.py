@@ -15,10 +15,10 @@ from typing import Any
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Held, Lifted, Local, Parameters
 from tapeengine.chad.parse.names import defaults, parameters, uses
-from tapeengine.chad.parse.parameters import bound, parameter_names
+from tapeengine.chad.parse.parameters import parameter_names
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser
-from tapeengine.chad.terms import Apply, Inject, Lambda, Let, Literal, Term, Var
+from tapeengine.chad.terms import Apply, Inject, Lambda, Let, Literal, Term, Var, lets
 from tapeengine.chad.traverse import children, free_variables
 from tapeengine.chad.types import Array, Function, Product, Sum, Type
 
@@ -51,7 +51,7 @@ def is_functional(of: Type) -> bool:
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
     """Define a local function for the following statements, around which its instances are bound."""
-    parameters, lets = own_parameters(p, node, env)
+    parameters, own = own_parameters(p, node, env)
     result = None
     if isinstance(node, ast.FunctionDef):
         result = p.result_type(node)
@@ -64,7 +64,7 @@ def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, t
     if not missing and None not in parameters.types:
         instance(p, local, tuple(t for t in parameters.types if t is not None))
     term = then({**env, name: local})
-    return bound([*lets, *local.instances.values()], term)
+    return lets([*own, *local.instances.values()], term)
 
 
 def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
@@ -91,7 +91,7 @@ def own_parameters(
         None if p.is_vague(a.annotation) else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
     ]
     found: list[Term | None] = [None] * len(args)
-    lets: list[tuple[Var, Term]] = []
+    own: list[tuple[Var, Term]] = []
     for i, default in enumerate(defaults(node.args)):
         if default is None:
             continue
@@ -100,10 +100,10 @@ def own_parameters(
         term = term if wanted is None else p.coerce(default, term, wanted)
         types[i] = term.type
         if not isinstance(term, Literal | Var):
-            lets.append((p.fresh(args[i].arg, term.type), term))
-            term = lets[-1][0]
+            own.append((p.fresh(args[i].arg, term.type), term))
+            term = own[-1][0]
         found[i] = term
-    return Parameters(parameter_names(node.args), tuple(types), tuple(found), len(node.args.kwonlyargs)), lets
+    return Parameters(parameter_names(node.args), tuple(types), tuple(found), len(node.args.kwonlyargs)), own
 
 
 def captures(used: Sequence[str], env: Env) -> dict[str, Any]:

@@ -27,7 +27,9 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
     counted,
+    lets,
     lit,
+    opened,
 )
 from tapeengine.chad.traverse import free_variables
 from tapeengine.chad.types import BOOL, INT, Array, show
@@ -45,29 +47,13 @@ def made(p: Parser, node: ast.AST, term: Term) -> Term:
         p.error(node, f"elements of rows are changed here, and this is {show(of)}", "make rows of numbers")
     inner = of.element
 
-    lets, table = opened(term)
+    outer, table = opened(term)
     written = regular(p, table)
     if written is None:
-        return bound(lets, p.let("rows", table, lambda xs: uneven(p, xs, inner)))
+        return lets(outer, p.let("rows", table, lambda xs: uneven(p, xs, inner)))
     more, n, m, i, j, cell = written
     sized = p.let("rows", n, lambda n: p.let("columns", m, lambda m: laid_out(p, n, m, i, j, cell)))
-    return bound([*lets, *more], sized)
-
-
-def bound(lets: Lets, term: Term) -> Term:
-    """Put bindings around a term."""
-    for var, value in reversed(lets):
-        term = Let(var, value, term)
-    return term
-
-
-def opened(term: Term) -> tuple[Lets, Term]:
-    """Split a term into its outer bindings and the term inside them."""
-    found: Lets = []
-    while isinstance(term, Let):
-        found.append((term.var, term.bound))
-        term = term.body
-    return found, term
+    return lets([*outer, *more], sized)
 
 
 def regular(p: Parser, table: Term) -> tuple[Lets, Term, Term, Var, Var, Term] | None:
@@ -78,11 +64,11 @@ def regular(p: Parser, table: Term) -> tuple[Lets, Term, Term, Var, Var, Term] |
     if outer is None:
         return None
     n, i, line = outer
-    lets, line = opened(line)
+    own, line = opened(line)
     inner = ruled(p, line)
-    if inner is None or any(i.name in free_variables(t) for t in (inner[0], *(bound for _, bound in lets))):
+    if inner is None or any(i.name in free_variables(t) for t in (inner[0], *(bound for _, bound in own))):
         return None
-    return lets, n, inner[0], i, inner[1], inner[2]
+    return own, n, inner[0], i, inner[1], inner[2]
 
 
 def listed(p: Parser, table: Elements) -> tuple[Lets, Term, Term, Var, Var, Term] | None:

@@ -43,6 +43,7 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
     counted,
+    lets,
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type, show
@@ -315,10 +316,8 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
     given = [p.coerce(a, expression(p, a, env, t), t) for a, t in zip(node.args[1:], types, strict=False)]
     bound = [p.fresh("a", g.type) for g in given]
     rest = tuple(p.fresh("x", t) for t in types[len(given) :])
-    term: Term = Lambda(rest, p.grammar.apply(p, node, node.args[0], (*bound, *rest), env))
-    for var, arg in reversed(list(zip(bound, given, strict=True))):
-        term = Let(var, arg, term)
-    return term
+    whole = Lambda(rest, p.grammar.apply(p, node, node.args[0], (*bound, *rest), env))
+    return lets(zip(bound, given, strict=True), whole)
 
 
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:

@@ -28,7 +28,6 @@ from tapeengine.chad.terms import (
     If,
     Index,
     Inject,
-    Let,
     Literal,
     Map,
     Op,
@@ -38,6 +37,7 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
     While,
+    lets,
     lit,
 )
 from tapeengine.chad.types import (
@@ -71,9 +71,7 @@ class Iteration:
 
     def around(self, term: Term) -> Term:
         """Put the bindings that the loop needs around a term."""
-        for var, bound in reversed(self.lets):
-            term = Let(var, bound, term)
-        return term
+        return lets(self.lets, term)
 
 
 def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
@@ -135,10 +133,10 @@ def _range(p: Parser, node: ast.AST, args: list[Term]) -> Iteration:
     if step.value == 0:
         p.error(node, "a range with step 0", "give another step")
     stride = int(step.value)
-    lets: list[tuple[Var, Term]] = []
+    own: list[tuple[Var, Term]] = []
     if not isinstance(start, Var | Literal):
         var = p.fresh("start", INT)
-        lets.append((var, start))
+        own.append((var, start))
         start = var
     distance = _minus(stop, start) if stride > 0 else _minus(start, stop)
     if abs(stride) > 1:
@@ -153,7 +151,7 @@ def _range(p: Parser, node: ast.AST, args: list[Term]) -> Iteration:
         return Op("iadd" if stride > 0 else "isub", (start, scaled), INT)
 
     inner = _sized(p, size, item)
-    return Iteration(inner.size, item, (*lets, *inner.lets))
+    return Iteration(inner.size, item, (*own, *inner.lets))
 
 
 def _strided(p: Parser, start: Term, stop: Term, step: Term) -> Iteration:
@@ -185,8 +183,8 @@ def _zip(parts: Sequence[Iteration], is_strict: bool) -> Iteration:
     for part in parts[1:]:
         if part.size != size:
             size = Op("iequal" if is_strict else "imin", (size, part.size), INT)
-    lets = tuple(pair for part in parts for pair in part.lets)
-    return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), lets)
+    every = tuple(pair for part in parts for pair in part.lets)
+    return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), every)
 
 
 def _pairwise(of: Iteration) -> Iteration:
@@ -421,15 +419,11 @@ class Carried:
             return {self.names[0]: state}
         return {n: p.fresh(n.strip().replace(" ", "_"), t) for n, t in zip(self.names, self.types, strict=True)}
 
-    def unpacked(self, state: Var, parts: Mapping[str, Term], body: Term) -> Term:
+    def unpacked(self, state: Var, parts: Mapping[str, Var], body: Term) -> Term:
         """Bind the variables to the parts of a state around a term."""
         if len(self.names) == 1:
             return body
-        for i, n in reversed(list(enumerate(self.names))):
-            var = parts[n]
-            assert isinstance(var, Var)
-            body = Let(var, Proj(state, i), body)
-        return body
+        return lets(((parts[n], Proj(state, i)) for i, n in enumerate(self.names)), body)
 
 
 class Loop:

@@ -15,7 +15,6 @@ from tapeengine.chad.terms import (
     Elements,
     If,
     Index,
-    Let,
     Literal,
     Map,
     Op,
@@ -24,6 +23,7 @@ from tapeengine.chad.terms import (
     Term,
     Var,
     counted,
+    lets,
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Type, numbers_of, show
@@ -116,10 +116,7 @@ def broadcast(
             bound.append((p.fresh("s", arg.type), arg))
             p.single_axes[bound[-1][0].name] = single
             inner.append(bound[-1][0])
-    term: Term = Map(tuple(variables), elementwise(p, node, scalar, inner), tuple(arrays), broadcasts=True)
-    for var, arg in reversed(bound):
-        term = Let(var, arg, term)
-    return term
+    return lets(bound, Map(tuple(variables), elementwise(p, node, scalar, inner), tuple(arrays), broadcasts=True))
 
 
 def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:

@@ -12,11 +12,11 @@ from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser, unannotated
 from tapeengine.chad.signatures import defaults_of, names_of
-from tapeengine.chad.terms import Let, Term, Var
+from tapeengine.chad.terms import Term, Var
 from tapeengine.chad.types import Type
 
 __all__ = [
-    "Parameters", "arguments", "bound", "no_other_keywords", "of_all", "of_program", "own_parameters",
+    "Parameters", "arguments", "no_other_keywords", "of_all", "of_program", "own_parameters",
     "parameter_names", "parameters_of", "with_args",
 ]  # fmt: skip
 
@@ -124,10 +124,3 @@ class Given(list[Any]):
     def __getitem__(self, key: Any) -> Any:
         self.read.update([key % len(self)] if isinstance(key, int) and self else range(len(self))[key])
         return super().__getitem__(key)
-
-
-def bound(lets: Sequence[tuple[Var, Term]], term: Term) -> Term:
-    """Bind variables around a term."""
-    for var, value in reversed(lets):
-        term = Let(var, value, term)
-    return term

@@ -23,12 +23,11 @@ from tapeengine.chad.parse.expressions import condition, expression, narrowing
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
 from tapeengine.chad.parse.names import bound_by, ends, jumps, parameters, surely_assigned, uses
-from tapeengine.chad.parse.parameters import bound
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Env, Parser
 from tapeengine.chad.parse.unpacking import parts_of
-from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lit
+from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 
 __all__ = ["block", "body"]
@@ -210,10 +209,7 @@ def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then:
 def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
     bound = [(p.fresh(e.id, item.type), item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
     names = {e.id: v for e, (v, _) in zip(elts, bound, strict=True) if isinstance(e, ast.Name)}
-    term = then({**env, **names})
-    for var, item in reversed(bound):
-        term = Let(var, item, term)
-    return term
+    return lets(bound, then({**env, **names}))
 
 
 def _unpack(p: Parser, elts: Sequence[ast.expr], term: Term, i: int, env: Env, then: Rest) -> Term:
@@ -368,10 +364,8 @@ def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, 
     for part, captured in zip(parts, held, strict=True):
         p.held[part.name] = captured
     term = then({**env, **dict(zip(names, parts, strict=True))})
-    if len(names) != 1:
-        for i, part in reversed(list(enumerate(parts))):
-            term = Let(part, Proj(whole_var, i), term)
-    return Let(whole_var, whole, term)
+    each = [(part, Proj(whole_var, i)) for i, part in enumerate(parts)] if len(names) != 1 else []
+    return lets([(whole_var, whole), *each], term)
 
 
 def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
@@ -468,7 +462,7 @@ def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Te
 
 def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
     params, result = p.signature(node)
-    of, lets = own_parameters(p, node, env)
+    of, own = own_parameters(p, node, env)
     if result is None:
         p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
     names = tuple(a.arg for a in parameters(node.args))
@@ -483,4 +477,4 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
         node.name: lifted,
     }
     p.definitions[name] = Definition(name, (*extra, *params), result, body(p, node, inner, result))
-    return bound(lets, then({**env, node.name: lifted}))
+    return lets(own, then({**env, node.name: lifted}))

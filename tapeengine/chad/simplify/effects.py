@@ -11,7 +11,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from tapeengine.chad.target import Bind, One, Return, Then
-from tapeengine.chad.terms import Apply, Let, Term, Var, unit
+from tapeengine.chad.terms import Apply, Let, Term, Var, lets, unit
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import EVM, UNIT
 
@@ -39,9 +39,7 @@ class Bindings:
 
     def around(self, term: Term) -> Term:
         """Put the bindings around a term."""
-        for var, bound in reversed(self.pairs):
-            term = Let(var, bound, term)
-        return term
+        return lets(self.pairs, term)
 
 
 @dataclass

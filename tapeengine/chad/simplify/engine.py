@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.depth import deep
-from tapeengine.chad.simplify import linear, monad, table1
+from tapeengine.chad.simplify import linear, table1
 from tapeengine.chad.simplify.effects import Bindings, Frame, is_opaque, sequence, slots_of
 from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
 from tapeengine.chad.simplify.lengths import Lengths
@@ -47,18 +47,10 @@ MAX_PASSES = 60
 KEPT = Use(2, 2, True)
 
 
-def _merged() -> Mapping[type[Term], tuple[Rule, ...]]:
-    merged: dict[type[Term], tuple[Rule, ...]] = {}
-    for rules in (table1.RULES, linear.RULES, monad.RULES):
-        for kind, some in rules.items():
-            merged[kind] = merged.get(kind, ()) + some
-    for kind in (Let, Scope, Run, Then, Bind):
-        del merged[kind]
-    return MappingProxyType(merged)
-
-
 #: The rules by the constructor at their head; a pass itself implements those of let and of computations.
-RULES: Mapping[type[Term], tuple[Rule, ...]] = _merged()
+RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
+    {k: table1.RULES.get(k, ()) + linear.RULES.get(k, ()) for k in (*table1.RULES, *linear.RULES)}
+)
 
 
 class Pass:
@@ -358,7 +350,7 @@ class Pass:
         self.bindings = self.frame
         return var
 
-    # scope_x (one_x d1; ...; one_x dn; m)  ~>  m >>= \r. return (r, d1 + ... + dn)   (see `monad.scope_sum`)
+    # scope_x (one_x d1; ...; one_x dn; m)  ~>  m >>= \r. return (r, d1 + ... + dn)
     def scope(self, term: Scope, name: Var | None) -> Term:
         """Open a slot; its contributions become a sum if all of them are known."""
         frame, bindings = self.frame, self.bindings
@@ -378,7 +370,7 @@ class Pass:
         self.hints[id(cotangent)] = (cotangent, f"d_{term.slot}")
         return Tuple((value, cotangent))
 
-    # run (one_x1 d1; ...; one_xn dn)  ~>  <d1, ..., dn>   (see `monad.run_sum`)
+    # run (one_x1 d1; ...; one_xn dn)  ~>  <d1, ..., dn>
     def accumulated(self, term: Run) -> Term:
         """Run a computation on a separate environment vector."""
         outer, bindings, self.frame = self.frame, self.bindings, Frame()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from tapeengine.chad.simplify.lengths import Lengths, Place
 from tapeengine.chad.simplify.table1 import is_cheap
 from tapeengine.chad.target import ForEach, LDense, LIndex, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
-from tapeengine.chad.terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var
+from tapeengine.chad.terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var, lets, opened
 from tapeengine.chad.traverse import Names, children, free_variables, freshen, map_children, substitute
 from tapeengine.chad.types import EVM, Function
 
@@ -28,22 +28,6 @@ def is_reread(term: Term) -> bool:
         case Op("iadd" | "isub", args):
             return all(map(is_reread, args))
     return is_cheap(term)
-
-
-def unwound(term: Term) -> tuple[list[tuple[Var, Term]], Term]:
-    """Split a chain of lets into its bindings and its final body."""
-    bindings = []
-    while isinstance(term, Let):
-        bindings.append((term.var, term.bound))
-        term = term.body
-    return bindings, term
-
-
-def wound(bindings: list[tuple[Var, Term]], term: Term) -> Term:
-    """Put bindings around a term."""
-    for var, bound in reversed(bindings):
-        term = Let(var, bound, term)
-    return term
 
 
 def only_parts(term: Term, name: str) -> bool:
@@ -66,7 +50,7 @@ def build_pair_split(term: Term, names: Names) -> Term | None:
     if not isinstance(term, Let) or not isinstance(term.bound, Build):
         return None
     build = term.bound
-    bindings, last = unwound(build.body)
+    bindings, last = opened(build.body)
     if not is_reread(build.size) or not isinstance(last, Tuple) or not any(isinstance(x, Lambda) for x in last.items):
         return None
     if any(isinstance(v.of, Function | EVM) for v, _ in bindings) or not only_parts(term.body, term.var.name):
@@ -106,14 +90,14 @@ class Splitter:
 
     def array(self, hint: str, before: list[tuple[Var, Term]], term: Term) -> Var:
         """Keep the values of a term for all indices."""
-        build = freshen(Build(self.build.size, self.build.index, wound(before, term)), self.names)
+        build = freshen(Build(self.build.size, self.build.index, lets(before, term)), self.names)
         var = Var(self.names(hint), build.type)
         self.kept.append((var, build))
         return var
 
     def around(self, body: Term) -> Term:
         """Rewrite the body that uses the build, with the arrays bound around it."""
-        return wound(self.kept, self.rewrite(body))
+        return lets(self.kept, self.rewrite(body))
 
     def rewrite(self, term: Term) -> Term:
         """Replace the uses of the build."""
@@ -122,7 +106,7 @@ class Splitter:
                 part = self.parts[i]
                 if isinstance(part, Var):
                     return Index(part, self.rewrite(k))
-                code = freshen(Let(self.build.index, self.rewrite(k), wound(self.again, part)), self.names)
+                code = freshen(Let(self.build.index, self.rewrite(k), lets(self.again, part)), self.names)
                 return code
             case Size(Var(name)) if name == self.name:
                 return self.build.size

@@ -1,4 +1,4 @@
-"""Rules for sums, conditionals, linear operations and arrays of cotangents."""
+"""Rules for sums, conditionals, linear operations, arrays of cotangents and contributions of zero."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tapeengine.chad.primitives import evaluate_op
 from tapeengine.chad.simplify.table1 import Rule
 from tapeengine.chad.target import (
     Collect,
+    ForEach,
     LApply,
     LCast,
     LDense,
@@ -22,7 +23,9 @@ from tapeengine.chad.target import (
     LSingle,
     LTotal,
     LTuple,
+    One,
     Plus,
+    Return,
     Zero,
 )
 from tapeengine.chad.terms import (
@@ -40,9 +43,11 @@ from tapeengine.chad.terms import (
     Term,
     Tuple,
     Var,
+    lets,
+    unit,
 )
 from tapeengine.chad.traverse import substitute
-from tapeengine.chad.types import FLOAT, Linear
+from tapeengine.chad.types import FLOAT, Linear, LUnit
 
 __all__ = ["RULES"]
 
@@ -198,12 +203,23 @@ def tangent_apply(term: Term) -> Term | None:
     """The tangent of a function at an argument."""
     match term:
         case LApply(LLambda(params, body), args):
-            for param, arg in reversed(list(zip(params, args, strict=True))):
-                body = Let(param, arg, body)
-            return body
+            return lets(zip(params, args, strict=True), body)
         case LApply(Zero()):
             assert isinstance(term.type, Linear)
             return Zero(term.type)
+    return None
+
+
+# one_x zero  ~>  return ()
+def one_zero(term: Term) -> Term | None:
+    """A contribution of zero, or to a discrete variable."""
+    match term:
+        case One(_, d) if isinstance(d, Zero) or d.type == LUnit():
+            return Return(unit())
+        case One(slot, Let(y, a, d)):
+            return Let(y, a, One(slot, d))
+        case ForEach(_, _, Return()):
+            return Return(unit())
     return None
 
 
@@ -211,6 +227,8 @@ RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
     {
         Plus: (plus_dense,),
         LApply: (tangent_apply,),
+        One: (one_zero,),
+        ForEach: (one_zero,),
         Case: (case_inject,),
         If: (if_literal,),
         Op: (constant_fold, power_partial),

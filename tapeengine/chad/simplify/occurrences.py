@@ -11,7 +11,7 @@ from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import Type
 
-__all__ = ["Later", "Occurrences", "Use", "occurrences"]
+__all__ = ["Later", "Occurrences", "Use"]
 
 #: Constructors whose bodies may run more than once for one evaluation of the term.
 REPEATED = (
@@ -70,22 +70,8 @@ def is_value(term: Term) -> bool:
     return isinstance(term, Lambda | Later | T.LLambda) or (isinstance(term, Tuple) and all(map(is_value, term.items)))
 
 
-def occurrences(term: Term) -> dict[str, Use]:
-    """Give the use of every variable in a term, by name. Uses in the bound term of a dead let do not count.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Op
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> occurrences(Op("mul", (x, x)))["x"].count
-    2
-    """
-    return Occurrences(term).uses
-
-
 class Occurrences:
-    """Counts uses in a term; visits each subterm once.
+    """Counts uses in a term, but not in the bound term of a dead let; visits each subterm once.
 
     Attributes
     ----------
@@ -98,6 +84,14 @@ class Occurrences:
         The indices of loops, which are never negative, with the number of steps.
     visited : int
         The number of visited subterms.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.terms import Op
+    >>> from tapeengine.chad.types import FLOAT
+    >>> x = Var("x", FLOAT)
+    >>> Occurrences(Op("mul", (x, x))).uses["x"].count
+    2
     """
 
     def __init__(self, term: Term) -> None:

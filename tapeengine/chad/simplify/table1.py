@@ -1,6 +1,7 @@
 """The rules of CHAD appendix B, Table 1, one function for each: ``rule(term)`` is the rewritten term, or None.
 
-Pairs are tuples of any length here, ``plus`` and ``zero`` those of linear types, ``map`` is `Build` as well as `Map`.
+A pass (`engine`) implements those of let itself. Pairs are tuples of any length here, ``plus`` and ``zero`` those of
+linear types, ``map`` is `Build` as well as `Map`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,24 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.target import LDense, LIndex, LProj, LScale, LTotal, LTuple, Plus, Zero
-from tapeengine.chad.terms import Apply, Build, Elements, Lambda, Let, Literal, Map, Op, Proj, Term, Total, Tuple, Var
-from tapeengine.chad.traverse import Names, all_names, freshen, substitute
-from tapeengine.chad.types import Linear, Product
+from tapeengine.chad.terms import (
+    Apply,
+    Build,
+    Elements,
+    Lambda,
+    Let,
+    Literal,
+    Map,
+    Op,
+    Proj,
+    Term,
+    Total,
+    Tuple,
+    Var,
+    lets,
+)
+from tapeengine.chad.traverse import Names, all_names, freshen
+from tapeengine.chad.types import Linear
 
 __all__ = ["RULES", "Rule", "is_cheap"]
 
@@ -33,50 +49,7 @@ def lam_app_let(term: Term) -> Term | None:
     """Beta reduction into a let."""
     match term:
         case Apply(Lambda(params, body), args):
-            for param, arg in reversed(list(zip(params, args, strict=True))):
-                body = Let(param, arg, body)
-            return body
-    return None
-
-
-# let x = (let y = a in b) in e  ~>  let y = a in let x = b in e
-def let_rotate(term: Term) -> Term | None:
-    """Move a let out of the bound term of another."""
-    match term:
-        case Let(x, Let(y, a, b), e):
-            return Let(y, a, Let(x, b, e))
-    return None
-
-
-# let x = (a, b) in e  ~>  let x1 = a in let x2 = b in e[(x1, x2)/x]
-def let_pair_split(term: Term) -> Term | None:
-    """Bind the components of a tuple separately."""
-    match term:
-        case Let(x, Tuple(items) | LTuple(items), e) if items:
-            names = Names(all_names(term))
-            parts = tuple(Var(names(f"{x.name}_{i}"), item.type) for i, item in enumerate(items))
-            whole: Term = LTuple(parts) if isinstance(x.of, Linear) else Tuple(parts, _named(x.of))
-            body = substitute(e, {x.name: whole})
-            for part, item in reversed(list(zip(parts, items, strict=True))):
-                body = Let(part, item, body)
-            return body
-    return None
-
-
-def _named(of: object) -> Product | None:
-    return of if isinstance(of, Product) and of.name else None
-
-
-# let x = a in e  ~>  e[a/x]   (if a is cheap or used at most once in e)
-def let_inline(term: Term) -> Term | None:
-    """Inline a let; an occurrence in a repeated term counts as more than one use."""
-    from tapeengine.chad.simplify.occurrences import occurrences
-
-    if not isinstance(term, Let):
-        return None
-    name = term.var.name
-    if is_cheap(term.bound) or occurrences(term)[name].inlinable(term.bound):
-        return substitute(term.body, {name: term.bound})
+            return lets(zip(params, args, strict=True), body)
     return None
 
 
@@ -182,12 +155,6 @@ def algebra(term: Term) -> Term | None:
     return None
 
 
-def _around(variables: list[Var], bound: list[Term], body: Term) -> Term:
-    for var, term in reversed(list(zip(variables, bound, strict=True))):
-        body = Let(var, term, body)
-    return body
-
-
 # map (\x. zero) a  ~>  zero
 def map_zero(term: Term) -> Term | None:
     """The cotangent of an array whose elements are all zero."""
@@ -206,7 +173,7 @@ def sum_zip(term: Term) -> Term | None:
             names = Names(all_names(term))
             bound = [Var(names("a"), a.type) for a in arrays]
             sums = [LTotal(LDense(freshen(Map(xs, item, tuple(bound), broadcasts), names))) for item in items]
-            return _around(bound, list(arrays), LTuple(tuple(sums)))
+            return lets(zip(bound, arrays, strict=True), LTuple(tuple(sums)))
         case LTotal(LDense(Build(n, i, LTuple(items)))) if items:
             names = Names(all_names(term))
             size = Var(names("n"), n.type)
@@ -237,7 +204,6 @@ def sum_singleton(term: Term) -> Term | None:
 RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
     {
         Apply: (lam_app_let,),
-        Let: (let_rotate, let_pair_split, let_inline),
         Proj: (pair_proj, let_proj),
         LProj: (pair_proj, let_proj),
         Tuple: (pair_eta,),

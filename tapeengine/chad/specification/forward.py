@@ -1,253 +1,337 @@
-"""Forward CHAD (CHAD 7.4), extended to sums, arrays and iteration.
+r"""Forward CHAD as the paper has it (CHAD 7.4), extended to sums, arrays and iteration.
 
 For a context ``x1: t1, ..., xn: tn`` and a term of type ``t``
 
     D[x1: t1, ..., xn: tn]1  |-  D[term] : D[t]1 * (D[context]2 -> D[t]2)
 
 where ``D[context]2`` is the left-nested linear pair of the variables' tangents, as in CHAD appendix B.1. Variables of
-discrete type have no tangent and are omitted.
+discrete type have no tangent and are omitted. A rule of `tapeengine.chad.forward` that gives ``<x, x'>`` gives
+``<x, \\v. x'>`` here, where the tangent of a part is its function applied to v.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine.chad import forward as shared
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import forward_primal, tangent
-from tapeengine.chad.primitives import partial
-from tapeengine.chad.specification import forward_arrays
-from tapeengine.chad.specification.forward_transform import Context, Forward, context_type
-from tapeengine.chad.target import added, scaled
+from tapeengine.chad.forward import Forward, Pair, Rule
+from tapeengine.chad.sugar import component, is_extreme
 from tapeengine.chad.terms import (
     Apply,
     Branch,
+    Build,
     Call,
     Case,
-    If,
-    Inject,
+    Definition,
+    Fold,
+    For,
+    Index,
     Lambda,
     Let,
-    Literal,
     Module,
     Op,
-    Primitive,
     Proj,
+    Scan,
+    Size,
     Term,
     Tuple,
     Var,
+    While,
+    lit,
 )
 from tapeengine.chad.traverse import Names, all_names
-from tapeengine.chad.types import Function, LFunction, LProduct, LUnit, is_discrete
+from tapeengine.chad.types import INT, Function, Linear, LProduct, LUnit, is_discrete
 
 __all__ = ["forward"]
 
+Context = tuple[tuple[str, Linear], ...]
+
+
+def context_type(context: Context) -> Linear:
+    """Give the type of tangents of a context: left-nested pairs."""
+    of: Linear = LUnit()
+    for _, item in context:
+        of = LProduct((of, item))
+    return of
+
+
+class OfContext(Forward):
+    """The transformation of one definition.
+
+    Attributes
+    ----------
+    context : tuple of pairs of str and Linear
+        The variables in scope that have a tangent.
+    v : Term
+        The tangent of the context, inside a result.
+    """
+
+    def __init__(self, names: Names) -> None:
+        super().__init__(names)
+        self.rules = RULES
+        self.context: Context = ()
+        self.v: Term = T.Zero(LUnit())
+
+    def bind(self, term: Term, body: Callable[[Pair], Term]) -> Term:
+        """Bind D[term]."""
+        return self.let(term.name if isinstance(term, Var) else "p", self(term), lambda p: body(self.pair(p)))
+
+    def pair(self, p: Term) -> Pair:
+        """Give the parts of a result."""
+        return Pair(Proj(p, 0), lambda: self.ahead(p))
+
+    def result(self, primal: Term, ahead: Callable[[], Term]) -> Term:
+        """Pair a primal with its derivative, a function of the context's tangent."""
+        v = self.fresh("v", context_type(self.context))
+        outer, self.v = self.v, v
+        made = Tuple((primal, Lambda((v,), ahead())))
+        self.v = outer
+        return made
+
+    def primal(self, term: Term) -> Term:
+        """Give the primal of a term of discrete type."""
+        return Proj(self(term), 0)
+
+    def within(self, term: Term, *variables: Var) -> Term:
+        """Give D[term] in the scope of more variables."""
+        outer = self.context
+        self.context += tuple((x.name, tangent(x.of)) for x in variables if not is_discrete(x.of))
+        found = self(term)
+        self.context = outer
+        return found
+
+    def ahead(self, pair: Term, *given: tuple[Var, Term], v: Term | None = None) -> Term:
+        """Call the derivative of a pair; see `called`."""
+        return self.called(Proj(pair, 1), *given, v=v)
+
+    def called(self, function: Term, *given: tuple[Var, Term], v: Term | None = None) -> Term:
+        """Call a derivative, for tangents of more variables: ``function <<v, t1>, t2>``."""
+        v = self.v if v is None else v
+        for var, t in given:
+            v = v if is_discrete(var.of) else T.LTuple((v, t))
+        return Apply(function, (v,))
+
+    # D[f(x1, ..., xn) = t]  :=  f(x1, ..., xn) = let <y, y'> = D[t] in <y, \<v1, ..., vn>. y' <<..., v1>, vn>>
+    def definition(self, definition: Definition) -> Definition:
+        """Transform a definition; its derivative takes the linear tuple of the parameters' tangents."""
+        given = self.fresh("v", LProduct(tuple(tangent(p.of) for p in definition.params)))
+        parts = [(p, T.LProj(given, i)) for i, p in enumerate(definition.params)]
+
+        def paired(p: Var) -> Term:
+            return Tuple((Proj(p, 0), Lambda((given,), self.ahead(p, *parts))))
+
+        body = self.let("p", self.within(definition.body, *definition.params), paired)
+        return Definition(definition.name, tuple(map(self.binder, definition.params)), body.type, body)
+
 
 # D[x]  :=  <x, \v. proj_x v>
-def variable(D: Forward, t: Var, context: Context) -> Term:
-    def ahead(v: Term) -> Term:
-        for name, _ in reversed(context):
+def variable(D: OfContext, t: Var) -> Term:
+    def ahead() -> Term:
+        v = D.v
+        for name, _ in reversed(D.context):
             if name == t.name:
                 return T.LProj(v, 1)
             v = T.LProj(v, 0)
         return T.Zero(tangent(t.of))
 
-    return D.result(D.binder(t), ahead, context)
+    return D.result(D.binder(t), ahead)
 
 
 # D[let x = t in s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <y, \v. y' <v, x' v>>
-def let(D: Forward, t: Let, context: Context) -> Term:
+def let(D: OfContext, t: Let) -> Term:
     def body(x: Var) -> Term:
-        inner = D.bind(
-            "p",
-            t.body,
-            D.extend(context, t.var),
-            lambda y: D.result(Proj(y, 0), lambda v: D.ahead(y, D.extended(v, (t.var,), [D.ahead(x, v)])), context),
-        )
-        return Let(D.binder(t.var), Proj(x, 0), inner)
+        inner = D.within(t.body, t.var)
+        after = D.let("p", inner, lambda y: D.result(Proj(y, 0), lambda: D.ahead(y, (t.var, D.ahead(x)))))
+        return Let(D.binder(t.var), Proj(x, 0), after)
 
-    return D.bind(t.var.name, t.bound, context, body)
-
-
-# D[r]  :=  <r, \v. 0>
-def literal(D: Forward, t: Literal, context: Context) -> Term:
-    return D.result(t, lambda v: T.Zero(tangent(t.type)), context)
-
-
-# D[op(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in <op(x1, ..., xn), \v. Dop(x1, ..., xn; <x1' v, ..., xn' v>)>
-def op(D: Forward, t: Op, context: Context) -> Term:
-    def body(ps: list[Var]) -> Term:
-        xs = [Proj(p, 0) for p in ps]
-        return D.let("y", Op(t.op, tuple(xs), t.of), lambda y: D.result(y, lambda v: ahead(ps, y, v), context))
-
-    def ahead(ps: list[Var], y: Var, v: Var) -> Term:
-        xs = [Proj(p, 0) for p in ps]
-        factors = [(p, partial(t.op, i, xs, y)) for i, p in enumerate(ps)]
-        terms = [scaled(D.ahead(p, v), f) for p, f in factors if f is not None]
-        return added(terms, tangent(t.type))
-
-    return D.bind_all(t.args, context, body)
-
-
-# D[prim(t1, ..., tn)]: as for scalar operations, with the registry's jvp rule for each argument
-def primitive(D: Forward, t: Primitive, context: Context) -> Term:
-    of = tangent(t.of)
-
-    def body(ps: list[Var]) -> Term:
-        xs = tuple(Proj(p, 0) for p in ps)
-
-        def paired(y: Var) -> Term:
-            def ahead(v: Var) -> Term:
-                each = enumerate(zip(ps, t.args, strict=True))
-                return added(
-                    [
-                        T.Jvp(t.name, i, D.ahead(p, v), xs, y, t.static, of)
-                        for i, (p, a) in each
-                        if not is_discrete(a.type)
-                    ],
-                    of,
-                )
-
-            return D.result(y, ahead, context)
-
-        return D.let("y", Primitive(t.name, xs, t.static, t.of), paired)
-
-    return D.bind_all(t.args, context, body)
-
-
-# D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, \v. <x1' v, ..., xn' v>>
-def tuple_(D: Forward, t: Tuple, context: Context) -> Term:
-    of: Any = forward_primal(t.type)
-
-    def body(ps: list[Var]) -> Term:
-        primal = Tuple(tuple(Proj(p, 0) for p in ps), of)
-        if not ps:
-            return D.result(primal, lambda v: T.Zero(LUnit()), context)
-        return D.result(primal, lambda v: T.LTuple(tuple(D.ahead(p, v) for p in ps)), context)
-
-    return D.bind_all(t.items, context, body)
-
-
-# D[proji t]  :=  let <x, x'> = D[t] in <proji x, \v. proji (x' v)>
-def proj(D: Forward, t: Proj, context: Context) -> Term:
-    return D.bind(
-        "p",
-        t.term,
-        context,
-        lambda p: D.result(Proj(Proj(p, 0), t.index), lambda v: T.LProj(D.ahead(p, v), t.index), context),
-    )
-
-
-# D[inji t]  :=  let <x, x'> = D[t] in <inji x, \v. linji (x' v)>
-def inject(D: Forward, t: Inject, context: Context) -> Term:
-    of: Any = tangent(t.of)
-    primal: Any = forward_primal(t.of)
-    return D.bind(
-        "p",
-        t.term,
-        context,
-        lambda p: D.result(
-            Inject(t.index, Proj(p, 0), primal), lambda v: T.LInject(t.index, D.ahead(p, v), of), context
-        ),
-    )
+    return D.let(t.var.name, D(t.bound), body)
 
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
 #     case x of {inji xi -> let <y, y'> = D[si] in <y, \v. y' <v, lcasti (x' v)>>}
-def case(D: Forward, t: Case, context: Context) -> Term:
-    def branch(p: Var, i: int, b: Branch) -> Branch:
-        def ahead(y: Var, v: Var) -> Term:
-            given = T.LCast(i, D.ahead(p, v), tangent(b.var.of))
-            return D.ahead(y, D.extended(v, (b.var,), [given]))
+def case(D: OfContext, t: Case) -> Term:
+    def branch(p: Pair, i: int, b: Branch) -> Branch:
+        def ahead(y: Var) -> Term:
+            return D.ahead(y, (b.var, T.LCast(i, p.d(), tangent(b.var.of))))
 
-        inner = D.extend(context, b.var)
-        body = D.bind("p", b.body, inner, lambda y: D.result(Proj(y, 0), lambda v: ahead(y, v), context))
+        body = D.let("p", D.within(b.body, b.var), lambda y: D.result(Proj(y, 0), lambda: ahead(y)))
         return Branch(D.binder(b.var), body)
 
-    return D.bind(
-        "p", t.term, context, lambda p: Case(Proj(p, 0), tuple(branch(p, i, b) for i, b in enumerate(t.branches)))
-    )
-
-
-# D[if c then t else s]  :=  if D[c]1 then D[t] else D[s]
-def if_(D: Forward, t: If, context: Context) -> Term:
-    return If(D.primal(t.condition, context), D(t.then, context), D(t.orelse, context))
+    return D.bind(t.term, lambda p: Case(p.x, tuple(branch(p, i, b) for i, b in enumerate(t.branches))))
 
 
 # D[\x. t]  :=  let y = \x. D[t] in
 #     <\x. let <z, z'> = y x in <z, \v. z' <0, v>>, \v. \x. (snd (y x)) <v, 0>>
-def lambda_(D: Forward, t: Lambda, context: Context) -> Term:
+def lambda_(D: OfContext, t: Lambda) -> Term:
     params = tuple(map(D.binder, t.params))
-    both = Lambda(params, D(t.body, D.extend(context, *t.params)))
 
     def primal(y: Var) -> Term:
         copies = tuple(D.names.var(p) for p in params)
         given = D.fresh("v", LProduct(tuple(tangent(p.of) for p in t.params)))
-        parts: list[Term] = [T.LProj(given, i) for i in range(len(params))]
-        v = D.extended(T.Zero(context_type(context)), t.params, parts)
-        return Lambda(
-            copies, D.let("z", Apply(y, copies), lambda z: Tuple((Proj(z, 0), Lambda((given,), D.ahead(z, v)))))
-        )
+        parts = [(p, T.LProj(given, i)) for i, p in enumerate(t.params)]
+        zero = T.Zero(context_type(D.context))
 
-    def ahead(y: Var, v: Var) -> Term:
+        def paired(z: Var) -> Term:
+            return Tuple((Proj(z, 0), Lambda((given,), D.ahead(z, *parts, v=zero))))
+
+        return Lambda(copies, D.let("z", Apply(y, copies), paired))
+
+    def ahead(y: Var) -> Term:
         copies = tuple(D.names.var(p) for p in params)
-        zeros: list[Term] = [T.Zero(tangent(p.of)) for p in t.params]
-        return T.LLambda(copies, D.ahead(Apply(y, copies), D.extended(v, t.params, zeros)))
+        return T.LLambda(copies, D.ahead(Apply(y, copies), *((p, T.Zero(tangent(p.of))) for p in t.params)))
 
-    return D.let("y", both, lambda y: D.result(primal(y), lambda v: ahead(y, v), context))
+    return D.let("y", Lambda(params, D.within(t.body, *t.params)), lambda y: D.result(primal(y), lambda: ahead(y)))
 
 
 # D[t s]  :=  let <x, xctx'> = D[t] in let <y, y'> = D[s] in let <z, xarg'> = x y in
 #             <z, \v. (xctx' v) y + xarg' (y' v)>
-def apply(D: Forward, t: Apply, context: Context) -> Term:
-    def body(ps: list[Var]) -> Term:
+def apply(D: OfContext, t: Apply) -> Term:
+    def body(ps: list[Pair]) -> Term:
         f, *args = ps
-        ys = tuple(Proj(p, 0) for p in args)
+        ys = tuple(p.x for p in args)
 
-        def ahead(z: Var, v: Var) -> Term:
-            assert isinstance(tangent(t.function.type), LFunction)
-            of_context = T.LApply(D.ahead(f, v), ys)
-            return T.Plus(of_context, D.ahead(z, T.LTuple(tuple(D.ahead(p, v) for p in args))))
+        def ahead(z: Var) -> Term:
+            along = T.LTuple(tuple(p.d() for p in args))
+            return T.Plus(T.LApply(f.d(), ys), D.ahead(z, v=along))
 
-        return D.let("z", Apply(Proj(f, 0), ys), lambda z: D.result(Proj(z, 0), lambda v: ahead(z, v), context))
+        return D.let("z", Apply(f.x, ys), lambda z: D.result(Proj(z, 0), lambda: ahead(z)))
 
-    return D.bind_all((t.function, *t.args), context, body)
+    return D.bind_all((t.function, *t.args), body)
 
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in let <z, z'> = D[f](x1, ..., xn) in
 #                        <z, \v. z' <x1' v, ..., xn' v>>
-def call(D: Forward, t: Call, context: Context) -> Term:
+def call(D: OfContext, t: Call) -> Term:
     of = forward_primal(Function(tuple(a.type for a in t.args), t.of))
     assert isinstance(of, Function)
 
-    def body(ps: list[Var]) -> Term:
-        made = Call(t.name, tuple(Proj(p, 0) for p in ps), of.result)
-        return D.let(
-            "z",
-            made,
-            lambda z: D.result(Proj(z, 0), lambda v: D.ahead(z, T.LTuple(tuple(D.ahead(p, v) for p in ps))), context),
-        )
+    def body(ps: list[Pair]) -> Term:
+        def ahead(z: Var) -> Term:
+            return D.ahead(z, v=T.LTuple(tuple(p.d() for p in ps)))
 
-    return D.bind_all(t.args, context, body)
+        made = Call(t.name, tuple(p.x for p in ps), of.result)
+        return D.let("z", made, lambda z: D.result(Proj(z, 0), lambda: ahead(z)))
+
+    return D.bind_all(t.args, body)
 
 
-RULES: Mapping[type[Term], Any] = MappingProxyType(
+# ---------------------------------------------------------------- arrays and loops
+
+
+# D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in <map fst a, \v. build n (i. snd (a ! i) v)>
+def build(D: OfContext, t: Build) -> Term:
+    def paired(n: Var, a: Var) -> Term:
+        k = D.fresh("k", INT)
+        each = component(a, n, D.fresh("j", INT), 0)
+        return D.result(each, lambda: T.LDense(Build(n, k, D.ahead(Index(a, k)))))
+
+    def sized(n: Var) -> Term:
+        return D.let("a", Build(n, t.index, D(t.body)), lambda a: paired(n, a))
+
+    return D.let("n", D.primal(t.size), sized)
+
+
+# D[size t]  :=  <size D[t]1, \v. 0>
+def size(D: OfContext, t: Size) -> Term:
+    return D.result(Size(D.primal(t.array)), lambda: T.Zero(tangent(INT)))
+
+
+# D[for n (i s. t) s0]  :=  let <x, x'> = D[s0] in let n = D[n]1 in let <y, fs> = mapAccum n (i s. D[t]) x in
+#     <y, \v. for n (i ds. (fs ! i) <v, ds>) (x' v)>
+def for_(D: OfContext, t: For) -> Term:
+    def body(p: Pair, n: Var) -> Term:
+        loop = T.MapAccum(n, t.index, D.binder(t.state), p.x, D.within(t.body, t.state))
+        return D.let("r", loop, lambda r: rewound(D, t.state, p, r, n))
+
+    return D.bind(t.init, lambda p: D.let("n", D.primal(t.size), lambda n: body(p, n)))
+
+
+# D[while (s. c) (s. t) s0]: as for, with as many steps as were kept
+def while_(D: OfContext, t: While) -> Term:
+    def body(p: Pair) -> Term:
+        condition = Proj(D.within(t.condition, t.state), 0)
+        loop = T.WhileAccum(D.binder(t.state), p.x, condition, D.within(t.body, t.state))
+        return D.let("r", loop, lambda r: rewound(D, t.state, p, r, Size(Proj(r, 1))))
+
+    return D.bind(t.init, body)
+
+
+def rewound(D: OfContext, state: Var, init: Pair, loop: Var, n: Term) -> Term:
+    """Pair the last state of a loop with the derivative that runs its steps again."""
+
+    def ahead() -> Term:
+        k, ds = D.fresh("k", INT), D.fresh("v", tangent(state.of))
+        return For(n, k, ds, init.d(), D.called(Index(Proj(loop, 1), k), (state, ds)))
+
+    return D.result(Proj(loop, 0), ahead)
+
+
+# D[fold (x y. t) s]: a loop from the left over the derivatives of its combinations
+def fold(D: OfContext, t: Fold) -> Term:
+    if is_extreme(t):
+        return shared.extreme(D, t)
+    k = D.fresh("k", INT)
+    following = Op("iadd", (k, lit(1)), INT)
+
+    def chain(p: Pair, n: Var) -> Term:
+        step = Let(D.binder(t.right), Index(p.x, following), D.within(t.body, t.left, t.right))
+        loop = T.MapAccum(n, k, D.binder(t.left), Index(p.x, lit(0)), step)
+        return D.let("r", loop, lambda r: D.result(Proj(r, 0), lambda: ahead(p, n, r)))
+
+    def ahead(p: Pair, n: Var, r: Var) -> Term:
+        def over(ds: Var) -> Term:
+            j, d = D.fresh("k", INT), D.fresh("v", tangent(t.type))
+            right = Index(ds, Op("iadd", (j, lit(1)), INT))
+            return For(n, j, d, Index(ds, lit(0)), D.called(Index(Proj(r, 1), j), (t.left, d), (t.right, right)))
+
+        return D.let("ds", T.Collect(p.d(), Size(p.x)), over)
+
+    def body(p: Pair) -> Term:
+        return D.let("n", Op("isub", (Size(p.x), lit(1)), INT), lambda n: chain(p, n))
+
+    return D.bind(t.array, body)
+
+
+# D[scan (s x. t) s0 a]: a scan over the derivatives of its steps
+def scan(D: OfContext, t: Scan) -> Term:
+    def body(p: Pair, q: Pair) -> Term:
+        k = D.fresh("k", INT)
+        kept = D.let("y", D.within(t.body, t.state, t.var), lambda y: Tuple((Proj(y, 0), y)))
+        loop = T.MapAccum(Size(q.x), k, D.binder(t.state), p.x, Let(D.binder(t.var), Index(q.x, k), kept))
+        return D.let("r", Proj(loop, 1), lambda r: paired(p, q, r))
+
+    def paired(p: Pair, q: Pair, r: Var) -> Term:
+        def over(ds: Var) -> Term:
+            k, d = D.fresh("k", INT), D.fresh("v", tangent(t.state.of))
+            step = D.ahead(Index(r, k), (t.state, d), (t.var, Index(ds, k)))
+            both = D.let("t", step, lambda s: Tuple((s, s)))
+            return T.LDense(Proj(T.MapAccum(Size(r), k, d, p.d(), both), 1))
+
+        each = component(r, Size(r), D.fresh("j", INT), 0)
+        return D.result(each, lambda: D.let("ds", T.Collect(q.d(), Size(q.x)), over))
+
+    return D.bind_all((t.init, t.array), lambda ps: body(*ps))
+
+
+RULES: Mapping[type[Term], Rule] = MappingProxyType(
     {
+        **shared.RULES,
         Var: variable,
         Let: let,
-        Literal: literal,
-        Op: op,
-        Primitive: primitive,
-        Tuple: tuple_,
-        Proj: proj,
-        Inject: inject,
         Case: case,
-        If: if_,
         Lambda: lambda_,
         Apply: apply,
         Call: call,
-        **forward_arrays.RULES,
+        Build: build,
+        Size: size,
+        For: for_,
+        While: while_,
+        Fold: fold,
+        Scan: scan,
     }
 )
 
@@ -264,9 +348,6 @@ def forward(module: Module) -> Module:
     definitions = {}
     for name, d in module.definitions.items():
         names = Names(all_names(d.body) | {p.name for p in d.params} | set(module.definitions))
-        definitions[name] = Forward(names, RULES).definition(d)
-    return Module(module.main, definitions, {name: _sum(of) for name, of in module.types.items()})
-
-
-def _sum(of: Any) -> Any:
-    return forward_primal(of)
+        definitions[name] = OfContext(names).definition(d)
+    types: dict[str, Any] = {name: forward_primal(of) for name, of in module.types.items()}
+    return Module(module.main, definitions, types)

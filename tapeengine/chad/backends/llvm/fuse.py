@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tapeengine.chad.backends.llvm.accumulate import accumulated
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.analysis import keeps, outs, reads, walk
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -61,13 +61,7 @@ def occurrences(function: Function) -> Counter[str]:
 
 def named(s: Statement) -> Iterator[Var]:
     """Iterate over the variables of a statement, without those of statements inside it."""
-    for x in (*reads(s), *outs(s)):
-        if isinstance(x, Var):
-            yield x
-    if isinstance(s, For | While) and s.kept is not None:
-        yield from s.kept.fields
-    if isinstance(s, If) and s.kept is not None:
-        yield from (f for k in s.kept for f in k.fields)
+    yield from (x for x in (*reads(s), *outs(s), *keeps(s)) if isinstance(x, Var))
 
 
 def block(statements: Sequence[Statement], times: Counter[str]) -> list[Statement]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.analysis import keeps, outs, reads, walk
 from tapeengine.chad.intermediate.statements import (
     Append,
     ArrayOf,
@@ -20,7 +20,6 @@ from tapeengine.chad.intermediate.statements import (
     Flow,
     For,
     Function,
-    If,
     Load,
     New,
     Operand,
@@ -116,9 +115,7 @@ class Lifetimes:
                 self.join(s.carried)
                 for v, _ in s.carried:
                     self.carriers.setdefault(v.name, []).append(s)
-                self.escape([] if s.kept is None else s.kept.fields)
-            case If():
-                self.escape([f for k in s.kept or () for f in k.fields])
+        self.escape(keeps(s))
 
     # ------------------------------------------------------------ questions
 
@@ -175,12 +172,5 @@ def mentions(s: Statement, name: str) -> bool:
     return any(
         isinstance(x, Var) and x.name == name
         for inner, _ in walk([s])
-        for x in (*reads(inner), *outs(inner), *frames(inner))
+        for x in (*reads(inner), *outs(inner), *keeps(inner))
     )
-
-
-def frames(s: Statement) -> list[Var]:
-    """Give the frames that a statement keeps."""
-    if isinstance(s, For | While) and s.kept is not None:
-        return s.kept.fields
-    return [f for k in s.kept for f in k.fields] if isinstance(s, If) and s.kept is not None else []

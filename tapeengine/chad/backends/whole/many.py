@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tapeengine.chad.backends.whole.values import NotWhole
-from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
+from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, walk
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
@@ -14,7 +14,6 @@ from tapeengine.chad.intermediate.statements import (
     Const,
     For,
     Function,
-    If,
     Kept,
     Load,
     New,
@@ -25,7 +24,6 @@ from tapeengine.chad.intermediate.statements import (
     Store,
     Type,
     Var,
-    While,
 )
 
 __all__ = ["for_columns", "for_many"]
@@ -107,22 +105,14 @@ def divided(statements: Sequence[Statement], varied: Var) -> tuple[list[Statemen
 
 
 def names(s: Statement) -> tuple[set[str], set[str]]:
-    """Give the names of the variables that a statement reads, and of those that it assigns, changes or keeps."""
+    """Give the names that a statement reads, and those that it assigns, changes or keeps for another that recalls."""
     read: set[str] = set()
     written: set[str] = set()
     for x, _ in walk([s]):
         read |= {v.name for v in reads(x) if isinstance(v, Var)}
         written |= {v.name for v in (*outs(x), *changes(x))}
-        for kept in frames(x):
-            written |= {kept.frames.name, *(f.name for f in kept.fields)}
+        written |= {f.name for f in keeps(x)}
     return read, written
-
-
-def frames(s: Statement) -> list[Kept]:
-    """Give what a statement keeps; its fields are the variables that the recalling one assigns."""
-    if isinstance(s, If):
-        return [] if s.kept is None else list(s.kept)
-    return [s.kept] if isinstance(s, For | While) and s.kept is not None else []
 
 
 #: The index of a loop over a block, and the number of its steps.

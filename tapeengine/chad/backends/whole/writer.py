@@ -26,7 +26,7 @@ from tapeengine.chad.backends.whole.values import (
     axes_of,
     union,
 )
-from tapeengine.chad.intermediate.analysis import reads, walk
+from tapeengine.chad.intermediate.analysis import keeps, reads, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -541,8 +541,8 @@ class Writer:
                     uses[x.name] += 1
                     others[x.name] += not is_sum
             for f in keeps(s):
-                uses[f] += 2
-                others[f] += 2
+                uses[f.name] += 2
+                others[f.name] += 2
         self.uses = uses
         self.lazy = {n for n in uses if uses[n] == 1 or not others[n]}
 
@@ -550,14 +550,6 @@ class Writer:
 def clash(i: Affine, at: Mapping[Axis, Value]) -> bool:
     """Tell whether the index of one dimension occurs in that of another."""
     return any(j is not i and set(i.terms) & set(j.axes) for j in at.values())
-
-
-def keeps(s: Statement) -> Iterator[str]:
-    """Give the variables that a loop or a branch keeps."""
-    kept = getattr(s, "kept", None)
-    for k in kept if isinstance(kept, tuple) else (kept,) if kept is not None else ():
-        for f in k.fields:
-            yield f.name
 
 
 def all_axes(x: object) -> Iterator[Axis]:

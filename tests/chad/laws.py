@@ -1,22 +1,58 @@
-"""Rules for accumulation: the laws of the environment vector monad (EC 4.2).
+"""Laws that a pass of the simplifier implements together: of let (CHAD Table 1), and of the monad (EC 4.2).
 
-Contributions inside the scope of their slot become a plain sum, so the derivative of straight-line code needs no
-environment vector, as in CHAD Fig. 1(d).
+One function for each: ``law(term)`` is the rewritten term, or None.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from tapeengine.chad.simplify.effects import is_opaque, slots_of
-from tapeengine.chad.simplify.table1 import Rule
-from tapeengine.chad.target import Bind, ForEach, LTuple, One, Plus, Return, Run, Scope, Then, Zero
-from tapeengine.chad.terms import Let, Term, Tuple, unit
-from tapeengine.chad.types import EVM, UNIT, Linear, LUnit
+from tapeengine.chad.simplify.occurrences import Occurrences
+from tapeengine.chad.simplify.table1 import is_cheap
+from tapeengine.chad.target import Bind, LTuple, One, Plus, Return, Run, Scope, Then, Zero
+from tapeengine.chad.terms import Let, Term, Tuple, Var, unit
+from tapeengine.chad.traverse import Names, all_names, substitute
+from tapeengine.chad.types import EVM, UNIT, Linear, Product
 
-__all__ = ["RULES"]
+
+# let x = (let y = a in b) in e  ~>  let y = a in let x = b in e
+def let_rotate(term: Term) -> Term | None:
+    """Move a let out of the bound term of another."""
+    match term:
+        case Let(x, Let(y, a, b), e):
+            return Let(y, a, Let(x, b, e))
+    return None
+
+
+# let x = (a, b) in e  ~>  let x1 = a in let x2 = b in e[(x1, x2)/x]
+def let_pair_split(term: Term) -> Term | None:
+    """Bind the components of a tuple separately."""
+    match term:
+        case Let(x, Tuple(items) | LTuple(items), e) if items:
+            names = Names(all_names(term))
+            parts = tuple(Var(names(f"{x.name}_{i}"), item.type) for i, item in enumerate(items))
+            whole: Term = LTuple(parts) if isinstance(x.of, Linear) else Tuple(parts, _named(x.of))
+            body = substitute(e, {x.name: whole})
+            for part, item in reversed(list(zip(parts, items, strict=True))):
+                body = Let(part, item, body)
+            return body
+    return None
+
+
+def _named(of: object) -> Product | None:
+    return of if isinstance(of, Product) and of.name else None
+
+
+# let x = a in e  ~>  e[a/x]   (if a is cheap or used at most once in e)
+def let_inline(term: Term) -> Term | None:
+    """Inline a let; an occurrence in a repeated term counts as more than one use."""
+    if not isinstance(term, Let):
+        return None
+    name = term.var.name
+    if is_cheap(term.bound) or Occurrences(term).uses[name].inlinable(term.bound):
+        return substitute(term.body, {name: term.bound})
+    return None
 
 
 # return () >> m  ~>  m        m >> return ()  ~>  m  (where m gives ())
@@ -51,19 +87,6 @@ def bind_laws(term: Term) -> Term | None:
             return Let(y, a, Bind(x, m, k))
         case Bind(x, Bind(y, m, n), k):
             return Bind(y, m, Bind(x, n, k))
-    return None
-
-
-# one_x zero  ~>  return ()
-def one_zero(term: Term) -> Term | None:
-    """A contribution of zero, or to a discrete variable."""
-    match term:
-        case One(_, d) if isinstance(d, Zero) or d.type == LUnit():
-            return Return(unit())
-        case One(slot, Let(y, a, d)):
-            return Let(y, a, One(slot, d))
-        case ForEach(_, _, Return()):
-            return Return(unit())
     return None
 
 
@@ -147,15 +170,3 @@ def run_sum(term: Term) -> Term | None:
             case _:
                 return None
     return LTuple(tuple(added(found[name], of) for name, of in term.slots))
-
-
-RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
-    {
-        Then: (then_laws,),
-        Bind: (bind_laws,),
-        One: (one_zero,),
-        ForEach: (one_zero,),
-        Scope: (scope_sum,),
-        Run: (run_sum,),
-    }
-)
