@@ -6,6 +6,7 @@ is added to. The text is for reading; it does not parse.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -14,20 +15,16 @@ from typing import Any
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
+from tapeengine.chad.intermediate.operations import ATOM as CALL
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME
 from tapeengine.chad.terms import Definition, Module, Term, Var
-from tapeengine.chad.traverse import Names
+from tapeengine.chad.traverse import Names, children
 from tapeengine.chad.types import EVM, Product, show
 
 __all__ = ["display"]
 
-OPERATORS: Mapping[str, tuple[str, int]] = MappingProxyType(
-    {
-        "lt": ("<", 4), "le": ("<=", 4), "gt": (">", 4), "ge": (">=", 4), "eq": ("==", 4), "ne": ("!=", 4),
-        "add": ("+", 6), "sub": ("-", 6), "iadd": ("+", 6), "isub": ("-", 6),
-        "mul": ("*", 7), "div": ("/", 7), "imul": ("*", 7), "ifloordiv": ("//", 7), "imod": ("%", 7), "mod": ("%", 7),
-    }
-)  # fmt: skip
-ATOM, COMPARISON = 20, 4
+#: The precedence of a name or a call, and of a choice; operators follow from their records, those above by this much.
+ATOM, CHOICE, ABOVE = 20, 1, 2
 Structure = str | tuple["Structure", str]
 
 
@@ -178,8 +175,6 @@ class Writer:
 
     def needs_statements(self, term: Term) -> bool:
         """Tell whether a term cannot be one expression."""
-        from tapeengine.chad.traverse import children
-
         kinds = (S.Let, S.Lambda, S.For, S.While, S.Case, T.MapAccum, T.WhileAccum, T.Run)
         return isinstance(term, kinds) or any(self.needs_statements(c) for c, _ in children(term))
 
@@ -338,26 +333,13 @@ class Writer:
 
     def op(self, term: S.Op) -> tuple[str, int]:
         """Write a scalar operation."""
-        if term.op in OPERATORS:
-            sign, level = OPERATORS[term.op]
-            a, b = term.args
-            first = level + (level == COMPARISON)  # Python chains comparisons
-            return f"{self.expr(a, first)} {sign} {self.expr(b, level + 1)}", level
-        if term.op in ("neg", "ineg"):
-            return f"-{self.expr(term.args[0], 8)}", 8
         if term.op == "pow":
             return f"{self.expr(term.args[0], 10)} ** {self.expr(term.args[1], 9)}", 9
-        names = {
-            "not": "not_",
-            "and": "and_",
-            "real": "float",
-            "trunc": "int",
-            "imax": "max",
-            "imin": "min",
-            "isame": "min",
-            "iabs": "abs",
-        }
-        return f"{names.get(term.op, term.op)}({self.args(*term.args)})", ATOM
+        record = OPERATIONS_BY_NAME[term.op]
+        if record.binds == CALL:
+            return record.text.format(*[self.expr(a, CHOICE) for a in term.args]), ATOM
+        texts = [self.expr(a, ABOVE + level) for a, level in zip(term.args, record.levels, strict=True)]
+        return record.text.format(*texts), ABOVE + record.binds
 
     def projection(self, inner: Term, i: int) -> str:
         """Write a projection, as a field if it has a name."""
@@ -423,10 +405,6 @@ class Writer:
 
     def named(self, term: Term) -> str:
         """Write a constructor as a call: plain data first, subterms with binders as lambdas."""
-        import dataclasses
-
-        from tapeengine.chad.traverse import children
-
         data = [
             repr(getattr(term, f.name))
             for f in dataclasses.fields(term)

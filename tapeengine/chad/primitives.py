@@ -1,76 +1,28 @@
-"""Scalar operations: their values, their result types and their partial derivatives as terms.
+"""Scalar operations of terms: their values, and their partial derivatives as terms.
 
-Real operations and their partials are the rows of the opcode table. Integer and boolean operations are defined here;
-they are discrete.
+An operation is a record of `tapeengine.chad.intermediate.operations`. The partials of real ones are rows of the opcode
+table; integer and boolean ones are discrete.
 """
 
 from __future__ import annotations
 
 import ast
-import math
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME
 from tapeengine.chad.terms import Op, Term, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, Type
-from tapeengine.chad.values import same_size
-from tapeengine.reference.ops import OPERATIONS, value
+from tapeengine.reference.ops import OPERATIONS
 
-__all__ = ["DISCRETE", "REAL", "evaluate_op", "partial", "result_type"]
+__all__ = ["DISCRETE", "REAL", "evaluate_op", "partial"]
 
 #: Real operations of the opcode table.
 REAL: frozenset[str] = frozenset(OPERATIONS)
 
 
-def _divmod_round(x: float) -> int:
-    return round(x)
-
-
-#: Discrete operations: their function and result type.
-DISCRETE: Mapping[str, tuple[Callable[..., Any], Type]] = MappingProxyType(
-    {
-        "lt": (operator.lt, BOOL),
-        "le": (operator.le, BOOL),
-        "gt": (operator.gt, BOOL),
-        "ge": (operator.ge, BOOL),
-        "eq": (operator.eq, BOOL),
-        "ne": (operator.ne, BOOL),
-        "not": (operator.not_, BOOL),
-        "and": (operator.and_, BOOL),
-        "iadd": (operator.add, INT),
-        "isub": (operator.sub, INT),
-        "imul": (operator.mul, INT),
-        "ineg": (operator.neg, INT),
-        "ifloordiv": (operator.floordiv, INT),
-        "imod": (operator.mod, INT),
-        "ipow": (operator.pow, INT),
-        "iabs": (abs, INT),
-        "imax": (max, INT),
-        "imin": (min, INT),
-        "isame": (min, INT),
-        "iequal": (same_size, INT),
-        "trunc": (int, INT),
-        "floor": (math.floor, INT),
-        "ceil": (math.ceil, INT),
-        "round": (_divmod_round, INT),
-        "real": (float, FLOAT),
-        "isnan": (math.isnan, BOOL),
-        "isfinite": (math.isfinite, BOOL),
-    }
-)
-
-
-def result_type(op: str) -> Type:
-    """Give the type of an operation's result.
-
-    Examples
-    --------
-    >>> result_type("mul"), result_type("lt")
-    (Float(), Bool())
-    """
-    return DISCRETE[op][1] if op in DISCRETE else FLOAT
+#: Discrete operations.
+DISCRETE: frozenset[str] = frozenset(OPERATIONS_BY_NAME).difference(REAL)
 
 
 def evaluate_op(op: str, args: Sequence[Any]) -> Any:
@@ -81,7 +33,7 @@ def evaluate_op(op: str, args: Sequence[Any]) -> Any:
     >>> evaluate_op("mul", (2.0, 3.0)), evaluate_op("iadd", (2, 3))
     (6.0, 5)
     """
-    return DISCRETE[op][0](*args) if op in DISCRETE else value(op, *args)
+    return OPERATIONS_BY_NAME[op].compute(*args)
 
 
 def partial(op: str, which: int, args: Sequence[Term], out: Term) -> Term | None:

@@ -12,7 +12,8 @@ from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
-from tapeengine.chad.primitives import DISCRETE, result_type
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
+from tapeengine.chad.primitives import DISCRETE
 from tapeengine.chad.terms import Module, Term, Var
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import (
@@ -33,6 +34,10 @@ from tapeengine.chad.types import (
 )
 
 __all__ = ["IllTyped", "check", "check_module"]
+
+
+#: The types of the results of operations of the intermediate form.
+RESULTS = MappingProxyType({REAL: FLOAT, WHOLE: INT})
 
 
 class IllTyped(TypeError):
@@ -115,7 +120,7 @@ def let(C: Checker, t: Any) -> None:
 
 
 def op(C: Checker, t: S.Op) -> None:
-    C.same(t, t.of, result_type(t.op), "the result of an operation")
+    C.same(t, t.of, RESULTS.get(OPERATIONS_BY_NAME[t.op].gives, BOOL), "the result of an operation")
     if t.op not in DISCRETE:
         for arg in t.args:
             C.same(t, arg.type, FLOAT, "an argument of an operation")

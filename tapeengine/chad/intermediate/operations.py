@@ -60,6 +60,13 @@ class Operation:
     machine: tuple[str, ...]
     is_total: bool = False
 
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The least precedence of each operand's text without parentheses; comparisons and powers are no chains."""
+        if len(self.takes) == 1:
+            return (self.binds,)
+        return self.binds + (self.gives == TRUTH or self.name == "ipow"), self.binds + 1
+
 
 ATOM = 9
 #: Infix and prefix operators with their precedence.

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.operations import ATOM, OPERATIONS_BY_NAME, REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Add,
     ArrayOf,
@@ -32,12 +32,8 @@ from tapeengine.chad.traverse import Names
 
 __all__ = ["readable"]
 
-#: The precedence of a name, a call or a subscript.
-ATOM = 9
 #: The length of the longest expression that replaces a variable.
 LONGEST = 60
-#: Operators that need parentheses around another one on their left, as in a chain of comparisons.
-FROM_RIGHT = frozenset(("ipow",))
 KINDS: Mapping[object, str] = MappingProxyType({REAL: "real", WHOLE: "whole", TRUTH: "truth"})
 
 
@@ -143,9 +139,7 @@ class Reader(Writer):
         binds = s.operation.binds
         if binds == ATOM:
             return s.operation.text.format(*map(self.operand, s.args)), ATOM
-        chains = s.operation.name in FROM_RIGHT or s.operation.gives == TRUTH
-        levels = (binds + chains, binds + 1) if len(s.args) == 2 else (binds,)
-        return s.operation.text.format(*map(self.tight, s.args, levels)), binds
+        return s.operation.text.format(*map(self.tight, s.args, s.operation.levels)), binds
 
     def operand(self, x: Operand) -> str:
         """Write an operand."""
