@@ -32,8 +32,6 @@ from tapeengine.chad.traverse import Names, all_names, children, free_variables,
 from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, show
 from tapeengine.errors import UnsupportedError
 
-__all__ = ["close"]
-
 
 def anonymous(of: Function) -> Function:
     """Return a function type without names of products: two lambdas of one type may differ in these."""

@@ -33,9 +33,6 @@ from tapeengine.chad.types import (
 from tapeengine.chad.values import Tagged, field_of, is_record, record_of
 from tapeengine.errors import CotangentError, StructureError
 
-__all__ = ["Converter"]
-
-
 #: A place in a value: a name, or a pair of another place and a suffix; it is formatted only for errors.
 Path = Any
 

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-__all__ = ["DEPTH", "deep"]
-
 #: The greatest depth of nested data and calls of programs that run.
 DEPTH = 2_000_000
 

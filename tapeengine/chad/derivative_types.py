@@ -23,8 +23,6 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = ["cotangent", "forward_primal", "has_functions", "reverse_primal", "tangent"]
-
 
 def has_functions(type_: Type) -> bool:
     """Tell whether a function type occurs in a type."""

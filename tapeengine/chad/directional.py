@@ -24,8 +24,6 @@ from tapeengine.chad.values import field_of, record_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["directional", "filled", "without_discrete"]
-
 PAIR = Product((FLOAT, FLOAT))
 
 

@@ -21,8 +21,6 @@ from tapeengine.chad.terms import Definition, Module, Term, Var
 from tapeengine.chad.traverse import Names, children
 from tapeengine.chad.types import EVM, Product, show
 
-__all__ = ["display"]
-
 #: The precedence of a name or a call, and of a choice; operators follow from their records, those above by this much.
 ATOM, CHOICE, ABOVE = 20, 1, 2
 Structure = str | tuple["Structure", str]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tapeengine.errors import UnsupportedError
 
-__all__ = ["ProgramError"]
-
 
 class ProgramError(UnsupportedError):
     """A program uses a construct that the language of programs does not have.

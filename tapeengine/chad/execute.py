@@ -34,8 +34,6 @@ from tapeengine.default import default_engine
 from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.primitive import Primitive
 
-__all__ = ["Checked", "Executable", "kept"]
-
 
 class Executable:
     """Runs the derivatives of a module.

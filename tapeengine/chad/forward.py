@@ -23,8 +23,6 @@ from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, INT, LUnit, Type, is_discrete
 
-__all__ = ["RULES", "Forward", "Pair", "Rule", "extreme"]
-
 
 @dataclass(frozen=True)
 class Pair:

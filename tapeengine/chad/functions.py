@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 import numpy
 
-__all__ = ["added", "fold", "gather", "replicate", "scan", "scatter"]
-
 T = TypeVar("T")
 S = TypeVar("S")
 

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FUNCTIONS", "WRITTEN", "rounded"]
-
 
 def fsum(xs):
     """``math.fsum``: the sum, and the sum of its rounding errors while this has none itself."""

@@ -11,8 +11,6 @@ from tapeengine.chad.types import Text, show
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["annotation_of", "key_of", "kind_of"]
-
 KINDS = {"f": float, "i": int, "b": bool}
 #: Arrays whose arithmetic is not that of the language's numbers, with what to give instead.
 OTHERS = {"u": "wraps at zero: give x.astype(int)", "f": "rounds to fewer digits: give x.astype(float)"}

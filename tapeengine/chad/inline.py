@@ -12,8 +12,6 @@ from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Let, Term, Va
 from tapeengine.chad.traverse import Names, children, count, free_variables, freshen, map_children, size, substitute
 from tapeengine.chad.types import Function
 
-__all__ = ["SMALL", "inline"]
-
 #: The largest function that is copied to each of its calls.
 SMALL = 60
 

@@ -13,23 +13,6 @@ import numpy
 
 from tapeengine.chad.types import Array, Product, Type, rank_of
 
-__all__ = [
-    "ANY",
-    "ARRAY",
-    "NUMBER",
-    "SOME",
-    "Given",
-    "Kind",
-    "ListOf",
-    "Place",
-    "TupleOf",
-    "is_direct",
-    "list_axes",
-    "of_arrays",
-    "part_at",
-    "with_kinds",
-]
-
 #: A parameter, and the steps to a part of it: positions and names of fields.
 Place = tuple[str, tuple[int | str, ...]]
 

@@ -27,8 +27,6 @@ from tapeengine.chad.types import (
 from tapeengine.chad.values import Tagged
 from tapeengine.errors import TapeEngineError
 
-__all__ = ["LinearValues", "Sparse"]
-
 
 class LinearValues(ABC):
     """Operations on values of linear types.

@@ -12,8 +12,6 @@ from tapeengine.chad.terms import Call, Definition, Module, Term
 from tapeengine.chad.traverse import map_children
 from tapeengine.chad.types import Sum
 
-__all__ = ["Linked", "link"]
-
 
 class Linked(Protocol):
     """The part of a program that linking needs."""

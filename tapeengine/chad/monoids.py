@@ -26,8 +26,6 @@ from tapeengine.chad.values import Tagged
 from tapeengine.errors import CotangentError, UnsupportedError
 from tapeengine.primitive import Primitive
 
-__all__ = ["Element", "Monoid", "OverMonoid", "Scaling"]
-
 
 class Scaling:
     """The edge that `Monoid.through` receives for one multiplication by a partial.

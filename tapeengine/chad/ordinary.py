@@ -22,8 +22,6 @@ import tapeengine.numpy as traced_numpy
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.primitive import is_traced
 
-__all__ = ["holds_traced", "on_duals", "records_on_duals"]
-
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
     (numpy, traced_numpy),

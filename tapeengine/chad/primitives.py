@@ -15,8 +15,6 @@ from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME
 from tapeengine.chad.terms import Op, Term, lit
 from tapeengine.reference.ops import OPERATIONS
 
-__all__ = ["DISCRETE", "REAL", "evaluate_op", "partial"]
-
 #: Real operations of the opcode table.
 REAL: frozenset[str] = frozenset(OPERATIONS)
 

@@ -44,9 +44,6 @@ from tapeengine.default import default_engine
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
 from tapeengine.html import source
 
-__all__ = ["Program", "program"]
-
-
 #: What numbers and indices raise.
 ERRORS = (ArithmeticError, ValueError, LookupError)
 #: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.

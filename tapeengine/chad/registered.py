@@ -14,8 +14,6 @@ from tapeengine.chad.terms import Primitive as PrimitiveTerm
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
 from tapeengine.primitive import Primitive
 
-__all__ = ["Primitives", "calls_kernel", "find", "is_elementwise", "named", "result_type"]
-
 
 def find(function: Any) -> Primitive | None:
     """Find the registry primitive for a Python function.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-__all__ = ["by_position", "defaults_of", "names_of"]
-
 
 def names_of(function: Any) -> tuple[str, ...]:
     """Give the names of a function's parameters, those by name only last."""

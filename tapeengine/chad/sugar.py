@@ -24,8 +24,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, INT
 
-__all__ = ["component", "equals", "is_extreme", "lower_filter", "lower_map", "wrapped"]
-
 
 def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
     """Write a map as a build."""

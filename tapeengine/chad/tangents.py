@@ -25,8 +25,6 @@ from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names, all_names, substitute
 from tapeengine.chad.types import INT, Product, is_discrete
 
-__all__ = ["tangents"]
-
 
 class Tangents(Forward):
     """The transformation of one definition.

@@ -37,12 +37,6 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = [
-    "Bind", "Collect", "CopowerFold", "Descend", "EVOne", "ForEach", "Jvp", "LApply", "LCast", "LDense", "LIndex",
-    "LInject", "LLambda", "LProj", "LScale", "LScatter", "LSingle", "LTotal", "LTuple", "MapAccum", "One", "Plus",
-    "Return", "Run", "Scope", "Singleton", "Split", "Then", "Vjp", "WhileAccum", "Zero",
-]  # fmt: skip
-
 
 def linear_type(term: Term) -> Linear:
     """Give the linear type of a term."""

@@ -33,14 +33,6 @@ from typing import Any, ClassVar
 
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
 
-__all__ = [
-    "Apply", "Branch", "Build", "Call", "Case", "Concatenate", "Definition", "Elements", "Filter", "Fold",
-    "For", "Gather", "If", "Index", "Inject", "Lambda", "Let", "Literal", "Map", "Module", "Op", "Primitive",
-    "Proj", "Replicate", "Scan", "Scatter", "Size", "Term", "Total", "Tuple", "Var", "While", "counted", "lets", "lit",
-    "opened", "unit",
-]  # fmt: skip
-
-
 #: For each field of subterms that has binders in scope, the fields that hold these binders.
 Binds = Mapping[str, tuple[str, ...]]
 

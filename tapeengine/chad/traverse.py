@@ -10,11 +10,6 @@ from typing import Any
 from tapeengine.chad.terms import Term, Var
 from tapeengine.chad.types import Type
 
-__all__ = [
-    "Names", "all_names", "children", "count", "free_variables", "freshen", "map_children",
-    "map_scopes", "rebuild", "retype", "same", "size", "substitute",
-]  # fmt: skip
-
 
 class Names:
     """A supply of unused names.

@@ -10,12 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "BOOL", "EV", "EVM", "FLOAT", "INT", "NEVER", "UNIT", "Array", "Bool", "Copower", "Float", "Function", "Int",
-    "LArray", "LFunction", "LNamed", "LProduct", "LReal", "LSum", "LUnit", "Linear", "Named", "Never", "Product",
-    "Sum", "Text", "Type", "has_text", "is_addable", "is_discrete", "numbers_of", "rank_of", "show",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Type:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Tagged", "field_of", "is_record", "record_of", "same_size"]
-
 
 class Tagged(NamedTuple):
     """A member of a sum type.

@@ -9,8 +9,6 @@ from tapeengine.chad.sugar import wrapped
 from tapeengine.chad.terms import Build, If, Index, Literal, Op, Proj, Size, Term, Var, lit
 from tapeengine.chad.types import BOOL, INT, Bool, Float, Int, LProduct, LReal, LUnit, Product, Type
 
-__all__ = ["Written", "has", "is_flat", "replaced", "shortened", "without_last", "written"]
-
 
 @dataclass(frozen=True)
 class Written:

@@ -13,8 +13,6 @@ from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.kinds import Kind, ListOf, TupleOf, list_axes
 from tapeengine.chad.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
 
-__all__ = ["Forms", "has_rows", "leaf", "same"]
-
 KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 #: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
 MOST_AXES = 4

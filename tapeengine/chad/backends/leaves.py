@@ -16,8 +16,6 @@ from tapeengine.chad.lowering.patterns import array_types, leaf_types, stored
 from tapeengine.chad.types import Array, Named, Product, Sum, Type, is_discrete
 from tapeengine.chad.values import Tagged
 
-__all__ = ["Values"]
-
 
 class Values:
     """Conversion between values of terms and the leaves of a lowered program.

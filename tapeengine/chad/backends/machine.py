@@ -44,8 +44,6 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.errors import UnsupportedError
 
-__all__ = ["NotAssembled", "assemble"]
-
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[Type, int] = MappingProxyType({REAL: 0, WHOLE: 1, TRUTH: 2})
 MOST_DIMENSIONS = 4

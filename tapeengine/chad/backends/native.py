@@ -11,8 +11,6 @@ from tapeengine.chad.backends.passes import Passes
 from tapeengine.chad.intermediate.analysis import blocks, raises, walk
 from tapeengine.chad.intermediate.statements import Const, For, If, Statement, While
 
-__all__ = ["is_stepwise", "native"]
-
 #: Loops of at most this many steps, if the number is known, always run on the machine.
 FEW = 16
 

@@ -17,8 +17,6 @@ from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum, is_discrete
 
-__all__ = ["Pass", "Passes", "of_leaves", "of_references", "of_tangent", "of_values", "reverse_pair"]
-
 
 @dataclass(frozen=True)
 class Pass:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tapeengine.chad.intermediate.analysis import keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
     AddAll,
@@ -30,7 +30,6 @@ from tapeengine.chad.intermediate.statements import (
     New,
     Operand,
     Row,
-    Scalar,
     Size,
     Statement,
     Store,
@@ -38,8 +37,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
     ZerosLike,
 )
-
-__all__ = ["skipping"]
 
 ZERO, ONE = Const(0.0, REAL), Const(1.0, REAL)
 #: Operations whose value is zero if all, or if one, of these operands is zero.
@@ -57,7 +54,8 @@ def skipping(function: Function) -> Function:
     --------
     A loop over the cotangents of a branch's value:
 
-    >>> from tapeengine.chad.intermediate.statements import WHOLE, Frames, Kept
+    >>> from tapeengine.chad.intermediate.operations import WHOLE
+    >>> from tapeengine.chad.intermediate.statements import Frames, Kept
     >>> i, n, c, t = Var("i", WHOLE), Var("n", WHOLE), Var("c", TRUTH), Var("t", REAL)
     >>> d, x, y, total = (Var(name, REAL) for name in ("d", "x", "y", "total"))
     >>> kept = Kept(Var("kept", Frames("kept")), [t, c, n])

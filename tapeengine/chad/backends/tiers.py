@@ -25,8 +25,6 @@ from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Sum
 
-__all__ = ["BACKENDS", "COMPILED", "References", "is_installed", "native", "native_text", "warn"]
-
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
 #: The back ends that are native code from the start.

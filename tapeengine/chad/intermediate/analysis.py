@@ -42,8 +42,6 @@ from tapeengine.chad.intermediate.statements import (
     ZerosLike,
 )
 
-__all__ = ["blocks", "changes", "flatten", "keeps", "kept", "linear", "needed", "outs", "reads", "recalled", "recalls"]
-
 
 def blocks(s: Statement) -> tuple[list[Statement], ...]:
     """Give the lists of statements inside a statement."""

@@ -30,8 +30,6 @@ from tapeengine.chad.intermediate.statements import (
 from tapeengine.chad.intermediate.text import RESERVED, Writer, name
 from tapeengine.chad.traverse import Names
 
-__all__ = ["readable"]
-
 #: The length of the longest expression that replaces a variable.
 LONGEST = 60
 KINDS: Mapping[object, str] = MappingProxyType({REAL: "real", WHOLE: "whole", TRUTH: "truth"})

@@ -30,14 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operation, Scalar
-
-__all__ = [
-    "REAL", "TRUTH", "WHOLE", "Add", "AddAll", "AddAt", "Append", "ArrayOf", "Assign", "BoxOf", "Call", "Changed",
-    "Check", "Compute", "Const", "Flow", "For", "Frames", "Function", "Group", "If", "IsNull", "Join", "Kept", "Load",
-    "New", "Operand", "Option", "Pack", "Plus", "Program", "Registered", "Row", "Scalar", "Size", "Statement",
-    "Store", "Type", "Unpack", "Var", "While", "ZerosLike",
-]  # fmt: skip
+from tapeengine.chad.intermediate.operations import Operation, Scalar
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.chad.intermediate.analysis import outs
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 from tapeengine.chad.intermediate.running import add_all as add_all_at_once
 from tapeengine.chad.intermediate.running import call_registered, plus, zeros_like
 from tapeengine.chad.intermediate.statements import (
@@ -41,7 +41,6 @@ from tapeengine.chad.intermediate.statements import (
     Program,
     Registered,
     Row,
-    Scalar,
     Size,
     Statement,
     Store,
@@ -51,8 +50,6 @@ from tapeengine.chad.intermediate.statements import (
     ZerosLike,
 )
 from tapeengine.primitive import Primitive
-
-__all__ = ["RESERVED", "compiled", "text"]
 
 #: Names with a meaning in the text.
 RESERVED = frozenset(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tapeengine.chad.intermediate.analysis import blocks, keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import WHOLE, operation
+from tapeengine.chad.intermediate.operations import WHOLE, Scalar, operation
 from tapeengine.chad.intermediate.statements import (
     AddAll,
     AddAt,
@@ -30,7 +30,6 @@ from tapeengine.chad.intermediate.statements import (
     Load,
     New,
     Operand,
-    Scalar,
     Size,
     Statement,
     Store,
@@ -38,8 +37,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 from tapeengine.chad.lowering.builder import Builder
-
-__all__ = ["in_place"]
 
 ZERO, ONE = Const(0, WHOLE), Const(1, WHOLE)
 

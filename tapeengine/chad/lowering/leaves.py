@@ -50,8 +50,6 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = ["ZERO_SIZE", "Leaves"]
-
 ZERO_SIZE = Const(0, WHOLE)
 
 

@@ -26,8 +26,6 @@ from tapeengine.chad.lowering.values import (
 )
 from tapeengine.chad.types import LArray, Linear, LSum, Type
 
-__all__ = ["PERFORMING", "RULES"]
-
 
 def zero(L: Lower, t: T.Zero, env: Env) -> Value:
     return ZERO

@@ -70,8 +70,6 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = ["Lower"]
-
 Rule = Callable[["Lower", Any, Env], Value]
 ONE = Const(1, WHOLE)
 Static = tuple[tuple[str, object], ...]

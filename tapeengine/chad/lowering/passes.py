@@ -31,8 +31,6 @@ from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven,
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
 
-__all__ = ["Lowered", "lower_reverse", "lower_value"]
-
 
 @dataclass
 class Lowered:

@@ -6,14 +6,8 @@ import functools
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    BoxOf,
-    Const,
-    Scalar,
-    Var,
-)
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Var
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.values import (
     ARRAYS,
@@ -43,11 +37,6 @@ from tapeengine.chad.types import (
     Sum,
     Type,
 )
-
-__all__ = [
-    "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_changeable", "is_dense",
-    "is_zero", "leaf_type", "leaf_types", "part", "parts", "stored", "tangent_type", "variables",
-]  # fmt: skip
 
 
 @functools.cache

@@ -9,8 +9,6 @@ from tapeengine.chad.terms import Call, Module, Term
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import Array, Product, Type
 
-__all__ = ["own_functions"]
-
 #: If a program with all calls inlined has at most this many constructors, only recursive definitions become functions.
 LARGE = 4000
 #: In a larger program, definitions of at most this many constructors are inlined.

@@ -48,8 +48,6 @@ from tapeengine.chad.lowering.values import (
 )
 from tapeengine.chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product
 
-__all__ = ["Accumulation", "Slot", "linear_form"]
-
 
 def linear_form(of: FormType) -> FormType:
     """Give the type of the cotangents of an array's elements."""

@@ -41,8 +41,6 @@ from tapeengine.chad.lowering.values import (
 from tapeengine.chad.sugar import lower_map
 from tapeengine.chad.types import Array, Float, Named
 
-__all__ = ["RULES"]
-
 
 def variable(L: Lower, t: S.Var, env: Env) -> Value:
     return env[t.name]

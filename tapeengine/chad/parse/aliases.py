@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tapeengine.chad.parse.names import assigned, renaming
 
-__all__ = ["aliases", "changes"]
-
 #: The pairs of names that may be one array.
 Pairs = frozenset[frozenset[str]]
 NONE: Pairs = frozenset()

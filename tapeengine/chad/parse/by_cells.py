@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 from tapeengine.chad.parse.rectangles import bound, indices, is_fresh_row
 
-__all__ = ["ByCells", "placed"]
-
 Node = TypeVar("Node", bound=ast.AST)
 
 REPLACED = """

@@ -12,8 +12,6 @@ from typing import Any
 from tapeengine._core.arrays.functions import Function, Ufunc
 from tapeengine.chad import in_language
 
-__all__ = ["is_plain", "library_name"]
-
 #: For each module whose functions the library knows, the name that it uses for the module.
 MODULES: Mapping[str, str] = MappingProxyType(
     {

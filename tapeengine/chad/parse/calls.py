@@ -14,17 +14,15 @@ from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
 from tapeengine.chad.parse.expressions import expression, item_of, parts_written_out
-from tapeengine.chad.parse.functions import Lifted, Local
+from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
 from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.state import MISSING, Env, Parser
+from tapeengine.chad.parse.state import MISSING, Parser
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
 from tapeengine.chad.types import UNIT, Array, Function, Product, Type, show
-
-__all__ = ["apply_to", "as_function", "call_expression", "property_of"]
 
 #: Names under which modules know an opcode.
 ALIASES: Mapping[str, str] = MappingProxyType(

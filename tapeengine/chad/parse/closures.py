@@ -13,19 +13,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine.chad.parse.expressions import expression
-from tapeengine.chad.parse.functions import Held, Lifted, Local, Parameters
+from tapeengine.chad.parse.functions import Env, Held, Lifted, Local, Parameters
 from tapeengine.chad.parse.names import defaults, parameters, uses
 from tapeengine.chad.parse.parameters import parameter_names
 from tapeengine.chad.parse.scopes import original
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Apply, Inject, Lambda, Let, Literal, Term, Var, lets
 from tapeengine.chad.traverse import children, free_variables
 from tapeengine.chad.types import Array, Function, Product, Sum, Type
-
-__all__ = [
-    "Held", "Lifted", "Local", "call_local", "captures", "check_use", "define", "held_by", "is_functional",
-    "joined_held", "own_parameters", "value_of",
-]  # fmt: skip
 
 
 def is_functional(of: Type) -> bool:

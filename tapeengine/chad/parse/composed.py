@@ -15,8 +15,6 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Map, Op, Scan, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array
 
-__all__ = ["COMPOSED"]
-
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
 

@@ -15,8 +15,6 @@ from tapeengine.chad.parse.nonlocals import call_with, without_nonlocals
 from tapeengine.chad.parse.ownership import READING
 from tapeengine.chad.traverse import Names
 
-__all__ = ["OutOfOrder", "Plain"]
-
 Statements = list[ast.stmt]
 #: Stands for the lists that a called function may read.
 CALLED = " called"

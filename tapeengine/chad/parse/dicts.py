@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeengine.chad.parse.expressions import dict_of, expression, text
-from tapeengine.chad.parse.state import MISSING, Env, Parser
+from tapeengine.chad.parse.functions import Env
+from tapeengine.chad.parse.state import MISSING, Parser
 from tapeengine.chad.parse.whole import array, have_one_type
 from tapeengine.chad.terms import Index, Proj, Term, Tuple, lit
 from tapeengine.chad.types import Product, show
-
-__all__ = ["called", "is_dict", "method", "replaced", "written_out"]
 
 
 def is_dict(term: Any) -> bool:

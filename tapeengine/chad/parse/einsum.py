@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.parse.arrays import row
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Build, Index, Op, Size, Term, Total, Var
 from tapeengine.chad.types import FLOAT, INT, Array, Type, numbers_of
-
-__all__ = ["einsum"]
 
 #: The form of the first argument, without spaces.
 FORM = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*(->[A-Za-z]*)?")

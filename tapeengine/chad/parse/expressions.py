@@ -9,11 +9,12 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.parse import numeric
+from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.grids import element, row, rows
 from tapeengine.chad.parse.membership import membership
 from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
-from tapeengine.chad.parse.state import MISSING, Env, Parser, Unresolved
+from tapeengine.chad.parse.state import MISSING, Parser, Unresolved
 from tapeengine.chad.parse.whole import array, items_of
 from tapeengine.chad.terms import (
     Branch,
@@ -32,8 +33,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, numbers_of, show
-
-__all__ = ["condition", "dict_of", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:

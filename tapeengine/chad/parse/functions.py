@@ -10,8 +10,6 @@ from typing import Any
 from tapeengine.chad.terms import Lambda, Term, Var
 from tapeengine.chad.types import Type
 
-__all__ = ["Env", "Held", "Lifted", "Local", "Parameters"]
-
 #: The values of Python names inside a program.
 Env = Mapping[str, Any]
 #: The captures of a function value: for each Python variable, its term at the capture; None if there are several.

@@ -34,9 +34,6 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.traverse import free_variables
 from tapeengine.chad.types import BOOL, INT, Array, show
 
-__all__ = ["element", "made", "place_of", "row", "rows"]
-
-
 Lets = list[tuple[Var, Term]]
 
 

@@ -15,6 +15,7 @@ from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse import dicts
 from tapeengine.chad.parse.by_cells import placed
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.grids import place_of
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.names import assigned
@@ -23,7 +24,7 @@ from tapeengine.chad.parse.ownership import changed_in
 from tapeengine.chad.parse.partial import with_mask, with_slice
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import indices
-from tapeengine.chad.parse.state import Decided, Env, Parser
+from tapeengine.chad.parse.state import Decided, Parser
 from tapeengine.chad.sugar import wrapped
 from tapeengine.chad.terms import (
     Build,
@@ -42,8 +43,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
-
-__all__ = ["changed", "changed_name", "element", "empty", "instead", "method", "popped"]
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:

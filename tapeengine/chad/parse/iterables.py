@@ -6,12 +6,11 @@ import ast
 import itertools
 
 from tapeengine.chad.parse.expressions import expression
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.functions import Env
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Term
 from tapeengine.chad.types import INT, Array
-
-__all__ = ["elements_of"]
 
 #: What gives its elements one by one.
 LAZY = (range, zip, enumerate, reversed, itertools.pairwise, itertools.product, itertools.combinations)

@@ -17,10 +17,11 @@ from tapeengine.chad.in_language import rounded
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, expression, tested
+from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.parameters import of_all, with_args
 from tapeengine.chad.parse.reshaping import RESHAPING, reshaped
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
     Build,
@@ -47,8 +48,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type, show
-
-__all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
 
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:

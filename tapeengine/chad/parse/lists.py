@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from tapeengine.chad.kinds import ANY, ARRAY, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
 from tapeengine.chad.parse.names import parameters, walked
 
-__all__ = ["Kinds", "Results", "extended", "parameters_of", "substituted"]
-
 #: Longer ways, and sets of more places, say nothing: parts of recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
 #: Rounds after which the text says nothing.

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.parse.names import assigned, uses
 
-__all__ = ["live_after"]
-
 Live = frozenset[str]
 NONE: Live = frozenset()
 

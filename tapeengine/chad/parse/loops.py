@@ -11,10 +11,11 @@ from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import is_functional
 from tapeengine.chad.parse.dicts import written_out
 from tapeengine.chad.parse.expressions import condition, dict_of, expression
+from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.parse.whole import array as as_array
 from tapeengine.chad.parse.whole import items_of
@@ -56,8 +57,6 @@ from tapeengine.chad.types import (
     Type,
     show,
 )
-
-__all__ = ["comprehension", "dict_comprehension", "for_statement", "iteration", "while_statement"]
 
 
 @dataclass(frozen=True)

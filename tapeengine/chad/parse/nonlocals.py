@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from tapeengine.chad.parse.names import walked
 
-__all__ = ["call_with", "without_nonlocals"]
-
 #: The variables that a local function changes, by its name.
 Changing = Mapping[str, Sequence[str]]
 

@@ -28,11 +28,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Type, numbers_of, show
 
-__all__ = [
-    "applied", "binary", "comparison", "elementwise", "larger", "maximum", "negative", "of_lists", "real", "scalar_op",
-    "wanted",
-]  # fmt: skip
-
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
 

@@ -6,14 +6,13 @@ import ast
 
 import numpy
 
+from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import element
 from tapeengine.chad.terms import For, Gather, If, Index, Map, Op, Size, Term, counted, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, show
-
-__all__ = ["best", "sorted_"]
 
 
 def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) -> Term:

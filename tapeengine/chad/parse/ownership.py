@@ -14,8 +14,6 @@ from typing import TypeGuard
 from tapeengine.chad.parse.aliases import changes
 from tapeengine.chad.parse.names import assigned, parameters, renaming
 
-__all__ = ["READING", "changed_in", "shared"]
-
 #: Functions whose result is always a new array.
 MAKING = frozenset(
     "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "

@@ -7,18 +7,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from tapeengine.chad.parse.expressions import constant, expression
-from tapeengine.chad.parse.functions import Lifted, Local, Parameters
+from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
 from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.scopes import original
-from tapeengine.chad.parse.state import Env, Parser, unannotated
+from tapeengine.chad.parse.state import Parser, unannotated
 from tapeengine.chad.signatures import defaults_of, names_of
 from tapeengine.chad.terms import Term, Var
 from tapeengine.chad.types import Type
-
-__all__ = [
-    "Parameters", "arguments", "no_other_keywords", "of_all", "of_program", "own_parameters",
-    "parameter_names", "parameters_of", "with_args",
-]  # fmt: skip
 
 
 def parameter_names(args: ast.arguments) -> tuple[str, ...]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["bound", "grids", "indices", "is_fresh_row"]
-
 #: Tells whether a slice is a copy.
 IsCopy = Callable[[ast.Subscript], bool]
 

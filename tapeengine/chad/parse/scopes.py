@@ -12,8 +12,6 @@ from collections.abc import Iterator
 
 from tapeengine.chad.parse.names import assigned, parameters
 
-__all__ = ["original", "separated"]
-
 Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)\.\d+\b")
 

@@ -33,8 +33,6 @@ from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Ma
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Text, Type, show
 
-__all__ = ["MISSING", "Decided", "Env", "Grammar", "Parsed", "Parser", "Unresolved", "unannotated"]
-
 MISSING: Any = object()
 #: The modules whose functions make arrays.
 NUMPY = ("numpy", "tapeengine.numpy")

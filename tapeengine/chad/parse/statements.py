@@ -9,8 +9,6 @@ from typing import Any, NoReturn
 
 from tapeengine.chad.parse import in_place, numeric
 from tapeengine.chad.parse.closures import (
-    Lifted,
-    Local,
     captures,
     define,
     held_by,
@@ -20,17 +18,16 @@ from tapeengine.chad.parse.closures import (
     value_of,
 )
 from tapeengine.chad.parse.expressions import condition, expression, narrowing
+from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
 from tapeengine.chad.parse.names import bound_by, ends, jumps, parameters, surely_assigned, uses
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.scopes import original
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.unpacking import parts_of
 from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
-
-__all__ = ["block", "body"]
 
 #: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
 HAS = " has "

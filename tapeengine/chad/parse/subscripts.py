@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 
 from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
-from tapeengine.chad.parse.state import Env, Parser
+from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
 from tapeengine.chad.types import BOOL, INT, NEVER, Array, Product, show
-
-__all__ = ["bounds", "masked", "subscript"]
 
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:

@@ -44,8 +44,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
 
-__all__ = ["RULES"]
-
 
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in
 #     <map fst a, \d. let ds = collect d n in for i < n: snd (a ! i) (ds ! i)>

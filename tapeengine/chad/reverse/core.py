@@ -29,8 +29,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import LNamed, LSum, is_discrete
 
-__all__ = ["RULES"]
-
 
 # D[x]  :=  <x, \d. one_x d>
 def variable(D: Reverse, t: Var, context: Context) -> Term:

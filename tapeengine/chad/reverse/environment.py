@@ -26,8 +26,6 @@ from tapeengine.chad.terms import Let, Proj, Term, Var, unit
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import EVM, Linear
 
-__all__ = ["Accumulating", "Context", "Form", "let"]
-
 #: A typing context: the non-discrete variables in scope with the linear types of their cotangents, outermost first.
 Context = tuple[tuple[str, Linear], ...]
 

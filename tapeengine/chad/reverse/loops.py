@@ -17,8 +17,6 @@ from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.terms import Apply, For, Index, Proj, Size, Term, Tuple, Var, While
 from tapeengine.chad.types import INT, UNIT, Linear
 
-__all__ = ["RULES", "sized"]
-
 
 # D[for n (i s. t) s0]  :=  let <x, x'> = D[s0] in let n = D[n]1 in let <y, fs> = mapAccum n (i s. D[t]) x in
 #     <y, \d. do <d0, _> <- descend n (i d. do <(), ds> <- scope_s ((fs ! i) d); return <ds, ()>) d; x' d0>

@@ -12,8 +12,6 @@ from tapeengine.chad.reverse.transform import Reverse, Rule
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import Names, all_names
 
-__all__ = ["RULES", "reverse"]
-
 #: One rule for each constructor of closed programs, in which closure conversion has turned functions into data.
 RULES: Mapping[type[Term], Rule] = MappingProxyType({**core.RULES, **arrays.RULES, **loops.RULES})
 

@@ -19,8 +19,6 @@ from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Proj, Term, T
 from tapeengine.chad.traverse import Names, rebuild
 from tapeengine.chad.types import Function, Linear, Product, Type, is_discrete
 
-__all__ = ["Reverse", "Rule"]
-
 Rule = Callable[["Reverse", Any, Context], Term]
 
 

@@ -39,8 +39,6 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.traverse import Names, all_names, map_scopes, same
 from tapeengine.chad.types import EVM, UNIT, Linear, LUnit, Product
 
-__all__ = ["Pass", "simplify", "simplify_module"]
-
 #: A bound on the number of passes, in case two rules undo each other; no program has needed as many.
 MAX_PASSES = 60
 #: The use of a variable that the pass itself has introduced; it is never inlined.

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from tapeengine.chad.target import LDense, MapAccum
 from tapeengine.chad.terms import Build, Index, Proj, Replicate, Size, Term, Var
 
-__all__ = ["Lengths", "Place"]
-
 #: A variable, or the element or component of another place.
 Place = str | tuple["Place", Term | int]
 #: The length of an array, or the array at a place whose length it is.

@@ -11,8 +11,6 @@ from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import Type
 
-__all__ = ["Later", "Occurrences", "Use"]
-
 #: Constructors whose bodies may run more than once for one evaluation of the term.
 REPEATED = (
     S.Lambda, S.Build, S.Map, S.Fold, S.Scan, S.Filter, S.For, S.While,

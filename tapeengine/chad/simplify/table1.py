@@ -29,8 +29,6 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.traverse import Names, all_names, freshen
 from tapeengine.chad.types import Linear
 
-__all__ = ["RULES", "Rule", "is_cheap"]
-
 Rule = Callable[[Term], Term | None]
 
 

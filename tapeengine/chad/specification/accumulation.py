@@ -15,8 +15,6 @@ from tapeengine.chad.specification.evaluation import Environment, Evaluation
 from tapeengine.chad.terms import Term
 from tapeengine.chad.types import Linear, LReal
 
-__all__ = ["RULES"]
-
 Computation = Callable[[], Any]
 
 

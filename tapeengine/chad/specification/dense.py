@@ -7,8 +7,6 @@ from typing import Any
 from tapeengine.chad.linear import LinearValues
 from tapeengine.chad.types import EV, LArray, Linear, LProduct, LSum
 
-__all__ = ["Dense", "size"]
-
 
 class Dense(LinearValues):
     """EC Fig. 4: products are tuples, environment vectors are mappings with every slot in them.

@@ -10,8 +10,6 @@ from tapeengine.chad.reverse.environment import Context, Form, let
 from tapeengine.chad.terms import Build, For, Index, Let, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.types import EV, INT, Linear, LProduct, LUnit
 
-__all__ = ["Snoc", "Vectors"]
-
 
 class _Writer(Form):
     """The common part of the forms with environment vectors as values: a computation is a pair (vector, result)."""

@@ -11,8 +11,6 @@ from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import free_variables
 
-__all__ = ["Environment", "Evaluation"]
-
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]
 Rule = Callable[["Evaluation", Any, Environment], Any]

@@ -10,8 +10,6 @@ from tapeengine.chad.specification import accumulation, linear, source
 from tapeengine.chad.specification.evaluation import Evaluation, Rule
 from tapeengine.chad.terms import Term
 
-__all__ = ["Evaluator"]
-
 
 class Evaluator(Evaluation):
     """Evaluates source and target terms; see `Evaluation` for its parameters.

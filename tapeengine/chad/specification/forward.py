@@ -46,8 +46,6 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.traverse import Names, all_names
 from tapeengine.chad.types import INT, Function, Linear, LProduct, LUnit, is_discrete
 
-__all__ = ["forward"]
-
 Context = tuple[tuple[str, Linear], ...]
 
 

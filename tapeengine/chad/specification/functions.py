@@ -17,8 +17,6 @@ from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.terms import Apply, Lambda, Proj, Term, Tuple, Var
 from tapeengine.chad.types import Copower, is_discrete
 
-__all__ = ["RULES"]
-
 
 # D[\x. t]  :=  let y = \x. D[t] in
 #     <\x. let <z, z'> = y x in <z, \d. snd (z' d)>, \d. case d of !x (x) d -> fst ((snd (y x)) d)>

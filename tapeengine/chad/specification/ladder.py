@@ -17,8 +17,6 @@ from tapeengine.chad.specification.environment import Snoc, Vectors
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.terms import Module, Term
 
-__all__ = ["FORMS", "WITH_FUNCTIONS", "derivative", "reverse_in"]
-
 #: The four forms by name. "vector" and "sparse" are one transformation under two representations of the linear types.
 FORMS: Mapping[str, type[Form]] = MappingProxyType(
     {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Accumulating}

@@ -12,8 +12,6 @@ from tapeengine.chad.terms import Term
 from tapeengine.chad.types import EV, LArray, LProduct
 from tapeengine.chad.values import Tagged
 
-__all__ = ["RULES"]
-
 
 # cost(0) = 1 + the cost of a dense zero
 def zero(E: Evaluation, t: T.Zero, env: Environment) -> Any:

@@ -13,8 +13,6 @@ from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.types import LProduct
 
-__all__ = ["jvp", "value", "vjp"]
-
 
 def value(of: Executable, primals: Sequence[Any]) -> Any:
     """Evaluate a program itself."""

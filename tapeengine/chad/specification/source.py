@@ -16,8 +16,6 @@ from tapeengine.chad.specification.evaluation import Environment, Evaluation
 from tapeengine.chad.types import Float
 from tapeengine.chad.values import Tagged
 
-__all__ = ["RULES"]
-
 
 # cost(x) = 1
 def variable(E: Evaluation, t: S.Var, env: Environment) -> Any:

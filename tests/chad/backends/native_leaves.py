@@ -10,7 +10,8 @@ from tapeengine.chad.backends.llvm.module import module
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.native import native
 from tapeengine.chad.backends.passes import Pass, of_leaves
-from tapeengine.chad.intermediate.statements import WHOLE, ArrayOf, Const, Function
+from tapeengine.chad.intermediate.operations import WHOLE
+from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function
 
 KINDS = {"real": float, "whole": int, "truth": bool}
 

@@ -16,6 +16,7 @@ from tapeengine.chad.backends.llvm.helpers import COLUMNS, Helpers
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.recompute import Site
 from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
+from tapeengine.chad.intermediate.operations import Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
     AddAt,
@@ -28,14 +29,11 @@ from tapeengine.chad.intermediate.statements import (
     New,
     Operand,
     Row,
-    Scalar,
     Size,
     Statement,
     Var,
     While,
 )
-
-__all__ = ["LANES", "Abreast", "abreast", "side_by_side"]
 
 #: The number of steps at once: the number of additions that a processor executes concurrently.
 LANES = 4

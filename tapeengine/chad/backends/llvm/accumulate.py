@@ -27,8 +27,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["accumulated"]
-
 
 def accumulated(function: Function, times: Counter[str]) -> Function:
     """Give a function that adds to its sums directly.
@@ -42,7 +40,8 @@ def accumulated(function: Function, times: Counter[str]) -> Function:
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL
-    >>> from tapeengine.chad.intermediate.statements import WHOLE, Const
+    >>> from tapeengine.chad.intermediate.operations import WHOLE
+    >>> from tapeengine.chad.intermediate.statements import Const
     >>> i, n, x, d = Var("i", WHOLE), Const(3, WHOLE), Const(1.0, REAL), Var("d", ArrayOf(REAL))
     >>> a = Var("a", ArrayOf(REAL))
     >>> body = [New(d, (n,)), New(a, (n,)), For(i, n, [AddAt(a, (i,), x)]), AddAll(d, a)]

@@ -19,8 +19,6 @@ from tapeengine.chad.backends.llvm.recompute import renamed
 from tapeengine.chad.intermediate.analysis import outs, reads, walk
 from tapeengine.chad.intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 
-__all__ = ["BLOCK", "Ahead", "ahead", "is_chain"]
-
 #: The number of steps at once: a power of two.
 BLOCK = 64
 

@@ -8,19 +8,8 @@ from __future__ import annotations
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes, is_numbers
 from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.statements import (
-    Assign,
-    Function,
-    Load,
-    New,
-    Operand,
-    Row,
-    Scalar,
-    Var,
-    ZerosLike,
-)
-
-__all__ = ["Aliases", "made_classes"]
+from tapeengine.chad.intermediate.operations import Scalar
+from tapeengine.chad.intermediate.statements import Assign, Function, Load, New, Operand, Row, Var, ZerosLike
 
 #: The number of the first piece of metadata; smaller ones are those of all modules.
 FIRST = 100

@@ -8,9 +8,8 @@ from tapeengine.chad.backends.llvm.helpers import Helpers
 from tapeengine.chad.backends.llvm.interrupts import Counted
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, words
 from tapeengine.chad.backends.llvm.writer import Writer
-from tapeengine.chad.intermediate.statements import ArrayOf, Scalar
-
-__all__ = ["DATA", "RANK", "SHAPE", "array_in"]
+from tapeengine.chad.intermediate.operations import Scalar
+from tapeengine.chad.intermediate.statements import ArrayOf
 
 #: The largest rank of an array argument or result, and the offsets of the parts of a `te_array`; see `machine.h`.
 RANK = 8

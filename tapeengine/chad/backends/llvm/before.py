@@ -12,6 +12,7 @@ from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.recompute import Site
 from tapeengine.chad.backends.llvm.writer import REFER
 from tapeengine.chad.intermediate.analysis import changes, outs, walk
+from tapeengine.chad.intermediate.operations import Scalar
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Check,
@@ -22,13 +23,10 @@ from tapeengine.chad.intermediate.statements import (
     New,
     Operand,
     Row,
-    Scalar,
     Size,
     Statement,
     Var,
 )
-
-__all__ = ["Before"]
 
 
 class Before:

@@ -16,8 +16,6 @@ from tapeengine.chad.backends.llvm.writer import ELEMENT
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import Add, Compute, For, Load, Row, Statement, Var
 
-__all__ = ["SIDE", "Rows", "may_read_rows", "rows_of"]
-
 #: The number of steps at once, and of sums: vectors of as many numbers are transposed.
 SIDE = 4
 #: Operations that never stop a run, and are instructions on vectors.

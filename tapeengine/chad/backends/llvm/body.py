@@ -11,6 +11,7 @@ from tapeengine.chad.backends.llvm.helpers import Helpers
 from tapeengine.chad.backends.llvm.layout import SCALARS, stride
 from tapeengine.chad.backends.llvm.values import Values
 from tapeengine.chad.backends.llvm.writer import REFER
+from tapeengine.chad.intermediate.operations import Scalar
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Const,
@@ -20,12 +21,9 @@ from tapeengine.chad.intermediate.statements import (
     New,
     Operand,
     Row,
-    Scalar,
     Statement,
     Var,
 )
-
-__all__ = ["SCRATCH", "Body", "Rules"]
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24

@@ -15,9 +15,6 @@ from tapeengine.chad.backends.passes import Passes, reverse_pair
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.lowering.passes import Lowered
 
-__all__ = ["FAULTS", "code", "native", "text_of"]
-
-
 #: Errors of LLVM, its binding and the writing of its text. A program that they refuse runs without native code.
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
 #: The nanoseconds of work per statement after which a program is recompiled: about the time of compiling.

@@ -12,8 +12,6 @@ from tapeengine._core.programs.machine import opcodes
 from tapeengine.chad.backends.llvm import disk
 from tapeengine.chad.backends.llvm.module import symbols
 
-__all__ = ["Compiled", "compiled"]
-
 LOCK = threading.RLock()
 #: Changes with the opcode table, and with what `machine.h` says of memory.
 LAYOUT = f"3 {sorted(opcodes().items())}"

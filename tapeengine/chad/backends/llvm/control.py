@@ -44,8 +44,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["sites"]
-
 #: Bytes before the first column: the number of steps.
 HEADER = 32
 

@@ -15,8 +15,6 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["read", "write"]
-
 MAGIC = b"tapeengine native code 1\n"
 DIGEST = hashlib.sha256().digest_size
 

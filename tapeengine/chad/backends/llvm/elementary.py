@@ -16,8 +16,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ARITIES", "WIDTH", "arguments", "name_of", "of_vectors", "text", "variant"]
-
 #: The number of elements of a vector.
 WIDTH = 4
 REALS, WHOLES, TRUTHS = (f"<{WIDTH} x {word}>" for word in ("double", "i64", "i1"))

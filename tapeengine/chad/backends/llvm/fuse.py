@@ -25,8 +25,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["fused"]
-
 
 def fused(function: Function) -> Function:
     """Give a function without arrays that are only summed.
@@ -37,7 +35,8 @@ def fused(function: Function) -> Function:
 
     Examples
     --------
-    >>> from tapeengine.chad.intermediate.statements import WHOLE, ArrayOf
+    >>> from tapeengine.chad.intermediate.operations import WHOLE
+    >>> from tapeengine.chad.intermediate.statements import ArrayOf
     >>> i, j, n = Var("i", WHOLE), Var("j", WHOLE), Const(3, WHOLE)
     >>> a, x, total = Var("a", ArrayOf(REAL)), Var("x", REAL), Var("total", REAL)
     >>> build = For(i, n, [Store(a, (i,), Const(1.0, REAL))])

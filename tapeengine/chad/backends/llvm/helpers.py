@@ -9,7 +9,7 @@ from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride,
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
 from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.intermediate.operations import REAL, Scalar
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     BoxOf,
@@ -17,14 +17,11 @@ from tapeengine.chad.intermediate.statements import (
     For,
     Function,
     Program,
-    Scalar,
     Size,
     Statement,
     Type,
     Var,
 )
-
-__all__ = ["CHAIN", "COLUMNS", "RECORD", "Helpers", "guard"]
 
 #: The layouts of frames: a column for each word of a step, a chain of records, or one record.
 COLUMNS, CHAIN, RECORD = "columns", "chain", "record"

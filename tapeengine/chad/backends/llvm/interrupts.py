@@ -14,8 +14,6 @@ from tapeengine.chad.backends.llvm.writer import LONG, Writer
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.statements import Statement
 
-__all__ = ["STRIP", "Counted", "Strip", "charge", "enter_whole", "poll", "strip", "weight"]
-
 #: Steps between two checks for interrupts.
 STRIP = 1 << 14
 #: The estimated nanoseconds that a loop may run without a check.

@@ -13,21 +13,8 @@ from types import MappingProxyType
 
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.analysis import linear
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Scalar, Type
-
-__all__ = [
-    "KIND",
-    "POINTER",
-    "SCALARS",
-    "constant",
-    "in_memory",
-    "linear_fields",
-    "name_of",
-    "size_of",
-    "stride",
-    "words",
-]
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Type
 
 POINTER = "ptr"
 SCALARS: Mapping[Type, str] = MappingProxyType({REAL: "double", WHOLE: "i64", TRUTH: "i1"})

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tapeengine.chad.intermediate.analysis import keeps, outs, reads, walk
+from tapeengine.chad.intermediate.operations import Scalar
 from tapeengine.chad.intermediate.statements import (
     Append,
     ArrayOf,
@@ -25,7 +26,6 @@ from tapeengine.chad.intermediate.statements import (
     Operand,
     Pack,
     Row,
-    Scalar,
     Statement,
     Store,
     Unpack,
@@ -33,8 +33,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
     ZerosLike,
 )
-
-__all__ = ["Lifetimes", "is_filled"]
 
 #: Arrays of at most this many elements, if the number is known, are on the stack.
 FEW = 64

@@ -28,10 +28,8 @@ from tapeengine.chad.backends.llvm.writer import FRAME, LONG, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.passes import Pass
 from tapeengine.chad.backends.skipped import skipping
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Scalar, Type
-
-__all__ = ["RANK", "Entry", "module", "symbols"]
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
 
 #: The offsets of the parts of a `te_array`; see `machine.h`.
 CAPACITY, DIMENSIONS = 16, SHAPE + 16 * RANK

@@ -13,8 +13,6 @@ from tapeengine.chad.backends.llvm.elementary import REALS, name_of
 from tapeengine.chad.backends.llvm.writer import POLE, REFER, Writer
 from tapeengine.chad.intermediate.operations import REAL, Operation
 
-__all__ = ["INLINE", "compute", "compute_abreast"]
-
 INFINITY = "0x7FF0000000000000"
 ZERO = "0x0000000000000000"
 ONE = "0x3FF0000000000000"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.operations import WHOLE
+from tapeengine.chad.intermediate.operations import WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Compute,
@@ -20,13 +20,10 @@ from tapeengine.chad.intermediate.statements import (
     Function,
     Operand,
     Row,
-    Scalar,
     Size,
     Statement,
     While,
 )
-
-__all__ = ["LARGEST", "fitting"]
 
 #: The largest size of an array argument.
 LARGEST = 1 << 30

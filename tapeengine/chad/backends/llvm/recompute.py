@@ -17,7 +17,7 @@ from typing import Any
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.overwritten import overwritten
 from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.operations import WHOLE
+from tapeengine.chad.intermediate.operations import WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
     Compute,
@@ -30,13 +30,10 @@ from tapeengine.chad.intermediate.statements import (
     Load,
     Operand,
     Row,
-    Scalar,
     Statement,
     Var,
     While,
 )
-
-__all__ = ["Site", "holding", "recomputed", "renamed"]
 
 CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))
 CHEAP |= {"iadd", "isub", "imul", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}

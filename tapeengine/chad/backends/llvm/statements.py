@@ -12,7 +12,7 @@ from tapeengine.chad.backends.llvm.lifetimes import is_filled
 from tapeengine.chad.backends.llvm.operations import compute
 from tapeengine.chad.backends.llvm.writer import ELEMENT, REFER
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
     AddAll,
@@ -35,7 +35,6 @@ from tapeengine.chad.intermediate.statements import (
     Plus,
     Registered,
     Row,
-    Scalar,
     Size,
     Statement,
     Store,
@@ -45,9 +44,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
     ZerosLike,
 )
-
-__all__ = ["RULES"]
-
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
 #: done them; where a loop has checked its last step; for all sizes of arguments.

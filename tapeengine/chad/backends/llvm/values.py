@@ -11,8 +11,6 @@ from tapeengine.chad.backends.llvm.writer import Writer
 from tapeengine.chad.intermediate.analysis import outs, walk
 from tapeengine.chad.intermediate.statements import Const, For, Function, Operand, Var, While
 
-__all__ = ["Values"]
-
 #: The words of a growing array: its elements, its size, and its capacity.
 GROWN = ("ptr", "i64", "i64")
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from tapeengine.chad.backends.llvm.compile import Compiled, binding, compiled
 from tapeengine.chad.backends.llvm.elementary import ARITIES, arguments, name_of, text
 
-__all__ = ["variants"]
-
 #: Without it `fma` is a slow call, and the C library computes otherwise.
 NEEDED = "fma"
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from tapeengine.chad.backends.llvm.layout import POINTER, in_memory, words
 from tapeengine.chad.intermediate.statements import ArrayOf, Type
 
-__all__ = ["DEEP", "ELEMENT", "FRAME", "LONG", "NO_MEMORY", "POLE", "REFER", "Writer"]
-
 #: The reasons why a run stops; as in `machine.h`.
 POLE, REFER, NO_MEMORY, DEEP, LONG = 2, 3, 4, 6, 7
 #: Kinds of memory that never overlap: elements of arrays, and contents of frames and records.

@@ -21,7 +21,7 @@ from tapeengine.chad.backends.whole.values import (
     union,
 )
 from tapeengine.chad.backends.whole.writer import KINDS, Writer
-from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.intermediate.operations import REAL, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     AddAll,
     AddAt,
@@ -33,14 +33,11 @@ from tapeengine.chad.intermediate.statements import (
     New,
     Operand,
     Row,
-    Scalar,
     Size,
     Store,
     Var,
     ZerosLike,
 )
-
-__all__ = ["content", "laid_out", "materialise", "plain_array"]
 
 
 def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[Axis, ...]:

@@ -19,8 +19,6 @@ from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, T
 from tapeengine.chad.values import field_of, is_record, record_of
 from tapeengine.errors import StructureError, UnsupportedError
 
-__all__ = ["Boundary", "NotDense"]
-
 DTYPES: Mapping[type, Any] = {Float: np.float64, Int: np.int64, Bool: np.bool_}
 OF_LEAVES: Mapping[FormType, Any] = {REAL: np.float64, WHOLE: np.int64, TRUTH: np.bool_}
 ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}

@@ -30,7 +30,7 @@ from tapeengine.chad.backends.whole.values import (
 )
 from tapeengine.chad.backends.whole.writer import KINDS, Home, Lanes, Writer
 from tapeengine.chad.intermediate.analysis import changes, outs, walk
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
     Append,
@@ -47,7 +47,6 @@ from tapeengine.chad.intermediate.statements import (
     Operand,
     Registered,
     Row,
-    Scalar,
     Statement,
     Store,
     Var,
@@ -55,9 +54,6 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.chad.registered import is_elementwise
 from tapeengine.chad.types import BOOL, FLOAT, INT, Type
-
-__all__ = ["WRITE"]
-
 
 # ------------------------------------------------------------ numbers
 

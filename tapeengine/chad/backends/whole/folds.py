@@ -10,8 +10,6 @@ from tapeengine.chad.intermediate.analysis import blocks, outs, reads
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import Add, Assign, Compute, Const, For, If, Operand, Statement, Store, Var
 
-__all__ = ["fold"]
-
 Body = Callable[[Writer, For, Callable[[], None]], Axis]
 
 

@@ -7,8 +7,6 @@ from types import MappingProxyType
 
 from tapeengine.chad.intermediate.operations import ATOM, Operation
 
-__all__ = ["SAFE", "scalar_text", "whole_text"]
-
 #: The numpy names of operations.
 NUMPY: Mapping[str, str] = MappingProxyType(
     {

@@ -36,17 +36,15 @@ from tapeengine.chad.backends.whole.text import (
 )
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
 from tapeengine.chad.backends.whole.writer import Refused, Writer
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE, Scalar
 from tapeengine.chad.intermediate.running import called_on_arrays, given_by
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Scalar, Var
+from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.terms import Definition
 from tapeengine.chad.types import Bool, Float, Int, is_discrete, numbers_of, rank_of
 from tapeengine.errors import StructureError
 from tapeengine.primitive import Primitive
-
-__all__ = ["POLES", "Functions", "WholePasses", "WholeTangent", "written"]
 
 #: Errors after which the fallback decides whether Python raises an error.
 POLES = (ArithmeticError, ValueError, IndexError)

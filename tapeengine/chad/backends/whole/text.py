@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Block", "Frames", "Line", "Nest", "finished", "inlined", "names_in", "pruned", "rendered"]
-
 NAME = re.compile(r"(?<![\w.'])[A-Za-z_]\w*")
 
 

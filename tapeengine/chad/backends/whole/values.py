@@ -14,11 +14,6 @@ from dataclasses import dataclass, field
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.errors import UnsupportedError
 
-__all__ = [
-    "Affine", "Array", "Axis", "Local", "NotWhole", "Number", "Peaks", "Product", "References", "Site", "Value", "View",
-    "axes_of", "renamed", "union",
-]  # fmt: skip
-
 _levels = itertools.count()
 
 

@@ -44,8 +44,6 @@ from tapeengine.chad.intermediate.statements import (
 )
 from tapeengine.primitive import Primitive
 
-__all__ = ["Lanes", "Refused", "Writer"]
-
 KINDS: Mapping[object, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 
 
