@@ -46,6 +46,7 @@ from tapeengine.chad.lowering.values import (
     Tup,
     Value,
     Zero,
+    rebuilt,
 )
 from tapeengine.chad.types import (
     Type,
@@ -116,13 +117,8 @@ class Arrays:
         match of:
             case Part(array, indices):
                 return self.part(array, (*indices, i), checked, hint)
-            case Tup(items):
-                return Tup(tuple(self.element(x, i, checked, hint) for x in items))
-            case Member(tag, options):
-                chosen = tuple(None if x is None else self.element(x, i, checked, hint) for x in options)
-                return Member(self.element(tag, i, checked, hint), chosen)
-            case Rows(size, element):
-                return Rows(size, self.element(element, i, checked, hint))
+            case Tup() | Member() | Rows():
+                return rebuilt(of, lambda x: self.element(x, i, checked, hint))
             case Steps(block, value):
                 return Taken(block, value, i)
         return of
@@ -161,11 +157,8 @@ class Arrays:
                 assert body.index is not None
                 self.b.add(Store(array, (body.index,), value))
                 return Part(array)
-            case Tup(items):
-                return Tup(tuple(self.kept_element(x, size, body) for x in items))
-            case Member(tag, options):
-                kept = tuple(None if x is None else self.kept_element(x, size, body) for x in options)
-                return Member(self.kept_element(tag, size, body), kept)
+            case Tup() | Member():
+                return rebuilt(value, lambda x: self.kept_element(x, size, body))
             case Rows() | Pull() | Items():
                 rows = self.rows(value)
                 return ZERO if is_zero(rows) else self.kept_rows(rows, size, body)
@@ -235,10 +228,8 @@ class Arrays:
                     assert body.index is not None
                     self.copy_row(base, body, array, indices, dims)
                     return Part(base)
-                case Tup(items):
-                    return Tup(tuple(map(go, items)))
-                case Member(tag, options):
-                    return Member(go(tag), tuple(None if x is None else go(x) for x in options))
+                case Tup() | Member():
+                    return rebuilt(of, go)
                 case Rows():
                     return self.dense_rows(of, size, body, dims)
                 case Var() if self.b.homes[of.name] not in list(body.chain())[1:]:
@@ -279,10 +270,8 @@ class Arrays:
                     assert body.index is not None
                     self.b.add(Store(base, (body.index,), row))
                     return Part(base)
-                case Tup(items):
-                    return Tup(tuple(map(go, items)))
-                case Member(tag, options):
-                    return Member(go(tag), tuple(None if x is None else go(x) for x in options))
+                case Tup() | Member():
+                    return rebuilt(of, go)
                 case Rows(_, element):
                     return Rows(None, go(element))
             return of
@@ -349,12 +338,8 @@ class Arrays:
                 out = self.b.fresh("x", value.type)
                 self.b.add(Assign((out,), (value,)))
                 return out
-            case Tup(items):
-                return Tup(tuple(self.copied(x, body) for x in items))
-            case Member(tag, options):
-                return Member(
-                    self.copied(tag, body), tuple(None if x is None else self.copied(x, body) for x in options)
-                )
+            case Tup() | Member():
+                return rebuilt(value, lambda x: self.copied(x, body))
             case Rows() | Pull() | Items():
                 row = value
                 return self.stored_build(self.size(row), lambda i: self.index(row, i))
@@ -376,10 +361,8 @@ class Arrays:
         match value:
             case Pull(size, at):
                 return self.build(size, at)
-            case Tup(items):
-                return Tup(tuple(map(self.laid, items)))
-            case Member(tag, options):
-                return Member(tag, tuple(None if x is None else self.laid(x) for x in options))
+            case Tup() | Member():
+                return rebuilt(value, self.laid)
         return value
 
     def stacked(self, items: tuple[Value, ...], of: Type) -> Rows:

@@ -41,6 +41,7 @@ from tapeengine.chad.lowering.values import (
     Tup,
     Value,
     Zero,
+    rebuilt,
 )
 from tapeengine.chad.types import (
     Array,
@@ -93,27 +94,22 @@ class Leaves(Arrays):
             case Rows():
                 if first_part(like.element) is None:
                     return Rows(ZERO_SIZE, like.element)
-                return Rows(ZERO_SIZE, self.default_rows(like.element, 1))
+                return Rows(ZERO_SIZE, self.default_rows(like.element))
             case Pull() | Items():
                 return self.default(self.rows(like))
         return like
 
-    def default_rows(self, of: Value, depth: int) -> Value:
+    def default_rows(self, of: Value) -> Value:
         """Give the pattern of the elements of an empty array."""
         match of:
             case Part(array, indices):
                 assert isinstance(array.type, ArrayOf)
                 rank = array.type.rank - len(indices)
                 return Part(self.b.new(ArrayOf(array.type.element, rank), (ZERO_SIZE,) * rank))
-            case Tup(items):
-                return Tup(tuple(self.default_rows(x, depth) for x in items))
-            case Member(tag, options):
-                return Member(
-                    self.default_rows(tag, depth),
-                    tuple(None if x is None else self.default_rows(x, depth) for x in options),
-                )
             case Rows(size, element):
-                return Rows(None if size is None else ZERO_SIZE, self.default_rows(element, depth + 1))
+                return Rows(None if size is None else ZERO_SIZE, self.default_rows(element))
+            case Tup() | Member():
+                return rebuilt(of, self.default_rows)
         return of
 
     def flat_rows(self, value: Value, of: Array, dense: bool) -> list[Operand]:

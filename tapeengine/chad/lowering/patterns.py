@@ -19,6 +19,7 @@ from tapeengine.chad.lowering.values import (
     Tup,
     Value,
     Zero,
+    inside,
 )
 from tapeengine.chad.types import (
     Array,
@@ -142,19 +143,10 @@ def variables(value: Value | None) -> Iterator[Var | None]:
 
 def parts(of: Value) -> Iterator[Part]:
     """Iterate over the stored leaves of an element."""
-    match of:
-        case Part():
-            yield of
-        case Tup(items):
-            for x in items:
-                yield from parts(x)
-        case Member(tag, options):
-            yield from parts(tag)
-            for y in options:
-                if y is not None:
-                    yield from parts(y)
-        case Rows(_, element):
-            yield from parts(element)
+    if isinstance(of, Part):
+        yield of
+    for x in inside(of):
+        yield from parts(x)
 
 
 def first_part(of: Value) -> Part | None:
@@ -164,42 +156,21 @@ def first_part(of: Value) -> Part | None:
 
 def first_rows(of: Value) -> Rows | None:
     """Give the first array inside an element."""
-    match of:
-        case Rows():
-            return of
-        case Tup(items):
-            return next((r for x in items if (r := first_rows(x)) is not None), None)
-        case Member(_, options):
-            return next((r for x in options if x is not None and (r := first_rows(x)) is not None), None)
-    return None
+    return of if isinstance(of, Rows) else next((r for x in inside(of) if (r := first_rows(x)) is not None), None)
 
 
 def all_parts(of: Value) -> bool:
     """Tell whether every leaf of an element is stored."""
-    match of:
-        case Part():
-            return True
-        case Tup(items):
-            return all(map(all_parts, items))
-        case Member(tag, options):
-            return all_parts(tag) and all(x is not None and all_parts(x) for x in options)
-        case Rows(_, element):
-            return all_parts(element)
-    return False
+    if isinstance(of, Member) and None in of.options:
+        return False
+    return isinstance(of, Part) or (isinstance(of, Tup | Member | Rows) and all(map(all_parts, inside(of))))
 
 
 def is_dense(value: Value) -> bool:
     """Tell whether no array inside a value has rows of different sizes."""
-    match value:
-        case Rows(size, element):
-            return size is not None and is_dense(element)
-        case Tup(items):
-            return all(map(is_dense, items))
-        case Member(_, options):
-            return all(x is None or is_dense(x) for x in options)
-        case Items(items):
-            return all(not isinstance(x, ARRAYS) and is_dense(x) for x in items)
-    return True
+    if isinstance(value, Items):
+        return all(not isinstance(x, ARRAYS) and is_dense(x) for x in value.items)
+    return not (isinstance(value, Rows) and value.size is None) and all(map(is_dense, inside(value)))
 
 
 def is_changeable(value: Value) -> TypeGuard[Rows]:
@@ -217,16 +188,9 @@ def is_changeable(value: Value) -> TypeGuard[Rows]:
 
 def holds_boxes(value: Value) -> bool:
     """Tell whether a leaf of a value is an array of boxes or of references, which has one dimension."""
-    match value:
-        case Part(array):
-            return isinstance(array.type, ArrayOf) and isinstance(array.type.element, ArrayOf | BoxOf)
-        case Rows(_, element):
-            return holds_boxes(element)
-        case Tup(items) | Items(items, _):
-            return any(map(holds_boxes, items))
-        case Member(_, options):
-            return any(x is not None and holds_boxes(x) for x in options)
-    return False
+    if isinstance(value, Part):
+        return isinstance(value.array.type, ArrayOf) and isinstance(value.array.type.element, ArrayOf | BoxOf)
+    return any(map(holds_boxes, value.items if isinstance(value, Items) else inside(value)))
 
 
 def leaf_types(of: Type, dense: bool) -> list[FormType]:

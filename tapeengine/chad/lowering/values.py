@@ -191,3 +191,25 @@ Value = (
 )  # fmt: skip
 ARRAYS = (Rows, Pull, Items)
 FUNCTIONS = (Closure, Back, Taken, Either)
+
+
+def inside(value: Value) -> tuple[Value, ...]:
+    """Give the parts of a tuple or a member, and the elements of stored rows; nothing for any other value."""
+    match value:
+        case Tup(items):
+            return items
+        case Member(tag, options):
+            return (tag, *(x for x in options if x is not None))
+        case Rows(_, element):
+            return (element,)
+    return ()
+
+
+def rebuilt(value: Tup | Member | Rows, f: Callable[[Value], Value]) -> Value:
+    """Apply a function to the parts of a value."""
+    match value:
+        case Tup(items):
+            return Tup(tuple(map(f, items)))
+        case Member(tag, options):
+            return Member(f(tag), tuple(None if x is None else f(x) for x in options))
+    return Rows(value.size, f(value.element))

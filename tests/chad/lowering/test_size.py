@@ -39,8 +39,18 @@ def straight(count):
     return program("\n".join([*lines, "    return a\n"]))
 
 
+def straight_names(count):
+    lines = ["def f(x0: float) -> float:", *(f"    x{k + 1} = x{k} * 0.999 + 0.001" for k in range(count))]
+    return program("\n".join([*lines, f"    return x{count}\n"]))
+
+
 def lowering_calls(of):
     """How many functions are called from the source to the intermediate form."""
+    return calls(lambda: of.executable.reverse_form)
+
+
+def calls(run):
+    """How many functions something calls."""
     count = 0
 
     def look(_, event, __):
@@ -50,7 +60,7 @@ def lowering_calls(of):
     before = sys.getprofile()
     sys.setprofile(look)
     try:
-        assert of.executable.reverse_form
+        assert run()
     finally:
         sys.setprofile(before)
     return count
@@ -94,6 +104,18 @@ def test_straight_lines():
     expected, on_duals = te.vjp(long.python, 0.5)
     assert value == expected
     assert back(1.0)[0] == pytest.approx(on_duals(1.0)[0], rel=1e-12)
+
+
+def test_straight_lines_of_different_names_are_read_in_linear_time():
+    few, many = (calls(lambda k=k: straight_names(k)) for k in (100, 400))
+    assert many < 4.3 * few
+
+
+@pytest.mark.parametrize("form", ["reverse", "forward", "accumulate"])
+def test_straight_lines_of_different_names_are_printed(form):
+    count = 5000 if NIGHTLY else 2500
+    short, long = (len(straight_names(k).derivative(form)) for k in (count // 10, count))
+    assert long < 11 * short
 
 
 def arguments(count):
