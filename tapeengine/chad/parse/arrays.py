@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tapeengine.chad.parse.numeric import elementwise, rank
 from tapeengine.chad.parse.state import Parser
@@ -39,16 +39,33 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
 
 
 def _shape(xs: Term, attr: str) -> Term:
-    sizes = []
+    return Tuple(tuple(axes(xs))) if attr == "shape" else product(axes(xs))
+
+
+def axes(xs: Term) -> list[Term]:
+    """Give the sizes of an array along its axes."""
+    sizes: list[Term] = []
     while isinstance(xs.type, Array):
         sizes.append(Size(xs))
         xs = row(xs)
-    if attr == "shape":
-        return Tuple(tuple(sizes))
-    total: Term = sizes[0]
+    return sizes
+
+
+def product(sizes: Sequence[Term]) -> Term:
+    """Give the product of sizes."""
+    total = sizes[0]
     for size in sizes[1:]:
         total = Op("imul", (total, size), INT)
     return total
+
+
+def digits(sizes: Sequence[Term], k: Term) -> list[Term]:
+    """Give an index along each axis for a place in C order."""
+    places: list[Term] = []
+    for size in reversed(sizes[1:]):
+        places.append(Op("imod", (k, size), INT))
+        k = Op("ifloordiv", (k, size), INT)
+    return [k, *reversed(places)]
 
 
 def row(xs: Term) -> Term:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tapeengine.chad.parse.arrays import digits, product
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import is_functional
 from tapeengine.chad.parse.dicts import written_out
@@ -194,23 +195,12 @@ def _pairwise(of: Iteration) -> Iteration:
 
 def _product(parts: Sequence[Iteration]) -> Iteration:
     """``itertools.product(xs, ys, ...)``: the last one runs fastest."""
-    size = parts[0].size
-    for part in parts[1:]:
-        size = Op("imul", (size, part.size), INT)
+    sizes = [part.size for part in parts]
 
     def item(k: Term) -> Term:
-        return Tuple(tuple(part.item(i) for part, i in zip(parts, digits([p.size for p in parts], k), strict=True)))
+        return Tuple(tuple(part.item(i) for part, i in zip(parts, digits(sizes, k), strict=True)))
 
-    return Iteration(size, item, tuple(pair for part in parts for pair in part.lets))
-
-
-def digits(sizes: Sequence[Term], k: Term) -> list[Term]:
-    """Give an index along each axis for a place in C order."""
-    places: list[Term] = []
-    for size in reversed(sizes[1:]):
-        places.append(Op("imod", (k, size), INT))
-        k = Op("ifloordiv", (k, size), INT)
-    return [k, *reversed(places)]
+    return Iteration(product(sizes), item, tuple(pair for part in parts for pair in part.lets))
 
 
 def _combinations(p: Parser, of: Iteration) -> Iteration:
@@ -314,17 +304,14 @@ def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     if any(targets.intersection(uses([g.iter])) for g in others):
         return joined_rows(p, node, env)
     overs = [iteration(p, g.iter, env) for g in node.generators]
-    sizes: list[Term] = [over.size for over in overs]
-    total: Term = sizes[0]
-    for size in sizes[1:]:
-        total = Op("imul", (total, size), INT)
+    sizes = [over.size for over in overs]
     index = p.fresh("k", INT)
 
     def within(k: Term, body: Callable[[Env], Term]) -> Term:
         return _bind_all(p, list(zip(node.generators, overs, digits(sizes, k), strict=True)), env, body)
 
     tests = [test for g in node.generators for test in g.ifs]
-    made = _filtered(p, total, index, tests, within, node.elt)
+    made = _filtered(p, product(sizes), index, tests, within, node.elt)
     for over in reversed(overs):
         made = over.around(made)
     return made

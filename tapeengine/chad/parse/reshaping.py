@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from tapeengine.chad.parse import arrays
+from tapeengine.chad.parse.arrays import axes, counted, digits, product
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
-from tapeengine.chad.terms import Build, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import INT, Array, Product
+from tapeengine.chad.terms import Build, Index, Let, Literal, Op, Proj, Term, Tuple, lit
+from tapeengine.chad.types import INT, Product
 
 
 def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -51,7 +51,7 @@ def in_shape(p: Parser, xs: Term, wanted: Sequence[Term | None]) -> Term:
 
     def written(size: Term | None) -> Term:
         if size is not None:
-            return arrays.counted(p, size)
+            return counted(p, size)
         return Op("ifloordiv", (total, product(given)), INT) if given else total
 
     def bound(sizes: list[Term], rest: Sequence[Term | None]) -> Term:
@@ -61,23 +61,6 @@ def in_shape(p: Parser, xs: Term, wanted: Sequence[Term | None]) -> Term:
         return p.let("size", written(rest[0]), lambda size: bound([*sizes, size], rest[1:]))
 
     return bound([], wanted)
-
-
-def axes(xs: Term) -> list[Term]:
-    """Give the sizes of an array along its axes."""
-    sizes: list[Term] = []
-    while isinstance(xs.type, Array):
-        sizes.append(Size(xs))
-        xs = arrays.row(xs)
-    return sizes
-
-
-def product(sizes: Sequence[Term]) -> Term:
-    """Give the product of sizes."""
-    total: Term = sizes[0]
-    for size in sizes[1:]:
-        total = Op("imul", (total, size), INT)
-    return total
 
 
 def laid_out(p: Parser, xs: Term, present: Sequence[Term], sizes: Sequence[Term], place: Term) -> Term:
@@ -91,11 +74,7 @@ def laid_out(p: Parser, xs: Term, present: Sequence[Term], sizes: Sequence[Term]
 
 def element(xs: Term, present: Sequence[Term], place: Term) -> Term:
     """Give an element by its place in C order."""
-    indices: list[Term] = []
-    for size in reversed(present[1:]):
-        indices.append(Op("imod", (place, size), INT))
-        place = Op("ifloordiv", (place, size), INT)
-    for index in (place, *reversed(indices)):
+    for index in digits(present, place):
         xs = Index(xs, index)
     return xs
 
