@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -20,12 +20,13 @@ from tapeengine.reference.ops import OPERATIONS, value
 
 @dataclass(frozen=True)
 class Scalar:
-    """A type of numbers: ``"real"``, ``"whole"`` or ``"truth"``."""
+    """A type of numbers: ``"real"``, ``"whole"`` or ``"truth"``, and its name in Python and numpy."""
 
     name: str
+    python: str = field(repr=False)
 
 
-REAL, WHOLE, TRUTH = Scalar("real"), Scalar("whole"), Scalar("truth")
+REAL, WHOLE, TRUTH = Scalar("real", "float"), Scalar("whole", "int"), Scalar("truth", "bool")
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import ATOM, OPERATIONS_BY_NAME, REAL, TRUTH, WHOLE
+from tapeengine.chad.intermediate.operations import ATOM, OPERATIONS_BY_NAME, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
     ArrayOf,
@@ -25,6 +24,7 @@ from tapeengine.chad.intermediate.statements import (
     Registered,
     Size,
     Statement,
+    Type,
     Var,
 )
 from tapeengine.chad.intermediate.text import RESERVED, Writer, name
@@ -32,7 +32,6 @@ from tapeengine.chad.traverse import Names
 
 #: The length of the longest expression that replaces a variable.
 LONGEST = 60
-KINDS: Mapping[object, str] = MappingProxyType({REAL: "real", WHOLE: "whole", TRUTH: "truth"})
 
 
 def readable(program: Program, about: str = "") -> str:
@@ -180,5 +179,10 @@ def grouped(group: Group) -> str:
 def shape(v: Var) -> str:
     """Write the type of a leaf: its kind and its number of dimensions."""
     if isinstance(v.type, ArrayOf):
-        return f"{KINDS.get(v.type.element, 'other')}{v.type.rank}"
-    return KINDS.get(v.type, name("other"))
+        return f"{kind_of(v.type.element)}{v.type.rank}"
+    return kind_of(v.type)
+
+
+def kind_of(of: Type) -> str:
+    """Give the name of a type of numbers; a rule has no leaves of other types."""
+    return of.name if isinstance(of, Scalar) else "other"

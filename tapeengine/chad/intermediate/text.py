@@ -58,7 +58,6 @@ RESERVED = frozenset(
     | set(keyword.kwlist)
     | {o.text.split("(")[0] for o in OPERATIONS_BY_NAME.values()}
 )
-KINDS: Mapping[object, str] = MappingProxyType({"real": "float", "whole": "int", "truth": "bool"})
 
 
 class Writer:
@@ -200,7 +199,7 @@ def new(w: Writer, s: New) -> None:
         w.line(f"{w.named(s.out)} = [{zero}] * {w.tight(s.sizes[0])}")
     else:
         assert isinstance(element, Scalar)
-        w.line(f"{w.named(s.out)} = np.zeros({w.tuple(s.sizes)}, {KINDS[element.name]})")
+        w.line(f"{w.named(s.out)} = np.zeros({w.tuple(s.sizes)}, {element.python})")
 
 
 def new_like(w: Writer, s: ZerosLike) -> None:

@@ -23,7 +23,7 @@ from tapeengine.chad.lowering import linear, source
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.in_place import in_place
 from tapeengine.chad.lowering.lower import Lower
-from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, stored
+from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, parts, stored
 from tapeengine.chad.lowering.residuals import Residuals
 from tapeengine.chad.lowering.sharing import own_functions
 from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
@@ -275,10 +275,7 @@ class Unit:
 
 def bases(rows: Rows) -> Iterator[Var]:
     """Iterate over the arrays of the leaves of an array."""
-    from tapeengine.chad.lowering.patterns import parts
-
-    for p in parts(rows.element):
-        yield p.array
+    return (p.array for p in parts(rows.element))
 
 
 def real(of: Type) -> bool:

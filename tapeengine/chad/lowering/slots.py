@@ -405,7 +405,5 @@ def element_of(like: Value) -> Value:
 
 
 def simple(of: Value) -> bool:
-    """Tell whether an array is one array of numbers, or has rows of numbers of any sizes."""
-    if isinstance(of, Part):
-        return isinstance(of.array.type, ArrayOf)
-    return isinstance(of, Rows) and False
+    """Tell whether an array is one array of numbers."""
+    return isinstance(of, Part) and isinstance(of.array.type, ArrayOf)

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tapeengine.chad.intermediate.statements import Const, Operand, Var
+from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.terms import Term
 from tapeengine.chad.types import Type
 from tapeengine.errors import UnsupportedError
-
-if TYPE_CHECKING:
-    from tapeengine.chad.lowering.blocks import Block
 
 
 class NotLowered(UnsupportedError):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy
+
 from tapeengine.chad.parse import arrays, numeric, whole
 from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
@@ -139,8 +141,6 @@ def products_so_far(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def sort(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
-    import numpy
-
     wanted(p, node, args, 1)
     vector = p.coerce(node, args[0], VECTOR)
     return p.let("xs", vector, lambda xs: Gather(xs, primitive(p, node, numpy.argsort, [xs], {})))

@@ -48,12 +48,11 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type, show
+from tapeengine.reference.ops import OPERATIONS
 
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     """A scalar operation, element by element on arrays."""
-    from tapeengine.reference.ops import OPERATIONS
-
     scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
     return numeric.applied(scalar, len(OPERATIONS[name].partials))(p, node, args)
 

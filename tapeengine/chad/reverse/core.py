@@ -10,7 +10,7 @@ from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.primitives import partial
 from tapeengine.chad.reverse.environment import Context
-from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.reverse.transform import Reverse, derivative_type
 from tapeengine.chad.target import scaled
 from tapeengine.chad.terms import (
     Branch,
@@ -185,8 +185,6 @@ def if_(D: Reverse, t: If, context: Context) -> Term:
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... let <z, z'> = D[f](x1, ..., xn) in
 #                        <z, \d. let <d1, ..., dn> = z' d in do x1' d1; ...; xn' dn>   (f is closed: EC appendix B)
 def call(D: Reverse, t: Call, context: Context) -> Term:
-    from tapeengine.chad.reverse.transform import derivative_type
-
     of = derivative_type(tuple(a.type for a in t.args), t.of)
 
     def body(ps: list[Var]) -> Term:

@@ -20,7 +20,7 @@ from tapeengine.chad.backends.whole.values import (
     renamed,
     union,
 )
-from tapeengine.chad.backends.whole.writer import KINDS, Writer
+from tapeengine.chad.backends.whole.writer import Writer
 from tapeengine.chad.intermediate.operations import REAL, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     AddAll,
@@ -72,7 +72,7 @@ def content(w: Writer, x: Any) -> Array:
     if isinstance(x, Local):
         whole_of(w, x)
         if x.grows and x.content is None:
-            return Array(Number(f"np.zeros(0, {KINDS[x.kind]})", x.dims, x.kind), x.dims)
+            return Array(Number(f"np.zeros(0, {x.kind.python})", x.dims, x.kind), x.dims)
         zero: Value = Number("0.0" if x.kind == REAL else "0", (), x.kind)
         found = zero if x.content is None else x.content
         for lanes in w.lanes:
@@ -114,7 +114,7 @@ def laid_out(w: Writer, x: Any, axes: tuple[Axis, ...] = ()) -> Number:
     if set(found.axes) == set(order):
         return w.emit(w.aligned(found, order), order, found.kind, "a")
     shape = ", ".join(a.count for a in order)
-    kind = "" if found.kind == REAL else f", {KINDS[found.kind]}"
+    kind = "" if found.kind == REAL else f", {found.kind.python}"
     return w.emit(f"ops.spread({w.aligned(found, order)}, ({shape},){kind})", order, found.kind, "a")
 
 
@@ -248,7 +248,7 @@ def materialise(w: Writer, x: Local) -> Number:
     if any(a.steps for a in order):
         w.refuse("rows of different sizes")
     shape = ", ".join(f"max({a.count}, 0)" if not a.count.isdigit() else a.count for a in order)
-    kind = "" if x.kind == REAL else f", {KINDS[x.kind]}"
+    kind = "" if x.kind == REAL else f", {x.kind.python}"
     name = w.fresh(x.name)
     if x.content is None:
         w.set(name, f"np.zeros(({shape},){kind})")

@@ -11,7 +11,7 @@ from tapeengine.chad.backends.whole import arrays, folds
 from tapeengine.chad.backends.whole.arrays import axis_of, content, laid_out, materialise, plain_array
 from tapeengine.chad.backends.whole.operations import SAFE, scalar_text, whole_text
 from tapeengine.chad.backends.whole.sums import summed
-from tapeengine.chad.backends.whole.text import Block, Frames, Nest
+from tapeengine.chad.backends.whole.text import Block, Frames, Line, Nest
 from tapeengine.chad.backends.whole.values import (
     Affine,
     Array,
@@ -28,7 +28,7 @@ from tapeengine.chad.backends.whole.values import (
     renamed,
     union,
 )
-from tapeengine.chad.backends.whole.writer import KINDS, Home, Lanes, Writer
+from tapeengine.chad.backends.whole.writer import Home, Lanes, Writer
 from tapeengine.chad.intermediate.analysis import changes, outs, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
@@ -439,7 +439,7 @@ def while_(w: Writer, s: While) -> None:
             w.env[v.name] = alias(w, v)
         w.statements(s.test)
         condition = w.number(w.value(s.condition)).text
-        body.lines.append(Nest([f"if not {condition}:"], [Block([stop()])], raises=True))
+        body.lines.append(Nest([f"if not {condition}:"], [Block([Line("", "break", raises=True)])], raises=True))
         w.statements(s.body)
         kept = None if s.kept is None else fields(w, s.kept)
         following = [settled(w, w.value(x), ()) for _, x in s.carried]
@@ -453,13 +453,6 @@ def while_(w: Writer, s: While) -> None:
         made.kept[0].siblings = made.kept
         w.env[s.kept.frames.name] = Site((Axis(counter),), [kept], list(made.kept))
     w.block.lines.append(made)
-
-
-def stop() -> Any:
-    """Write the end of a loop."""
-    from tapeengine.chad.backends.whole.text import Line
-
-    return Line("", "break", raises=True)
 
 
 # ------------------------------------------------------------ branches
@@ -482,10 +475,7 @@ def one_branch(w: Writer, s: If, condition: Value) -> None:
     for v in names:
         if v.name not in w.pinned:
             variable(w, v)
-            if isinstance(v.type, Scalar):
-                w.pinned.add(v.name)
-            else:
-                w.pinned.add(v.name)
+            w.pinned.add(v.name)
     bodies = [Block(), Block()]
     recalled: list[list[Frames]] = [[], []]
     kept: list[dict[str, object]] = []
@@ -648,7 +638,7 @@ def merge(w: Writer, mask: Number, sides: Sequence[Lanes], found: list[dict[str,
         texts = [w.aligned(x, (side.axis, *rest)) if x.axes else x.text for x, side in zip((a, b), sides, strict=True)]
         axes = (*mask.axes, *rest)
         shape = ", ".join(c.count for c in axes)
-        text = f"ops.merge({mask.text}, {texts[0]}, {texts[1]}, ({shape},), {KINDS[a.kind]})"
+        text = f"ops.merge({mask.text}, {texts[0]}, {texts[1]}, ({shape},), {a.kind.python})"
         w.env[name] = w.emit(text, axes, a.kind, name)
         w.homes[name] = Home(w.axes, len(w.masks), w.block)
 

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.backends.whole.text import Block, Line
@@ -43,8 +42,6 @@ from tapeengine.chad.intermediate.statements import (
     Var,
 )
 from tapeengine.primitive import Primitive
-
-KINDS: Mapping[object, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
 
 
 class Refused(NotWhole):
@@ -375,7 +372,7 @@ class Writer:
         if not axes:
             return x.text
         if not x.axes:
-            kind = "" if x.kind == REAL else f", {KINDS[x.kind]}"
+            kind = "" if x.kind == REAL else f", {x.kind.python}"
             return f"np.full(({shape},), {x.text}{kind})" if len(axes) > 1 else f"np.full({shape}, {x.text}{kind})"
         return f"np.broadcast_to({self.aligned(x, axes)}, ({shape},))"
 
