@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tapeengine.chad.depth import deep
-from tapeengine.chad.derivative_types import has_functions
 from tapeengine.chad.inline import inline
 from tapeengine.chad.terms import (
     Apply,
@@ -29,7 +28,7 @@ from tapeengine.chad.terms import (
     lets,
 )
 from tapeengine.chad.traverse import Names, all_names, children, free_variables, map_children, retype
-from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, show
+from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, has_functions, show
 from tapeengine.errors import UnsupportedError
 
 

@@ -21,20 +21,8 @@ from tapeengine.chad.types import (
     Product,
     Sum,
     Type,
+    has_functions,
 )
-
-
-def has_functions(type_: Type) -> bool:
-    """Tell whether a function type occurs in a type."""
-    match type_:
-        case Function():
-            return True
-        case Product(items) | Sum(items):
-            return any(map(has_functions, items))
-        case Array(element):
-            return has_functions(element)
-        case _:
-            return False
 
 
 # D[R]2 = R   D[1]2 = 1   D[t * s]2 = D[t]2 * D[s]2   D[t + s]2 = D[t]2 + D[s]2   D[Array t]2 = Bag (Int * D[t]2)

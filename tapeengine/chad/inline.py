@@ -7,10 +7,9 @@ it becomes a definition whose further parameters are the values it captures, so 
 
 from __future__ import annotations
 
-from tapeengine.chad.derivative_types import has_functions
 from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Let, Term, Var, lets
 from tapeengine.chad.traverse import Names, children, count, free_variables, freshen, map_children, size, substitute
-from tapeengine.chad.types import Function
+from tapeengine.chad.types import Function, has_functions
 
 #: The largest function that is copied to each of its calls.
 SMALL = 60

@@ -184,6 +184,16 @@ UNIT = Product()
 NEVER = Never()
 
 
+def parts_of(type_: Type) -> tuple[Type, ...]:
+    """Give the types of the parts of a product, a sum or an array; none for any other type."""
+    match type_:
+        case Product(items) | Sum(items):
+            return items
+        case Array(element):
+            return (element,)
+    return ()
+
+
 def has_text(type_: Type) -> bool:
     """Tell whether values of a type have texts as parts.
 
@@ -192,14 +202,18 @@ def has_text(type_: Type) -> bool:
     >>> has_text(Product((FLOAT, Text(value="a")))), has_text(Array(FLOAT))
     (True, False)
     """
-    match type_:
-        case Text():
-            return True
-        case Product(items):
-            return any(map(has_text, items))
-        case Array(element):
-            return has_text(element)
-    return False
+    return isinstance(type_, Text) or any(map(has_text, parts_of(type_)))
+
+
+def has_functions(type_: Type) -> bool:
+    """Tell whether values of a type have functions as parts.
+
+    Examples
+    --------
+    >>> has_functions(Product((FLOAT, Function((FLOAT,), FLOAT)))), has_functions(Array(FLOAT))
+    (True, False)
+    """
+    return isinstance(type_, Function) or any(map(has_functions, parts_of(type_)))
 
 
 def is_addable(type_: Type) -> bool:
@@ -210,14 +224,9 @@ def is_addable(type_: Type) -> bool:
     >>> is_addable(Product((FLOAT, Array(INT)))), is_addable(BOOL)
     (True, False)
     """
-    match type_:
-        case Float() | Int():
-            return True
-        case Product(items):
-            return all(map(is_addable, items))
-        case Array(element):
-            return is_addable(element)
-    return False
+    if isinstance(type_, Product | Array):
+        return all(map(is_addable, parts_of(type_)))
+    return isinstance(type_, Float | Int)
 
 
 def is_discrete(type_: Type) -> bool:
@@ -228,17 +237,9 @@ def is_discrete(type_: Type) -> bool:
     >>> is_discrete(Product((INT, BOOL))), is_discrete(Array(FLOAT))
     (True, False)
     """
-    match type_:
-        case Int() | Bool():
-            return True
-        case Product(items):
-            return all(map(is_discrete, items))
-        case Sum(options):
-            return all(map(is_discrete, options))
-        case Array(element):
-            return is_discrete(element)
-        case _:
-            return False
+    if isinstance(type_, Product | Sum | Array):
+        return all(map(is_discrete, parts_of(type_)))
+    return isinstance(type_, Int | Bool)
 
 
 def numbers_of(of: Type) -> Type:

@@ -20,28 +20,7 @@ from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Apply, Inject, Lambda, Let, Literal, Term, Var, lets
 from tapeengine.chad.traverse import children, free_variables
-from tapeengine.chad.types import Array, Function, Product, Sum, Type
-
-
-def is_functional(of: Type) -> bool:
-    """Tell whether values of a type hold functions.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT
-    >>> is_functional(Product((FLOAT, Function((FLOAT,), FLOAT)))), is_functional(Array(FLOAT))
-    (True, False)
-    """
-    match of:
-        case Function():
-            return True
-        case Product(items):
-            return any(map(is_functional, items))
-        case Sum(options):
-            return any(map(is_functional, options))
-        case Array(element):
-            return is_functional(element)
-    return False
+from tapeengine.chad.types import Type, has_functions
 
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
@@ -171,7 +150,7 @@ def value_of(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Term
 
 def held_by(p: Parser, term: Term, env: Env) -> dict[str, Any]:
     """Give the variables in scope that the functions in a value have captured."""
-    if not is_functional(term.type):
+    if not has_functions(term.type):
         return {}
     match term:
         case Var(name):

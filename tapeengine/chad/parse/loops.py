@@ -9,7 +9,6 @@ from typing import Any
 
 from tapeengine.chad.parse.arrays import digits, product
 from tapeengine.chad.parse.callees import library_name
-from tapeengine.chad.parse.closures import is_functional
 from tapeengine.chad.parse.dicts import written_out
 from tapeengine.chad.parse.expressions import condition, dict_of, expression
 from tapeengine.chad.parse.functions import Env
@@ -56,6 +55,7 @@ from tapeengine.chad.types import (
     Product,
     Sum,
     Type,
+    has_functions,
     show,
 )
 
@@ -517,7 +517,7 @@ class Loop:
 
     def _check_functions(self, carried: Carried) -> None:
         for name, of in zip(carried.names, carried.types, strict=True):
-            if is_functional(of):
+            if has_functions(of):
                 self.p.error(self.node, f"{name} is another function after each step", "carry what it captures")
 
     def start(self, carried: Carried) -> Term:
@@ -531,7 +531,7 @@ class Loop:
         def end(env: Env) -> Term:
             for n in self.late:
                 kept = n in env and n not in carried.names and isinstance(env[n], Term) and env[n].type != NEVER
-                if kept and not is_functional(env[n].type):
+                if kept and not has_functions(env[n].type):
                     of = env[n].type
                     self.bound[n] = self.p.unify(self.node, self.bound.get(n, of), of)
             values = [self.value(n, env) for n in carried.names]

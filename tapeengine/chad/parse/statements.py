@@ -12,7 +12,6 @@ from tapeengine.chad.parse.closures import (
     captures,
     define,
     held_by,
-    is_functional,
     joined_held,
     own_parameters,
     value_of,
@@ -27,7 +26,7 @@ from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.unpacking import parts_of
 from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, has_functions, show
 
 #: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
 HAS = " has "
@@ -147,7 +146,7 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term in the code after it."""
     var = p.fresh(name, term.type)
     p.single_axes[var.name] = p.axes_of(term)
-    if is_functional(term.type):
+    if has_functions(term.type):
         p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))
 
