@@ -28,7 +28,7 @@ from tapeengine.chad.terms import (
     lets,
 )
 from tapeengine.chad.traverse import Names, all_names, children, free_variables, map_children, retype
-from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, has_functions, show
+from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, has_functions, show, with_parts
 from tapeengine.errors import UnsupportedError
 
 
@@ -81,16 +81,7 @@ class Defunctionaliser:
 
     def type(self, of: Type) -> Type:
         """Rewrite a type."""
-        match of:
-            case Function():
-                return Named(self.name(of))
-            case Product(items, name, fields):
-                return Product(tuple(map(self.type, items)), name, fields)
-            case Sum(options, name):
-                return Sum(tuple(map(self.type, options)), name)
-            case Array(element):
-                return Array(self.type(element))
-        return of
+        return Named(self.name(of)) if isinstance(of, Function) else with_parts(of, self.type)
 
     # [\x. t]  :=  inj_k <FV(\x. t)>        [t s]  :=  apply(t, s)
     def term(self, term: Term) -> Term:

@@ -22,6 +22,7 @@ from tapeengine.chad.types import (
     Sum,
     Type,
     has_functions,
+    with_parts,
 )
 
 
@@ -85,7 +86,7 @@ def reverse_primal(type_: Type) -> Type:
             back = Function((cotangent(result),), LProduct(tuple(map(cotangent, params))))
             return Function(tuple(map(reverse_primal, params)), Product((reverse_primal(result), back)))
         case _:
-            return _inside(type_, reverse_primal)
+            return with_parts(type_, reverse_primal)
 
 
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[t]2 -o D[s]2)
@@ -99,17 +100,4 @@ def forward_primal(type_: Type) -> Type:
             ahead = Function((LProduct(tuple(map(tangent, params))),), tangent(result))
             return Function(tuple(map(forward_primal, params)), Product((forward_primal(result), ahead)))
         case _:
-            return _inside(type_, forward_primal)
-
-
-def _inside(type_: Type, recurse: object) -> Type:
-    assert callable(recurse)
-    match type_:
-        case Product(items, name, fields):
-            return Product(tuple(map(recurse, items)), name, fields)
-        case Sum(options, name):
-            return Sum(tuple(map(recurse, options)), name)
-        case Array(element):
-            return Array(recurse(element))
-        case _:
-            return type_
+            return with_parts(type_, forward_primal)

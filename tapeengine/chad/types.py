@@ -8,6 +8,7 @@ addition environment vectors (`EV`) and computations that accumulate into one (`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -192,6 +193,18 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
         case Array(element):
             return (element,)
     return ()
+
+
+def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
+    """Rewrite the types of the parts of a type; one without parts is unchanged."""
+    match type_:
+        case Product(items, name, fields) if items:
+            return Product(tuple(map(f, items)), name, fields)
+        case Sum(options, name):
+            return Sum(tuple(map(f, options)), name)
+        case Array(element):
+            return Array(f(element))
+    return type_
 
 
 def has_text(type_: Type) -> bool:

@@ -37,6 +37,7 @@ from tapeengine.chad.types import (
     Product,
     Sum,
     Type,
+    with_parts,
 )
 
 
@@ -59,10 +60,8 @@ def stored(of: Type) -> Type:
         case LArray(element):
             inner = stored(element)
             return Array(inner) if has_leaves(inner) else Product(())
-        case Array(element):
-            return Array(stored(element))
-        case Product(items, name, fields):
-            return Product(tuple(map(stored, items)), name, fields)
+        case Array() | Product():
+            return with_parts(of, stored)
     return of
 
 
