@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from functools import cache
+from types import MappingProxyType
+from typing import Any
 
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
@@ -14,32 +18,23 @@ from tapeengine.chad.intermediate.statements import (
     Assign,
     BoxOf,
     Call,
-    Changed,
     Check,
     Compute,
     Flow,
     For,
     Function,
     If,
-    IsNull,
     Join,
     Kept,
     Load,
-    New,
     Operand,
-    Option,
-    Pack,
-    Plus,
     Registered,
     Row,
-    Size,
     Statement,
     Store,
     Type,
-    Unpack,
     Var,
     While,
-    ZerosLike,
 )
 
 
@@ -70,59 +65,53 @@ def flatten(statements: list[Statement]) -> None:
     statements[:] = found
 
 
+#: The types of fields of operands, and whether these are several.
+OPERANDS: Mapping[str, bool] = MappingProxyType(
+    {"Var": False, "Operand": False, "Operand | None": False, "tuple[Var, ...]": True, "tuple[Operand, ...]": True}
+)
+Fields = tuple[tuple[str, bool], ...]
+
+
+@cache
+def fields_of(kind: Any) -> tuple[Fields, Fields]:
+    """Give the fields of operands of a kind of statement: those that it reads, and those that it assigns."""
+    found = [(f.name, OPERANDS[f.type]) for f in fields(kind) if isinstance(f.type, str) and f.type in OPERANDS]
+    given = tuple(f for f in found if f[0] in ("out", "outs"))
+    return tuple(found if kind is Add else (f for f in found if f not in given)), given
+
+
+def operands(s: Statement, which: int) -> tuple[Any, ...]:
+    """Give the operands in the fields of a statement, those that it reads (0) or assigns (1)."""
+    kind: Any = type(s)
+    found: list[Any] = []
+    for name, several in fields_of(kind)[which]:
+        x = getattr(s, name)
+        if several:
+            found += x
+        elif x is not None:
+            found.append(x)
+    return tuple(found)
+
+
 def reads(s: Statement) -> tuple[Operand, ...]:
     """Give the operands of a statement, without those of statements inside it."""
     match s:
-        case Compute() | Call() | Registered():
-            return s.args
-        case Load() | Row():
-            return (s.array, *s.indices)
-        case Check():
-            return (s.index, s.size)
-        case Size() | ZerosLike():
-            return (s.array,)
-        case New():
-            return s.sizes
-        case Store() | AddAt():
-            return (s.array, *s.indices, s.value)
-        case Append() | AddAll():
-            return (s.array, s.value)
-        case Changed():
-            return (s.array, *(x for x in (s.index, s.value) if x is not None))
-        case Assign() | Pack():
-            return s.values
-        case Add():
-            return (s.out, s.value)
-        case Plus():
-            return (s.left, s.right)
-        case Option() | Unpack():
-            return (s.box,)
-        case IsNull():
-            return (s.value,)
-        case For():
-            count = () if s.count is None else (s.count,)
-            return (*count, *(x for _, x in s.carried), *(k.frames for k in s.recalled))
-        case While():
-            return (s.condition, *(x for _, x in s.carried))
-        case If():
-            return (s.condition, *(k[0].frames for k in s.recalled))
-    return ()
+        case For() | While() | If():
+            head = (s.count,) if isinstance(s, For) else (s.condition,)
+            own = () if isinstance(s, If) else tuple(x for _, x in s.carried)
+            sites = dict.fromkeys(k.frames for k in recalled(s))
+            return (*(x for x in head if x is not None), *own, *sites)
+    return operands(s, 0)
 
 
 def outs(s: Statement) -> tuple[Var, ...]:
     """Give the variables that a statement assigns, without those of statements inside it."""
     match s:
-        case Compute() | Load() | Row() | Size() | New() | ZerosLike() | Plus() | Pack() | Option() | IsNull():
-            return (s.out,)
-        case Add() | Changed():
-            return (s.out,)
-        case Assign() | Unpack() | Call() | Registered():
-            return s.outs
         case For() | While() | If():
             own = () if isinstance(s, If) else tuple(v for v, _ in s.carried)
             index = (s.index,) if isinstance(s, For) else ()
             return (*index, *own, *(k.frames for k in kept(s)[:1]), *recalls(s))
-    return ()
+    return operands(s, 1)
 
 
 def kept(s: Statement) -> tuple[Kept, ...]:
