@@ -41,8 +41,6 @@ from tapeengine.chad.intermediate.statements import (
     ZerosLike,
 )
 
-__all__ = ["blocks", "changes", "flatten", "linear", "needed", "outs", "reads"]
-
 
 def blocks(s: Statement) -> tuple[list[Statement], ...]:
     """Give the lists of statements inside a statement."""

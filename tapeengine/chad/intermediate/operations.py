@@ -17,8 +17,6 @@ from typing import Any
 from tapeengine.chad.values import same_size
 from tapeengine.reference.ops import OPERATIONS, value
 
-__all__ = ["OPERATIONS_BY_NAME", "REAL", "TRUTH", "WHOLE", "Operation", "Scalar", "operation"]
-
 
 @dataclass(frozen=True)
 class Scalar:

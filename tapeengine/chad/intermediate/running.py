@@ -14,8 +14,6 @@ from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Group, Registered, Type, Var
 from tapeengine.primitive import Primitive
 
-__all__ = ["add_all", "call_registered", "called_on_arrays", "given_by", "plus", "registered", "zeros_like"]
-
 
 def plus(a: Any, b: Any) -> Any:
     """Add two cotangents of boxes or of parts of them."""

@@ -51,8 +51,6 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = ["Arrays"]
-
 
 class Arrays:
     """Methods of the rules that read and build arrays; `b` is the builder."""

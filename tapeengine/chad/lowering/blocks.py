@@ -7,8 +7,6 @@ from typing import Any
 
 from tapeengine.chad.intermediate.statements import For, If, Join, Kept, Operand, Statement, Var, While
 
-__all__ = ["Block"]
-
 
 class Block:
     """The statements of a function, of the body of a loop, or of a branch; in a forward pass it makes frames.

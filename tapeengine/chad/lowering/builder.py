@@ -33,8 +33,6 @@ from tapeengine.chad.traverse import Names
 
 NUMBERS: Mapping[Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, WHOLE: int, TRUTH: bool})
 
-__all__ = ["Builder", "converted", "zero_of"]
-
 
 class Builder:
     """Appends statements to the current block.

@@ -48,8 +48,6 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = ["Cotangents"]
-
 
 class Cotangents(Accumulation):
     """Methods of the rules that handle cotangents and tangents."""

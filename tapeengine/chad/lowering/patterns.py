@@ -44,11 +44,6 @@ from tapeengine.chad.types import (
     Type,
 )
 
-__all__ = [
-    "all_parts", "array_types", "first_part", "first_rows", "has_leaves", "holds_boxes", "is_changeable", "is_dense",
-    "is_zero", "leaf_type", "leaf_types", "part", "parts", "stored", "tangent_type", "variables",
-]  # fmt: skip
-
 
 @functools.cache
 def stored(of: Type) -> Type:

@@ -19,8 +19,6 @@ from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.values import NotLowered
 
-__all__ = ["Residuals"]
-
 
 class Residuals:
     """Finds which values of the forward pass a reverse pass uses."""

@@ -18,13 +18,6 @@ from tapeengine.errors import UnsupportedError
 if TYPE_CHECKING:
     from tapeengine.chad.lowering.blocks import Block
 
-__all__ = [
-    "ARRAYS", "FUNCTIONS", "ZERO", "Back", "Bag", "Closure", "Delayed", "Either", "Env", "Items", "Member",
-    "NotLowered", "Nullable", "Owed", "Part", "Pull", "Rows", "Scattered", "Single", "Steps", "Taken", "Tup", "Uneven",
-    "Value",
-    "Zero",
-]  # fmt: skip
-
 
 class NotLowered(UnsupportedError):
     """A term has no intermediate form."""

@@ -24,8 +24,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import FLOAT, INT, Array, show
 
-__all__ = ["array_attribute", "filled", "matmul", "mean", "reduced", "row", "summed", "transpose"]
-
 
 def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
     """``size``, ``shape``, ``T`` and ``ndim`` of an array."""

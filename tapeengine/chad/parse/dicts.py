@@ -12,8 +12,6 @@ from tapeengine.chad.parse.whole import array, have_one_type
 from tapeengine.chad.terms import Index, Proj, Term, Tuple, lit
 from tapeengine.chad.types import Product, show
 
-__all__ = ["called", "is_dict", "method", "replaced", "written_out"]
-
 
 def is_dict(term: Any) -> bool:
     """Tell whether something is a dict."""

@@ -33,8 +33,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, numbers_of, show
 
-__all__ = ["condition", "dict_of", "expression", "item_of", "narrowing", "parts_written_out", "tested", "text"]
-
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
     """Parse an expression; `wanted` helps where the expression alone does not say its type."""

@@ -43,8 +43,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
 
-__all__ = ["changed", "changed_name", "element", "empty", "instead", "method", "popped"]
-
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
     r"""Give the names that statements assign or change in place.

@@ -47,8 +47,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type, show
 
-__all__ = ["FUNCTIONS", "KEYWORDS", "METHODS", "METHOD_KEYWORDS", "SPECIAL", "opcode"]
-
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     """A scalar operation, element by element on arrays."""

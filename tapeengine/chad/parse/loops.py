@@ -57,8 +57,6 @@ from tapeengine.chad.types import (
     show,
 )
 
-__all__ = ["comprehension", "dict_comprehension", "for_statement", "iteration", "while_statement"]
-
 
 @dataclass(frozen=True)
 class Iteration:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.types import BOOL, Type
 
-__all__ = ["branches"]
-
 
 def branches(p: Parser, subject: ast.expr, of: Type | None, cases: Sequence[ast.match_case]) -> list[ast.stmt]:
     """Give the statements that a ``match`` on values is short for.

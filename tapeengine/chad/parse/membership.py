@@ -10,8 +10,6 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
 from tapeengine.chad.types import BOOL, INT, Array, Product, show
 
-__all__ = ["count_of", "index_of", "membership"]
-
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
     """``x in options``, ``x not in options``: of items written out, of a tuple, of an array."""

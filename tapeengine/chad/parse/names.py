@@ -6,20 +6,6 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "Jumps",
-    "assigned",
-    "bound_by",
-    "defaults",
-    "ends",
-    "jumps",
-    "parameters",
-    "renaming",
-    "surely_assigned",
-    "uses",
-    "walked",
-]
-
 
 def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:
     """Go through statements and the blocks inside them, where `is_block` allows it; no expression is visited."""

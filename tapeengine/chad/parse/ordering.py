@@ -13,8 +13,6 @@ from tapeengine.chad.parse.whole import element
 from tapeengine.chad.terms import For, Gather, If, Index, Map, Op, Size, Term, counted, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, show
 
-__all__ = ["best", "sorted_"]
-
 
 def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) -> Term:
     """Give the number by which each element is ordered."""

@@ -15,11 +15,6 @@ from tapeengine.chad.signatures import defaults_of, names_of
 from tapeengine.chad.terms import Let, Term, Var
 from tapeengine.chad.types import Type
 
-__all__ = [
-    "Parameters", "arguments", "bound", "no_other_keywords", "of_all", "of_program", "own_parameters",
-    "parameter_names", "parameters_of", "with_args",
-]  # fmt: skip
-
 
 def parameter_names(args: ast.arguments) -> tuple[str, ...]:
     """Give the names of parameters."""

@@ -17,8 +17,6 @@ from tapeengine.chad.parse.whole_arrays import Wanted
 from tapeengine.chad.terms import Definition, Tuple
 from tapeengine.chad.types import has_text
 
-__all__ = ["ProgramParser", "parse_function"]
-
 
 class ProgramParser(Parser):
     """Parses one function; see `Parser` for its parameters."""

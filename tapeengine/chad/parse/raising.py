@@ -9,8 +9,6 @@ from __future__ import annotations
 from tapeengine.chad.terms import Elements, If, Index, Term, lit
 from tapeengine.chad.types import NEVER, Type
 
-__all__ = ["failing", "guarded", "unguarded"]
-
 
 def failing(of: Type = NEVER) -> Term:
     """Give a term of any type that fails where it is evaluated."""

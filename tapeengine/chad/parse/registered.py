@@ -11,8 +11,6 @@ from tapeengine.chad.registered import calls_kernel, find, result_type
 from tapeengine.chad.terms import Elements, Primitive, Term, Tuple
 from tapeengine.chad.types import FLOAT, show
 
-__all__ = ["primitive"]
-
 
 def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Mapping[str, Any]) -> Term:
     """A call of a registry primitive, or of the numpy function for one."""

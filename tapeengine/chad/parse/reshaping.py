@@ -12,8 +12,6 @@ from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
 from tapeengine.chad.types import INT, Array, Product
 
-__all__ = ["RESHAPING", "reshaped"]
-
 
 def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.reshape(xs, (n, m))``, ``xs.reshape(n, m)``, where one size may be -1."""

@@ -13,8 +13,6 @@ from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
 from tapeengine.chad.types import BOOL, INT, NEVER, Array, Product, show
 
-__all__ = ["bounds", "masked", "subscript"]
-
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
     """Indexing of arrays and tuples, and slices of arrays."""

@@ -15,8 +15,6 @@ from tapeengine.chad.annotations import Array as ArrayOf
 from tapeengine.chad.annotations import Fields
 from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Text, Type
 
-__all__ = ["Known", "TypeTable", "UnknownType", "class_fields", "is_vague"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Known:

@@ -11,8 +11,6 @@ from tapeengine.chad.parse.whole import items_of
 from tapeengine.chad.terms import Build, If, Index, Op, Proj, Size, Term, Tuple, lit
 from tapeengine.chad.types import BOOL, INT, Array, Product
 
-__all__ = ["parts_of"]
-
 
 def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> Term | None:
     """Give the parts of a variable for each of several targets, as a tuple; None for what has no such parts.

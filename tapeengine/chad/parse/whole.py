@@ -30,12 +30,6 @@ from tapeengine.chad.terms import (
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, numbers_of, show
 
-__all__ = [
-    "arange", "array", "chosen", "clipped", "concatenate", "cumsum", "dot", "element", "filled", "full", "gather",
-    "have_one_type", "is_infinite", "items_of", "length", "like", "norm", "numbers", "outer", "power", "product",
-    "quotient_and_rest", "replicate", "scatter", "test", "to_bool", "to_float", "to_int", "transpose",
-]  # fmt: skip
-
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array; a tuple of items of one type is one."""

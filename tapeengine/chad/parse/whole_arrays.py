@@ -16,8 +16,6 @@ from tapeengine.chad.kinds import Given, Kind, ListOf, part_at
 from tapeengine.chad.parse.lists import extended
 from tapeengine.errors import StructureError
 
-__all__ = ["Passed", "Wanted", "check_lists", "through"]
-
 
 @dataclass(frozen=True)
 class Wanted:

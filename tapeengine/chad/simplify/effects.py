@@ -15,8 +15,6 @@ from tapeengine.chad.terms import Apply, Let, Term, Var, unit
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import EVM, UNIT
 
-__all__ = ["Bindings", "Frame", "Step", "is_opaque", "sequence", "slots_of"]
-
 
 @dataclass(frozen=True)
 class Step:

@@ -15,8 +15,6 @@ from tapeengine.chad.terms import Build, Index, Lambda, Let, Op, Proj, Replicate
 from tapeengine.chad.traverse import Names, children, free_variables, freshen, map_children, substitute
 from tapeengine.chad.types import EVM, Function
 
-__all__ = ["build_pair_split", "for_each_sum", "replicate_inline"]
-
 
 def is_reread(term: Term) -> bool:
     """Tell whether evaluating a term again costs no more than reading it from an array."""

@@ -44,8 +44,6 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.traverse import substitute
 from tapeengine.chad.types import FLOAT, Linear
 
-__all__ = ["RULES"]
-
 
 # case inj_k a of {inj_i x_i -> e_i}  ~>  let x_k = a in e_k
 def case_inject(term: Term) -> Term | None:

@@ -16,8 +16,6 @@ from tapeengine.chad.target import Bind, ForEach, LTuple, One, Plus, Return, Run
 from tapeengine.chad.terms import Let, Term, Tuple, unit
 from tapeengine.chad.types import EVM, UNIT, Linear, LUnit
 
-__all__ = ["RULES"]
-
 
 # return () >> m  ~>  m        m >> return ()  ~>  m  (where m gives ())
 # (let x = a in m) >> n  ~>  let x = a in m >> n        m >> (let x = a in n)  ~>  let x = a in m >> n

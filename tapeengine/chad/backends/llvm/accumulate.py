@@ -27,8 +27,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["accumulated"]
-
 
 def accumulated(function: Function, times: Counter[str]) -> Function:
     """Give a function that adds to its sums directly.

@@ -28,8 +28,6 @@ from tapeengine.chad.intermediate.statements import (
     Var,
 )
 
-__all__ = ["Before"]
-
 
 class Before:
     """Writes the code before a loop.

@@ -7,8 +7,6 @@ from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.intermediate.statements import BoxOf, Option, Pack, Plus, Unpack
 
-__all__ = ["option", "pack", "plus", "unpack"]
-
 
 def pack(b: Body, s: Pack) -> None:
     """Make a record."""

@@ -11,8 +11,6 @@ from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.statements import Call, Function, Operand, Registered
 
-__all__ = ["call", "params_of", "registered", "results_of"]
-
 
 def params_of(f: Function) -> list[str]:
     """Give the types of the words that a function takes."""

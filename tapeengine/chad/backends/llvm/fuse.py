@@ -25,8 +25,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["fused"]
-
 
 def fused(function: Function) -> Function:
     """Give a function without arrays that are only summed.

@@ -24,8 +24,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["is_orderless"]
-
 
 def is_orderless(loop: For, given: Collection[str] = ()) -> bool:
     """Tell whether the steps of a loop may run in any order with the same bits.

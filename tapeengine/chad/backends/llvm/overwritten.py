@@ -31,8 +31,6 @@ from tapeengine.chad.intermediate.statements import (
     ZerosLike,
 )
 
-__all__ = ["overwritten"]
-
 
 @dataclass(frozen=True, eq=False)
 class Place:

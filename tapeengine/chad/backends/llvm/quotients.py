@@ -13,8 +13,6 @@ from tapeengine.chad.backends.llvm.writer import REFER
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.statements import Compute, For, If, Statement, Var
 
-__all__ = ["Quotients"]
-
 
 class Quotients:
     """The quotients and remainders of one loop's index by numbers that are the same in all steps.

@@ -28,8 +28,6 @@ from tapeengine.chad.intermediate.statements import (
     While,
 )
 
-__all__ = ["for_columns", "for_many"]
-
 
 def for_many(forward: Function, reverse: Function, wanted: Sequence[int]) -> tuple[Function, Function]:
     """Give both passes; the parameters and results of the reverse pass have an additional first axis.

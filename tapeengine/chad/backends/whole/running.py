@@ -13,8 +13,6 @@ from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL
 from tapeengine.chad.intermediate.running import zeros_like
 from tapeengine.reference.ops import OPERATIONS
 
-__all__ = ["DifferentSizes", "Linear", "Running"]
-
 
 class Linear(np.ndarray):
     """Cotangents for partials that may be infinite: a product with zero is zero, since a linear map preserves zero."""

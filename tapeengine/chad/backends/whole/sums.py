@@ -9,8 +9,6 @@ from tapeengine.chad.backends.whole.values import Axis, Number, Product, Value, 
 from tapeengine.chad.backends.whole.writer import Writer
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 
-__all__ = ["summed"]
-
 
 def summed(w: Writer, x: Value, over: Sequence[Axis], masks: Sequence[Number]) -> Value:
     """Give the sum of a value over axes, for the steps in which all masks hold.
