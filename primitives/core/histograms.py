@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import Any
 
 import numpy
@@ -19,12 +21,6 @@ BIN_EDGES = discrete(
     lambda a, *, bins, range: numpy.histogram_bin_edges(a, bins, range),
     samples=(Sample((_X,), {"bins": 3, "range": None}),),
     doc="the edges of bins, on plain values; no derivative goes through it",
-)
-COUNTS = discrete(
-    "numpy.histogram_counts",
-    lambda a, edges, *, bins, range: numpy.histogram(a, edges if bins is None else bins, range)[0],
-    samples=(Sample((_X, _EDGES), _BINS),),
-    doc="how many elements each bin holds; no derivative goes through it",
 )
 BIN_PLACES = discrete(
     "numpy.histogram_places",
@@ -78,8 +74,12 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     x, given = as_array(a), as_array(bins)
     edges = given if ndim_of(given) else _edges(x, bins, range)
     how = {"bins": None if ndim_of(given) else bins, "range": range}
-    counts = COUNTS(x, edges, **how) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
+    counts = _counts(x, edges) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
+
+
+def _counts(x: Any, edges: Any) -> Any:
+    return numpy.bincount(BIN_PLACES(x, edges), minlength=shape_of(edges)[0])[:-1]
 
 
 def _edges(x: Any, bins: Any, range: Any) -> Any:
@@ -93,4 +93,53 @@ def _edges(x: Any, bins: Any, range: Any) -> Any:
     return np.linspace(first, last, shape_of(edges)[0])
 
 
-RULES = {numpy.histogram: histogram}
+def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """Count rows of a sample, or sum their weights, by bins in several dimensions; see `numpy.histogramdd`.
+
+    Differentiable as `histogram`.
+    """
+    columns = _columns(sample)
+    given = bins if _has_length(bins) else [bins] * len(columns)
+    ranges = [None] * len(columns) if range is None else range
+    edges = [_edges_along(*along) for along in zip(columns, given, ranges, strict=True)]
+    return _summed_by_cells(columns, edges, density, weights), edges
+
+
+def _has_length(bins: Any) -> bool:
+    return isinstance(bins, (list, tuple)) or ndim_of(bins) > 0
+
+
+def _columns(sample: Any) -> list[Any]:
+    if len(getattr(sample, "shape", ())) == 2:
+        return [sample[:, i] for i in numpy.arange(sample.shape[1])]
+    return list(np.atleast_2d(as_array(sample)))
+
+
+def _edges_along(x: Any, bins: Any, range: Any) -> Any:
+    given = as_array(bins)
+    if ndim_of(given) > 1 or (ndim_of(given) and np.any(given[:-1] > given[1:])):
+        raise ValueError("edges must increase")
+    return given if ndim_of(given) else _edges(x, operator.index(bins), range)
+
+
+def _summed_by_cells(columns: list[Any], edges: list[Any], density: Any, weights: Any) -> Any:
+    extents = [shape_of(along)[0] for along in edges]  # one more than bins, for elements outside
+    places = numpy.ravel_multi_index([BIN_PLACES(x, along) for x, along in zip(columns, edges, strict=True)], extents)
+    sums = np.bincount(places, weights if weights is None else as_array(weights), minlength=math.prod(extents))
+    cells = np.reshape(np.astype(sums, numpy.float64), extents)[tuple(slice(-1) for _ in extents)]
+    if not density:
+        return cells
+    total = np.sum(cells)
+    for axis, along in enumerate(edges):
+        cells = cells / np.reshape(np.diff(along), [-1 if i == axis else 1 for i, _ in enumerate(edges)])
+    return cells / total
+
+
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """Count points, or sum their weights, by bins in two dimensions; see `numpy.histogram2d`."""
+    for_both = _has_length(bins) and len(bins) not in (1, 2)
+    cells, (first, second) = histogramdd([x, y], [bins, bins] if for_both else bins, range, density, weights)
+    return cells, first, second
+
+
+RULES = {numpy.histogram: histogram, numpy.histogram2d: histogram2d, numpy.histogramdd: histogramdd}

@@ -176,11 +176,7 @@ def _rank(q: Any, count: int, method: str) -> Any:
     raise ValueError(f"numpy.quantile has no method {method!r}")
 
 
-def _quantile(
-    a: Any, q: Any, axis: Any, method: str, keepdims: Any, weights: Any, skip_nan: bool, between: Any = None
-) -> Any:
-    if weights is not None:
-        raise NotImplementedError("quantiles have no derivative rule with weights; sort and interpolate instead")
+def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: bool, between: Any = None) -> Any:
     flat, kept = _last_axis(a, axis)
     if is_complex(flat) and between is None:
         raise TypeError("a must be an array of real numbers")
@@ -259,14 +255,56 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
         part = q if scale == 1.0 else q / scale if type(q) in (int, float) else as_array(q) / scale
         if not np.all(np.greater_equal(part, 0) & np.less_equal(part, 1)):
             raise ValueError(f"{'Quantiles' if scale == 1.0 else 'Percentiles'} must be in the range [0, {scale:.0f}]")
-        return _quantile(a, part, axis, method, keepdims, weights, ignores_nan)
+        if weights is None:
+            return _quantile(a, part, axis, method, keepdims, ignores_nan)
+        how = {"axis": axis, "method": method, "keepdims": is_set(keepdims), "skip_nan": ignores_nan}
+        return _selected(as_array(a), WEIGHTED_PLACES(a, part, as_array(weights), **how))
 
     return rule
 
 
+def _weighted_places(a: Any, q: Any, weights: Any, *, skip_nan: bool, axis: Any, method: str, keepdims: Any) -> Any:
+    """Return the places of the elements that numpy selects, by its quantiles of their ranks; NaN where they are NaN."""
+    quantile: Any = numpy.nanquantile if skip_nan else numpy.quantile
+    values = numpy.asarray(a)
+    if values.dtype.kind not in "fiub":
+        raise TypeError("a must be an array of real numbers")
+    order = numpy.argsort(values, axis=None, kind="stable")
+    ranks = numpy.empty(values.shape)
+    ranks.ravel()[order] = numpy.arange(values.size)
+    found = quantile(
+        numpy.where(numpy.isnan(values), numpy.nan, ranks), q, axis, None, False, method, keepdims, weights=weights
+    )
+    places = numpy.where(numpy.isnan(found), numpy.nan, order[numpy.nan_to_num(found).astype(int)])
+    return places if isinstance(found, numpy.ndarray) else places[()]
+
+
+WEIGHTED_PLACES = discrete(
+    "numpy.weighted_quantile_places",
+    _weighted_places,
+    static=("skip_nan", "axis", "method", "keepdims"),
+    samples=(
+        Sample(
+            (numpy.array([3.0, 1.0, 2.0]), 0.5, numpy.ones(3)),
+            {"skip_nan": False, "axis": None, "method": "inverted_cdf", "keepdims": False},
+        ),
+    ),
+    doc="the places of weighted quantiles; no derivative goes through it",
+)
+
+
+def _selected(a: Any, places: Any) -> Any:
+    """Return the elements at places in the flat array, NaN for NaN."""
+    missing = numpy.isnan(places)
+    flat = np.take(np.ravel(a), numpy.ravel(numpy.where(missing, 0, places)).astype(int))
+    found = np.reshape(flat, numpy.shape(places))
+    found = np.where(missing, numpy.nan, found) if numpy.any(missing) else found
+    return found if isinstance(places, numpy.ndarray) else number_or_array(found)
+
+
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Return the median of the elements that are not NaN; see `numpy.nanmedian`."""
-    return _quantile(a, 0.5, axis, "linear", keepdims, None, True, _middle)
+    return _quantile(a, 0.5, axis, "linear", keepdims, True, _middle)
 
 
 def _middle(low: Any, high: Any, fraction: Any) -> Any:

@@ -382,7 +382,7 @@ class Executable:
         run, at = self.on_duals(primals)
         each = enumerate(zip(self.definition.params, at, tangents, strict=True))
         with deep(DEPTH):
-            given = [self.for_duals[1].tangent(p.of, x, t, f"tangent {i}") for i, (p, x, t) in each]
+            given = [of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}")) for i, (p, x, t) in each]
         of, linear = self.definition.result, Sparse(self.closed.types)
         with deep(DEPTH):
             value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
@@ -435,12 +435,18 @@ def no_backpropagator(primals: tuple[Any, ...]) -> Any:
 
 
 def of_plain(value: Any, cotangent: Any) -> Any:
-    """Give a cotangent with None where a plain value is an integer, such as an empty sum, and its type is float."""
+    """Give a cotangent or a tangent as dual numbers take it: with None for each discrete number in lists and records.
+
+    A plain value may be an integer where its type is float, such as an empty sum.
+    """
     if isinstance(value, int):
         return None
-    if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple):
-        made = map(of_plain, value, cotangent)
-        return type(cotangent)(*made) if hasattr(cotangent, "_fields") else type(cotangent)(made)
+    if cotangent is None and isinstance(value, dict):
+        return {key: of_plain(x, None) for key, x in value.items()}
+    if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple | None):
+        like = value if cotangent is None else cotangent
+        made = map(of_plain, value, [None] * len(value) if cotangent is None else cotangent)
+        return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
     return cotangent
 
 

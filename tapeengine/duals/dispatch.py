@@ -6,11 +6,9 @@ A `Rules` table belongs to an engine and is passed to each trace. It holds the f
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import inspect
 import sys
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -25,6 +23,7 @@ from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.scalars.sequences import is_read, repeats
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import frame_of_program, is_compiled
 from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, spread
@@ -225,6 +224,8 @@ class Rules:
         numpy has other loops for numbers, and other ufuncs for some of Python's exponents; only complex values differ.
         """
         if not (is_number(x) and is_number(y)):
+            if ufunc is numpy.multiply and (repeats(x) or repeats(y)):
+                return NotImplemented
             exponent = (type(y), y) if type(y) in (int, float) and ufunc is numpy.power else None
             fast = POWERS.get(exponent) if type(x) is Array and x.dtype.kind == "c" else None
             return self.ufunc(ufunc, "__call__", (x, y), {}) if fast is None else self.ufunc(fast, "__call__", (x,), {})
@@ -332,8 +333,7 @@ def operand(x: Any) -> Any:
     """An operand of a ufunc, which reads buffers and sequences as arrays; other classes may have rules of their own."""
     if isinstance(x, (list, tuple)):
         return asarray(x)
-    is_read = isinstance(x, (Sequence, array, ctypes.Array, memoryview)) and not isinstance(x, (str, bytes))
-    return numpy.asarray(x) if is_read and not is_foreign(x) else x
+    return numpy.asarray(x) if is_read(x) and not is_foreign(x) else x
 
 
 def arrays_of_lists(function: Any, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""numpy.random, for differentiated programs: traced arrays are shuffled as numpy's are, with the same draws."""
+"""numpy.random, for differentiated programs: arrays are shuffled and drawn from as numpy's are, with the same draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as _numpy
 
 from tapeengine._core.arrays.array import Array as _Array
 
-__all__ = ["Generator", "default_rng", "permutation", "shuffle"]
+__all__ = ["Generator", "choice", "default_rng", "permutation", "shuffle"]
 
 
 def _moved(x: Any, axis: int) -> Any:
@@ -25,7 +25,7 @@ def _shuffled(shuffle: Callable[[Any], None], x: Any) -> Any:
 
 
 class Generator(_numpy.random.Generator):
-    """`numpy.random.Generator`, which shuffles traced arrays as well.
+    """`numpy.random.Generator`, which shuffles traced arrays and draws from them as well.
 
     Examples
     --------
@@ -55,6 +55,21 @@ class Generator(_numpy.random.Generator):
             return super().permutation(x, axis)
         return _numpy.moveaxis(_shuffled(super().shuffle, _moved(x, axis)), 0, axis)
 
+    def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
+        """Return a copy with each row shuffled by itself; see `numpy.random.Generator.permuted`."""
+        if type(x) is not _Array:
+            return super().permuted(x, axis=axis, out=out)
+        places = super().permuted(_numpy.arange(x.size).reshape(x.shape), axis=axis)
+        return x.ravel().take(places, out=out)
+
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+    ) -> Any:
+        """Draw elements, or rows along an axis; see `numpy.random.Generator.choice`."""
+        if type(a) is not _Array or not a.ndim:
+            return super().choice(a, size, replace, p, axis, shuffle)
+        return a.take(super().choice(a.shape[axis], size, replace, p, 0, shuffle), axis)
+
     def __reduce__(self) -> Any:
         """Pickle and copy as an instance of this class."""
         return Generator, (self.bit_generator,)
@@ -77,6 +92,13 @@ def shuffle(x: Any) -> None:
 def permutation(x: Any) -> Any:
     """Return a shuffled copy by the global generator; see `numpy.random.permutation`."""
     return _shuffled(_numpy.random.shuffle, x) if type(x) is _Array else _numpy.random.permutation(x)
+
+
+def choice(a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+    """Draw elements by the global generator; see `numpy.random.choice`."""
+    if type(a) is not _Array:
+        return _numpy.random.choice(a, size, replace, p)
+    return a[_numpy.random.choice(_numpy.arange(a.size).reshape(a.shape), size, replace, p)]
 
 
 def __getattr__(name: str) -> Any:

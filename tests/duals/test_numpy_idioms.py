@@ -70,6 +70,7 @@ np.meshgrid(x, c)[0].sum() | np.fliplr(A)[0] @ c | np.flipud(A)[0] @ c | np.resi
 np.sort(x)[0] | np.sort(A, axis=0)[0] @ c | x[np.argsort(x)][0] | np.partition(x, 2)[0] | np.unique(x)[0]
 np.searchsorted(np.sort(x), 1.2) * s | np.digitize(x, [0.5, 1.5]) @ x | np.histogram(c, bins=3, weights=x)[0].prod()
 np.histogram(c, bins=[0, 1, 3], weights=x)[0].prod() | np.histogram(x, bins=3)[1][0]
+np.histogram2d(c, c, bins=2, weights=x)[0].sum() | np.quantile(x, 0.3, weights=c, method='inverted_cdf')
 np.bincount([0, 1, 1, 2], weights=x)[1] | np.nonzero(x > 1)[0].size * s | np.argwhere(x > 1).size * s
 np.flatnonzero(x > 1).size * s | np.count_nonzero(x > 1) * s | np.any(x > 1) * s | np.all(x > 0) * s
 np.allclose(x, x) * s | np.isclose(x, x).sum() * s | np.array_equal(x, x) * s | np.isnan(x).sum() * s + s
@@ -375,7 +376,7 @@ return z.view(float).sum()""",
 }
 #: Uses that are refused with an error of the engine.
 REFUSED = """
-np.histogram2d(c, c, bins=2, weights=x)[0].sum() | np.float64(s) * 2 | np.float64(x[0]) ** 2
+np.float64(s) * 2 | np.float64(x[0]) ** 2
 np.frompyfunc(lambda t: t * t, 1, 1)(x).sum() | np.random.default_rng(0).normal(x[0], 0.1) | x.data.nbytes * s
 """
 REFUSED_BODIES: dict[str, str] = {

@@ -50,6 +50,68 @@ def test_the_order_is_numpys(program: Callable[..., Any], shape: tuple[int, ...]
         assert found[place] == pytest.approx(slope, abs=1e-14)
 
 
+#: Draws and rearrangements of a traced array by a generator.
+DRAWS: dict[str, tuple[Callable[[Any, Any], Any], tuple[int, ...]]] = {
+    "choice": (lambda r, x: r.choice(x), (7,)),
+    "choices": (lambda r, x: r.choice(x, (2, 3)), (7,)),
+    "without replacement": (lambda r, x: r.choice(x, 4, replace=False), (7,)),
+    "in order": (lambda r, x: r.choice(x, 4, False, shuffle=False), (7,)),
+    "with probabilities": (lambda r, x: r.choice(x, 3, p=numpy.arange(7) / 21), (7,)),
+    "rows": (lambda r, x: r.choice(x, 2), (5, 3)),
+    "columns": (lambda r, x: r.choice(x, (2, 2), axis=1), (5, 3)),
+    "too many": (lambda r, x: r.choice(x, 8, replace=False), (7,)),
+    "of nothing": (lambda r, x: r.choice(x, 1), (0,)),
+    "permuted": (lambda r, x: r.permuted(x), (5, 3)),
+    "permuted rows": (lambda r, x: r.permuted(x, axis=1), (5, 3)),
+    "permuted columns": (lambda r, x: r.permuted(x, axis=0), (5, 3)),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_are_numpys(name: str) -> None:
+    draw, shape = DRAWS[name]
+    x = numpy.random.default_rng(0).normal(size=shape)
+
+    def program(np: Any) -> Callable[[Any], Any]:
+        def drawn(x: Any) -> Any:
+            random = np.random.default_rng(5)
+            return draw(random, x * 1.0), random.integers(10**6)
+
+        return drawn
+
+    assert _agree(program, x)
+
+
+@pytest.mark.parametrize("name", ["choice", "choices", "without replacement", "with probabilities", "rows"])
+def test_draws_of_the_global_generator(name: str) -> None:
+    draw, shape = DRAWS[name]
+
+    def program(np: Any) -> Callable[[Any], Any]:
+        def drawn(x: Any) -> Any:
+            numpy.random.seed(5)
+            return draw(np.random, x * 1.0)
+
+        return drawn
+
+    assert _agree(program, numpy.random.default_rng(0).normal(size=shape))
+
+
+def _agree(program: Callable[[Any], Callable[[Any], Any]], x: Any) -> bool:
+    """Whether value and derivative of the program, with either module, are those of the plain program, or its error."""
+    try:
+        expected = program(numpy)(x)
+    except ValueError:
+        with pytest.raises(ValueError):
+            te.vjp(program(np), x)
+        return True
+    value, tangent = te.jvp(program(np), (x,), (x,))  # a selection of elements maps x itself to its value
+    flat, slope = (list(v) if isinstance(v, tuple) else [v] for v in (value, tangent))
+    wanted = list(expected) if isinstance(expected, tuple) else [expected]
+    return all(numpy.array_equal(a, b) for a, b in zip(flat, wanted, strict=True)) and numpy.array_equal(
+        slope[0], flat[0]
+    )
+
+
 def test_plain_arrays_and_lists_are_shuffled_by_numpy() -> None:
     for made in (list, numpy.asarray):
         ours, theirs = made(range(9)), made(range(9))

@@ -63,3 +63,54 @@ def test_elements_without_an_extent(x: numpy.ndarray) -> None:
         numpy.testing.assert_array_equal(part, expected)
     (cotangent,) = backpropagator((None, numpy.ones(4)))
     assert numpy.sum(cotangent) == (4.0 if x.size else 0.0)  # all four edges move with the elements
+
+
+#: Bins of two columns.
+GRIDS: dict[str, Any] = {
+    "number": 3,
+    "numbers": [3, 2],
+    "edges and number": [EDGES, 2],
+    "edges of both": [EDGES, numpy.array([-1.0, 0.5, 2.0])],
+    "edges of either": EDGES,
+}
+Y = numpy.array([0.75, -0.4, 1.1, 0.2, 1.9, -0.9, 0.45])
+RANGES = (None, [(0.2, 2.0), (-0.5, 1.0)], [None, (-0.5, 1.0)])
+
+
+def grid(np: Any, form: str, z: Any, weights: Any, how: dict[str, Any]) -> Any:
+    x, y = z[: X.size], z[X.size :]
+    if form == "2d":
+        cells, *edges = np.histogram2d(x, y, weights=weights, **how)
+    else:
+        cells, edges = np.histogramdd(np.stack([x, y], 1) if form == "matrix" else [x, y], weights=weights, **how)
+    total = np.sum(cells * numpy.cos(numpy.arange(cells.size)).reshape(cells.shape))
+    return sum((np.sum(along * numpy.sin(1.0 + numpy.arange(len(along)))) for along in edges), total)
+
+
+@pytest.mark.parametrize("form", ["2d", "matrix", "columns"])
+@pytest.mark.parametrize("bins", GRIDS)
+@pytest.mark.parametrize("density", [False, True])
+def test_cells_of_several_dimensions(form: str, bins: str, density: bool) -> None:
+    z = numpy.concatenate([X, Y])
+    for extent, weights in itertools.product(RANGES, (None, WEIGHTS)):
+        how = {"bins": [GRIDS[bins]] * 2 if bins == "edges of either" and form != "2d" else GRIDS[bins]}
+        how |= {"range": extent, "density": density}
+        value, gradient = te.value_and_grad(lambda z, w=weights, how=how: grid(np, form, z, w, how))(z)
+        assert value == grid(numpy, form, z, weights, how)
+        expected = differences(lambda z, w=weights, how=how: grid(numpy, form, z, w, how), z)
+        assert gradient == pytest.approx(expected, abs=1e-7)
+        slopes = te.grad(lambda w, how=how: grid(np, form, z, w, how))(WEIGHTS)
+        assert slopes == pytest.approx(differences(lambda w, how=how: grid(numpy, form, z, w, how), WEIGHTS), abs=1e-7)
+
+
+WRONG = [{"bins": "auto"}, {"bins": 0}, {"bins": 2.5}, {"bins": [2, 3, 4, 5], "dd": True}, {"bins": [[1.0, 0.0], 2]},
+         {"range": [(0, 1)]}, {"weights": WEIGHTS[:2]}, {"bins": [[[1.0]], 2]}]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", WRONG, ids=str)
+def test_errors_of_several_dimensions(how: dict[str, Any]) -> None:
+    options = {name: value for name, value in how.items() if name != "dd"}
+    with pytest.raises(Exception) as expected:
+        numpy.histogramdd([X, Y], **options)
+    with pytest.raises(expected.type):
+        te.vjp(lambda x: np.histogramdd([x, Y], **options)[0], X)

@@ -20,6 +20,7 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef Shown source       # for windows: the storage that they were taken of
 
 cdef class Array:
+    cdef object __weakref__
     cdef object values      # this view of the storage's base
     cdef Storage storage
     cdef Py_ssize_t offset  # in bytes

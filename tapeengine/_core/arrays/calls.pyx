@@ -27,6 +27,7 @@ from bisect import bisect_left
 import numpy
 
 from tapeengine._core.scalars.complex import of_numbers as complex_of
+from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.errors import TraceError
 
@@ -126,8 +127,13 @@ cpdef bint holds_foreign(object args) except -1:
     return False
 
 
-def answers_to_numpy(x):
-    """Whether numpy evaluates an operator of a number and x, and then asks the class of x."""
+def answers_to_numpy(x, ufunc):
+    """Whether numpy evaluates an operator of a number and x, and then asks the class of x.
+
+    The ufunc is that of the operator of one of numpy's numbers, None for Python's, which read no sequences.
+    """
+    if ufunc is not None and joins(ufunc, x):
+        return True
     cls = type(x)
     if not is_foreign(x) or cls is list or cls is tuple:
         return False
@@ -386,7 +392,7 @@ cdef tuple wrapped_parts(Head *h, object out):
         parts = [p[0] for p in pairs]
         cls = type(out)
         return (cls(parts) if cls is tuple or cls is list else cls(*parts)), (cls, [p[1] for p in pairs])
-    if holds_objects(out) or is_foreign(out) or numpy.asarray(out).dtype.kind == "V":
+    if out is not None and (holds_objects(out) or is_foreign(out) or numpy.asarray(out).dtype.kind in "OV"):
         raise ABOVE.no_place_for_derivatives(out)
     return out, None
 
@@ -435,7 +441,12 @@ def zero_dim_complex(object re, object im):
 
 
 def attribute_of_number(Dual x, name):
-    """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers."""
+    """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers.
+
+    `tolist` makes a number of Python's: one that had the method itself would be converted again and again.
+    """
+    if name == "tolist" and not is_numpy(x):
+        raise AttributeError("'float' object has no attribute 'tolist'")
     found = getattr(array_of_dual(x), name)
     if not callable(found):
         return number_or_array(found)

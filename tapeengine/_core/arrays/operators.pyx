@@ -35,7 +35,7 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class decides
         return NotImplemented
     rules = need_rules(<Array> a, ufunc.__name__)
-    if ufunc is np_power or (ufunc is np_multiply and is_number(x) and is_number(y)):
+    if ufunc is np_power or ufunc is np_multiply and (<Array> a).storage.number:
         return rules.operator(ufunc, x, y)
     return rules.ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 

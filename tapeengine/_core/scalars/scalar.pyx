@@ -39,6 +39,7 @@ cdef extern from "Python.h":
 cdef object generic = numpy.generic, numpy_true = numpy.True_, numpy_false = numpy.False_
 cdef object inexact = numpy.inexact
 cdef object numpy_number = (numpy.floating, numpy.integer, numpy.bool_)
+cdef object timedelta64 = numpy.timedelta64     # an integer of numpy's, but no number
 cdef object Rational = numbers.Rational
 cdef object Fraction = fractions.Fraction
 
@@ -49,7 +50,7 @@ cdef bint as_double(object x, double *out) except -1:
         out[0] = PyFloat_AS_DOUBLE(x)
     elif PyLong_Check(x):
         out[0] = PyLong_AsDouble(x)
-    elif isinstance(x, numpy_number) or isinstance(x, Rational):
+    elif (isinstance(x, numpy_number) or isinstance(x, Rational)) and not isinstance(x, timedelta64):
         out[0] = float(x)
     else:
         return False
@@ -323,8 +324,12 @@ cdef int report(object x, object y, int op) except -1:
     return 0
 
 
+cdef bint answers(object x, object other, object ufunc) except -1:
+    return above("arrays.calls").answers_to_numpy(other, ufunc if is_numpy(x) else None)
+
+
 cdef object beyond_reals(object x, object y, object ufunc):
-    """x op y with a complex number or another library's array, by numpy's rules; NotImplemented for other operands."""
+    """x op y with a complex number, a sequence or another library's array, by numpy's rules; else NotImplemented."""
     other, dual = (y, x) if type(x) is Dual else (x, y)
     if type(other) is complex:
         return above("scalars.complex").operation(x, y, ufunc)
@@ -333,7 +338,7 @@ cdef object beyond_reals(object x, object y, object ufunc):
         if ufunc is numpy.power:
             return rules.operator(ufunc, x, y)
         return rules.ufunc(ufunc, "__call__", (x, y), {})
-    if not isinstance(other, (complex, numpy.complexfloating)) and not above("arrays.calls").answers_to_numpy(other):
+    if not isinstance(other, (complex, numpy.complexfloating)) and not answers(dual, other, ufunc):
         return NotImplemented
     return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
 
@@ -652,7 +657,7 @@ cdef class Dual:
         elif other_precision(y) or PyComplex_CheckExact(y):
             return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         elif not as_double(y, &b):
-            if not above("arrays.calls").answers_to_numpy(y):
+            if not answers(x, y, numpy.equal):
                 return NotImplemented
             return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         if kind == Py_LT:

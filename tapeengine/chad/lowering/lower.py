@@ -436,7 +436,8 @@ class Lower(Cotangents):
                 type(s) is Slot or self.is_open_here(s) for s in slot.items
             )
         is_numbers = isinstance(slot, ArraySlot) and isinstance(slot.of.element, LReal) and slot.like is not None
-        return is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
+        is_here = is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
+        return is_here and not any(map(is_changeable, slot.values))  # type: ignore[attr-defined]
 
     def opened_again(self, slot: Slot) -> Slot:
         """Open a slot again in a branch."""
@@ -456,7 +457,7 @@ class Lower(Cotangents):
         inner: tuple[Slot, Slot],
         sums: tuple[Value, Value],
     ) -> None:
-        """Add the contributions of two branches: as one array if one of them is a whole array, else in place."""
+        """Add the contributions of two branches: as one array if one of them passes an array on, else in place."""
         if isinstance(slot, TupleSlot):
             for k, item in enumerate(slot.items):
                 within = inner[0].items[k], inner[1].items[k]  # type: ignore[attr-defined]
@@ -464,7 +465,8 @@ class Lower(Cotangents):
             return
         if not isinstance(slot, ArraySlot):
             return
-        if any(isinstance(s, ArraySlot) and s.took_over for s in inner) or any(map(is_changeable, sums)):
+        kept = any(is_changeable(d) and not self.is_new(d) for d in sums)
+        if kept or any(isinstance(s, ArraySlot) and s.took_over for s in inner):
             a, b = (Zero(slot.like) if isinstance(d, Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
             assert isinstance(rows, Rows)

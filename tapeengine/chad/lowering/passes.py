@@ -27,6 +27,7 @@ from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types,
 from tapeengine.chad.lowering.residuals import Residuals
 from tapeengine.chad.lowering.sharing import own_functions
 from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
+from tapeengine.chad.lowering.summands import in_sums
 from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
@@ -369,6 +370,8 @@ def finish(W: Whole) -> None:
     for f in functions:
         if f.recalled is None:
             needed(f, may_raise=True)
+    for f in backward:
+        in_sums(f)
     for f in functions:
         in_place(f, W.b)
 

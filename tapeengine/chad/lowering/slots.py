@@ -187,7 +187,15 @@ class ArraySlot(Slot):
         if not self.values:
             return Zero(self.like)
         only = self.values[0]
-        return only if len(self.values) == 1 and isinstance(only, ARRAYS) else Bag(tuple(self.values), self.like)
+        if len(self.values) == 1 and isinstance(only, ARRAYS):
+            return only
+        if self.lower.b.block is self.block and {True, False} <= set(map(self.is_new, self.values)):
+            return self.lower.sum_of(self.values, lambda: self.lower.zeros(self.of, self.like))
+        return Bag(tuple(self.values), self.like)
+
+    def is_new(self, value: Value) -> bool | None:
+        """Tell whether a cotangent is an array that is made here; None if it is no array in memory."""
+        return self.lower.is_new(value) if is_changeable(value) else None
 
 
 def summands(values: Sequence[Value]) -> Iterator[Value]:
@@ -237,16 +245,16 @@ class Accumulation(Leaves):
         An array that is made here is no such array: making it takes as long as a sum.
         """
         values = list(summands(values))
-        first = next((x for x in values if is_changeable(x) and not any(map(self.is_new, parts(x.element)))), None)
+        first = next((x for x in values if is_changeable(x) and not self.is_new(x)), None)
         made = zeros() if first is None else self.own(first)
         for value in values:
             if value is not first:
                 self.add_rows(made, value)
         return made
 
-    def is_new(self, of: Part) -> bool:
+    def is_new(self, rows: Rows) -> bool:
         """Tell whether a statement makes an array."""
-        return isinstance(self.b.made.get(of.array.name), New)
+        return any(isinstance(self.b.made.get(x.array.name), New) for x in parts(rows.element))
 
     # ------------------------------------------------------------ arrays of zeros
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from tapeengine.chad.errors import ProgramError
@@ -134,6 +134,35 @@ def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env
     of = of_program(p, node, method)
     args = arguments(p, whole, of, {**env, f" {own.name}": own})
     return Let(own, receiver, apply_object(p, node, method, args))
+
+
+def operator_of(
+    p: Parser, node: ast.expr, op: ast.operator | ast.unaryop, operands: Sequence[Term], env: Env
+) -> Term | None:
+    """The method of a record that an operator calls, ``__add__`` or ``__radd__``; None if no operand has one."""
+    which = METHODS.get(type(op), "")
+    for k, name in enumerate((f"__{which}__", f"__r{which}__")[: len(operands)]):
+        found = getattr(p.table.classes.get(getattr(operands[k].type, "name", "")), name, None)
+        if isinstance(found, FunctionType):
+            given = [p.fresh("x", x.type) for x in operands]
+            names: list[ast.expr] = [ast.copy_location(ast.Name(f" {x.name}", ast.Load()), node) for x in given]
+            call = ast.copy_location(ast.Call(names[k], names[:k] + names[k + 1 :], []), node)
+            inside = {**env, **{f" {x.name}": x for x in given}}
+            made = call_method(p, call, p.callee(found), given[k], inside)
+            for var, term in reversed(list(zip(given, operands, strict=True))):
+                made = Let(var, term, made)
+            return made
+    return None
+
+
+#: The names of the methods of operators.
+METHODS: Mapping[type, str] = dict(
+    zip(
+        (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.USub, ast.UAdd),
+        "add sub mul truediv floordiv mod pow matmul neg pos".split(),
+        strict=True,
+    )
+)
 
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:

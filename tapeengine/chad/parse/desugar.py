@@ -235,9 +235,10 @@ class Taker(ast.NodeTransformer):
         self.is_stopped = not binds(node, changing)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
-        """Take a name out, unless something before it stays and it was read there."""
+        """Take a name out, unless something before it stays and it was read there; its own value may read it."""
+        was_read = node.target.id in self.seen
         node.value = self.visit(node.value)
-        if self.is_stopped or node.target.id in self.seen:
+        if self.is_stopped or was_read:
             self.is_stopped = True
             return node
         self.bound.append(ast.copy_location(ast.Assign([node.target], node.value), node))

@@ -44,7 +44,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return name(p, node, env, wanted)
         case ast.BinOp(left=left, op=op, right=right):
             terms = operands(p, left, right, env)
-            joined = numeric.of_lists(p, node, *terms)
+            joined = p.grammar.operator_of(p, node, op, terms, env) or numeric.of_lists(p, node, *terms)
             if joined is None:
                 p.operated(node, list(zip((left, right), terms, strict=True)))
             return joined or numeric.binary(p, node, op, *terms)
@@ -175,6 +175,8 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     if isinstance(op, ast.Not):
         return Op("not", (condition(p, operand, env),), BOOL)
     term = expression(p, operand, env)
+    if (made := p.grammar.operator_of(p, node, op, [term], env)) is not None:
+        return made
     p.operated(node, [(operand, term)])
     match op:
         case ast.UAdd():

@@ -123,8 +123,10 @@ def cell_of_grid(
     then: Callable[[Env], Term],
 ) -> Term:
     """``grid[i][j] = v`` and ``grid[i, j] = v``: a grid whose one array has another element."""
-    if not p.is_grid(name) or name not in env:
-        p.error(node, f"{name} is changed in place here, and {p.grids[name]}", instead(node))
+    other = p.aliases.get((name, node.lineno))
+    if not p.is_grid(name) or name not in env or other is not None:
+        reason = f"{other} is the same array" if other is not None else p.grids[name]
+        p.error(node, f"{name} is changed in place here, and {reason}", instead(node))
     grid = env[name]
     cells = Proj(grid, 0)
 

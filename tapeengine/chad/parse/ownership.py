@@ -48,12 +48,27 @@ def shared(
     """
     walk = Walk(frozenset(id(node) for node in slices_that_matter(function) if is_copy(node)))
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
-        given = {a.arg for a in parameters(scope.args)}
+        given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
         walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
         for statement in scope.body:
             walk.statement(statement)
     walk.spread(function)
     return walk.reasons
+
+
+def rebound(function: ast.FunctionDef) -> Iterator[str]:
+    """Go through the parameters that get another value before they, or other names for them, are changed."""
+    for name in (a.arg for a in parameters(function.args)):
+        for s in function.body:
+            if isinstance(s, ast.Assign) and [t.id for t in s.targets if isinstance(t, ast.Name)] == [name]:
+                yield name
+                break
+            if name in changed_in([s]) or any(
+                name in (renaming(n) or ()) for n in ast.walk(s) if isinstance(n, ast.stmt)
+            ):
+                break
+            if isinstance(s, ast.FunctionDef):
+                break
 
 
 def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
@@ -129,6 +144,10 @@ class Walk:
 
     def assignment(self, statement: ast.stmt, target: ast.expr, value: ast.expr | None) -> None:
         """Record what an assignment shares."""
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and not stars((target, value)):
+            for each, made in zip(target.elts, value.elts, strict=True):
+                self.assignment(statement, each, made)
+            return
         if isinstance(target, ast.Name) and value is not None and not self.makes(value) and not renaming(statement):
             self.reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
         if isinstance(target, ast.Tuple | ast.List):
@@ -191,6 +210,11 @@ class Walk:
             if isinstance(child, ast.comprehension):
                 for part in (child.iter, *child.ifs):
                     self.expression(part, statement, keeps=False)
+
+
+def stars(tuples: Sequence[ast.Tuple]) -> bool:
+    """Tell whether tuples have ``*xs`` among their items."""
+    return any(isinstance(item, ast.Starred) for whole in tuples for item in whole.elts)
 
 
 def changed_in(statements: Sequence[ast.stmt]) -> list[str]:

@@ -42,6 +42,7 @@ class ProgramParser(Parser):
         matmul=arrays.matmul,
         attribute=arrays.array_attribute,
         property_of=calls.property_of,
+        operator_of=calls.operator_of,
     )
 
     def parse(self) -> Parsed:

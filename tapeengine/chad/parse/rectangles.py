@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
+from tapeengine.chad.parse.names import renaming
+
 #: Tells whether a slice is a copy.
 IsCopy = Callable[[ast.Subscript], bool]
 
@@ -50,7 +52,10 @@ def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy) -> str | None:
         if within and not any(name in bound(s) for s in ast.walk(inner) if isinstance(s, ast.stmt)):
             return "a local function changes it"
     last = max(n.lineno for n in ast.walk(function) if isinstance(n, ast.Subscript) and writes(n, name))
-    return next(kept(function.body, name, last), None)
+    others = {
+        pair[0] for s in ast.walk(function) if isinstance(s, ast.stmt) and (pair := renaming(s)) and pair[1] == name
+    }
+    return next((found for each in (name, *sorted(others)) for found in kept(function.body, name, last, each)), None)
 
 
 def bound(s: ast.stmt) -> list[str]:
@@ -92,18 +97,21 @@ def is_fresh_row(elt: ast.expr, is_copy: IsCopy = never) -> bool:
     return False
 
 
-def kept(statements: list[ast.stmt], name: str, last: int) -> Iterator[str]:
-    """Go through the statements that hold a grid or a row of it where it may still change."""
+def kept(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterator[str]:
+    """Go through the statements that hold a grid, or a row of it, by one of its names, where it may still change.
+
+    A second name for the whole grid is seen by `tapeengine.chad.parse.aliases`.
+    """
     for s in statements:
         blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
         blocks += [case.body for case in getattr(s, "cases", [])]
         changes = any(isinstance(n, ast.Subscript) and writes(n, name) for n in ast.walk(s))
         loops = isinstance(s, ast.For | ast.While) and changes
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        if (s.lineno <= last or loops) and any(holds(n, name) for n in own):
+        if (s.lineno <= last or loops) and not renaming(s) and any(holds(n, other) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} keeps a row, and it changes afterwards"
         for block in blocks:
-            yield from kept(block, name, (s.end_lineno or last) if loops else last)
+            yield from kept(block, name, (s.end_lineno or last) if loops else last, other)
 
 
 def holds(node: ast.AST, name: str) -> bool:

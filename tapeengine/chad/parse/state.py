@@ -102,8 +102,8 @@ class Grammar:
         Refuse the use of a function value whose variables have been bound again.
     value_at, bind, refuse, body : callable
         Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function.
-    matmul, attribute, property_of : callable
-        Multiply matrices; read an attribute of an array, a property of a record.
+    matmul, attribute, property_of, operator_of : callable
+        Multiply matrices; read an attribute of an array, a property of a record; apply an operator to a record.
     """
 
     call: Callable[..., Term]
@@ -126,6 +126,7 @@ class Grammar:
     matmul: Callable[..., Term]
     attribute: Callable[..., Term]
     property_of: Callable[..., Term | None]
+    operator_of: Callable[..., Term | None]
 
 
 class Parser:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -160,18 +161,22 @@ class TypeTable:
         settings = getattr(annotation, "__dataclass_params__", None)
         if settings is not None and not settings.frozen:
             raise UnknownType(f"the dataclass {annotation.__name__} must be frozen: write @dataclass(frozen=True)")
-        hints = annotation.__annotations__
+        hints = {n: t for c in reversed(annotation.__mro__) for n, t in inspect.get_annotations(c).items()}
         self.classes[annotation.__name__] = annotation
         return Product(tuple(self(hints[f]) for f in fields), annotation.__name__, fields)
 
     def _union(self, members: tuple[Any, ...]) -> Type:
         resolved = [self.resolve(m) if isinstance(m, str) else m for m in members]
         resolved = [self.resolve(m.__forward_arg__) if isinstance(m, typing.ForwardRef) else m for m in resolved]
-        for member in resolved:
-            if class_fields(member) is None and member not in (None, type(None)):
-                raise UnknownType(f"a union has dataclasses as its members, not {member!r}")
+        others = [m for m in resolved if m not in (None, type(None))]
+        for member in others if len(others) > 1 else ():
+            if class_fields(member) is None:
+                raise UnknownType(
+                    f"a union has dataclasses as its members, or None and one other type, not {member!r}: leave the "
+                    "parameter without an annotation, then the argument says which of the types it has"
+                )
         key = frozenset(resolved)
-        name = " | ".join("None" if m in (None, type(None)) else m.__name__ for m in resolved)
+        name = " | ".join("None" if m in (None, type(None)) else getattr(m, "__name__", str(m)) for m in resolved)
         if key in self._open:
             self._recursive.add(self._open[key])
             return Named(self._open[key])

@@ -33,6 +33,44 @@ GRID = [
     "f += sum(m[{i}])",
     "if m[{i}][0] > 0.1:\n{s}    m[{j}][2] += {c} * f",
 ]
+#: Statements that only read an array, most of them in loops of their own.
+READS = [
+    "for o in range(3):\n{s}    f += 0.1 * {o}",
+    "for o in range(3):\n{s}    f = 0.3 * {o}\n{s}    if f > 0.2:\n{s}        break",
+    "for o in range(2):\n{s}    for e in range(2):\n{s}        f += 0.1 * {o} * {e}",
+    "if f > 0.1:\n{s}    for o in range(3):\n{s}        f -= 0.1 * {o}",
+    "for e in range(2):\n{s}    if f > 0.2:\n{s}        for o in range(2):\n{s}            f += 0.1 * {o} * {e}",
+    "c = 0\n{s}while c < 2:\n{s}    f += 0.1 * {c} * f\n{s}    c += 1",
+    "f += sum({o} * {i} for o in range(3))",
+    "f = max(0.9 * {o} for o in range(3))",
+    "z = [{o} * f for o in range(3)]\n{s}f = z[0] + z[{k}]",
+    "z = [0.0, 0.0, 0.0]\n{s}for o in range(3):\n{s}    z[o] = {o} * f\n{s}f += z[{k}]",
+    "def g(n):\n{s}    a = 0.0\n{s}    for o in range(n):\n{s}        a += {o} * f\n{s}    return a\n{s}f = 0.3 * g(3)",
+    "f += 0.1 * total({y}, 2)",
+    "f = total({y}, 2) * total({y}, {k}) + twice({y})",
+    "if f > 0.3:\n{s}    f -= 0.2 * twice({y})",
+]
+
+
+@te.program
+def total(y: list[float], n: int) -> float:
+    f = 0.0
+    for o in range(n):
+        f += y[o] * y[0]
+    return f
+
+
+@te.program
+def twice(y: list[float]) -> float:
+    return total(y, 2) + total(y, 1) if y[0] > 0.1 else total(y, 3)
+
+
+def reading(draw, text, on_rows, space):
+    """A statement of `READS` on a vector, or on a grid of rows."""
+    at = f"m[{{0}}][{draw.choice('012')}]" if on_rows else "y[{0}]"
+    k = draw.choice(["0", "1", "2"])
+    each = {x: at.format(x) for x in "oec"}
+    return text.format(**each, i=at.format(k), k=k, y="m" if on_rows else "y", s=space)
 
 
 def drawn(draw, forms, depth, indices, space):
@@ -59,6 +97,26 @@ def program(seed, on_rows):
     text = f"def {name}(x: list[float]) -> float:\n    " + "\n    ".join(lines) + "\n"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     scope = {"__name__": __name__}
+    exec(compile(text, name, "exec"), scope)
+    return te.program(scope[name]), text
+
+
+def stepped(seed, on_rows, steps):
+    """A program with a loop that changes elements of an array, and reads some in inner loops, in random order."""
+    draw = random.Random(seed)
+    forms = [x for x in (GRID if on_rows else VECTOR) if not x.startswith(("m[{i}] =", "m[{i}], "))]
+    body = []
+    for _ in range(draw.randint(1, 3)):
+        body += drawn(draw, forms, draw.randint(0, 1), ["0", "1", "2", "t % 3"], "        ")[:2]
+        body.append(reading(draw, draw.choice(READS[:-3] if on_rows else READS), on_rows, "        "))
+    draw.shuffle(body)
+    made = "m = [[v, 2.0 * v, v - 1.0] for v in x]" if on_rows else "y = [0.5 * v for v in x]"
+    end = "f + m[0][0] - m[1][2]" if on_rows else "f + y[0] - y[1] * y[2]"
+    lines = [made, "f = 0.7", f"for t in range({steps}):", *(f"    {line}" for line in body), f"return {end}"]
+    name = f"steps_{seed}_{on_rows}_{steps}"
+    text = f"def {name}(x: list[float]) -> float:\n    " + "\n    ".join(lines) + "\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    scope = {"__name__": __name__, "total": total, "twice": twice}
     exec(compile(text, name, "exec"), scope)
     return te.program(scope[name]), text
 
@@ -94,6 +152,28 @@ def test_changes_of_elements_do_not_depend_on_the_size_of_the_array(seed, on_row
 def test_changes_have_the_values_and_cotangents_of_dual_numbers(seed, on_rows):
     made, text = program(seed, on_rows)
     x = np.linspace(0.2, 0.9, 7).tolist()
+    value, backpropagator = te.vjp(made, x)
+    expected, by_duals = te.vjp(made.python, x)
+    np.testing.assert_allclose(value, expected, rtol=1e-12, err_msg=text)
+    np.testing.assert_allclose(backpropagator(1.0)[0], by_duals(1.0)[0], rtol=1e-10, atol=1e-12, err_msg=text)
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("on_rows", [False, True])
+def test_loops_that_read_an_array_add_to_the_sum_of_the_loop_that_changes_it(seed, on_rows):
+    """However many steps the outer loop has, both passes go through the array itself equally often."""
+    through = []
+    for steps in (1, 6):
+        made, text = stepped(seed, on_rows, steps)
+        through.append(counted(made, 120) - counted(made, 20))
+    assert through[1] <= through[0] + 200, f"{through}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("on_rows", [False, True])
+def test_loops_that_read_an_array_have_the_cotangents_of_dual_numbers(seed, on_rows):
+    made, text = stepped(seed, on_rows, 4)
+    x = np.linspace(0.2, 0.9, 5).tolist()
     value, backpropagator = te.vjp(made, x)
     expected, by_duals = te.vjp(made.python, x)
     np.testing.assert_allclose(value, expected, rtol=1e-12, err_msg=text)

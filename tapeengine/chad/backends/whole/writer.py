@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapeengine.chad.backends.whole.text import Block, Line
+from tapeengine.chad.backends.whole.text import Block, Line, names_in
 from tapeengine.chad.backends.whole.values import (
     Affine,
     Array,
@@ -114,6 +114,7 @@ class Writer:
         self.called: list[Registered] = []
         self.steps: dict[str, Number] = {}
         self.rows: dict[str, str] = {}
+        self.sources: dict[str, frozenset[str]] = {}
         self.sizes: set[str] = set()
         self.changing: set[str] = set()
         self.results: dict[Operand, Any] = {}
@@ -144,11 +145,22 @@ class Writer:
         """Write a line that assigns a value to a name."""
         name = self.fresh(hint)
         self.block.lines.append(Line(name, text, raises and self.may_raise, is_atom=atom))
+        self.sources[name] = self.sources_of(text)
         return Number(name, axes, kind)
 
+    def sources_of(self, text: str) -> frozenset[str]:
+        """Give all names from which a text was computed."""
+        names = names_in(text)
+        return frozenset(names).union(*(self.sources.get(n, ()) for n in names))
+
     def change(self, text: str, what: str) -> None:
-        """Write a line that changes an array."""
-        self.block.lines.append(Line("", text, changes=self.rows.get(what, what)))
+        """Write a line that changes an array; what was computed of the array before is not known for it any more."""
+        what = self.rows.get(what, what)
+        self.block.lines.append(Line("", text, changes=what))
+        changed = {what, *(row for row, home in self.rows.items() if home == what)}
+        for memo in self.memo:
+            for key in [k for k, made in memo.items() if not changed.isdisjoint(self.sources_of(written(made)))]:
+                del memo[key]
 
     def set(self, name: str, text: str) -> None:
         """Write a line that assigns a mutable variable."""
@@ -540,6 +552,11 @@ class Writer:
                 others[f.name] += 2
         self.uses = uses
         self.lazy = {n for n in uses if uses[n] == 1 or not others[n]}
+
+
+def written(made: Any) -> str:
+    """Give the text of a value that was written."""
+    return str(getattr(made, "text", getattr(made, "offset", made)))
 
 
 def clash(i: Affine, at: Mapping[Axis, Value]) -> bool:

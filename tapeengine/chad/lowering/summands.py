@@ -1,0 +1,136 @@
+"""Add to an array in place of adding up another array first, which is then added to it (EC section 5, 7).
+
+The reverse derivative of a call gives the cotangent of an array argument as an array of its own, to which its loops
+add: it costs the size of the array, although the loops may read few elements of it. If this array is only added to
+another one, the loops add to that one: both belong to the one environment, and the order of additions to it does not
+matter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from tapeengine.chad.intermediate.analysis import blocks, outs, reads, walk
+from tapeengine.chad.intermediate.operations import WHOLE
+from tapeengine.chad.intermediate.statements import (
+    AddAll,
+    AddAt,
+    Changed,
+    Const,
+    Flow,
+    Function,
+    New,
+    Statement,
+    Var,
+)
+
+#: The index of a change that changes nothing; see `Arrays.own`.
+NOWHERE = Const(-1, WHOLE)
+
+
+def in_sums(function: Function) -> None:
+    """Let loops add to the sums of which an array of zeros is a part."""
+    sums = Sums(function)
+    sums.block(function.body)
+
+
+class Sums:
+    """Finds the arrays of a function that are only added to another one."""
+
+    def __init__(self, function: Function) -> None:
+        self.uses: defaultdict[str, list[Statement]] = defaultdict(list)
+        self.around: dict[int, tuple[Flow, ...]] = {}
+        self.order: dict[int, int] = {}
+        for k, (s, around) in enumerate(walk(function.body)):
+            self.around[id(s)], self.order[id(s)] = around, k
+            for name in named(s):
+                self.uses[name].append(s)
+        self.results = {x.name for x in function.results if isinstance(x, Var)}
+
+    def block(self, statements: list[Statement]) -> None:
+        """Rewrite a list of statements, and those inside."""
+        for s in statements:
+            for inner in blocks(s):
+                self.block(inner)
+        for new in [s for s in statements if isinstance(s, New) and s.sizes]:
+            end = self.only_added(new)
+            if end is not None and place(statements, end) is not None:
+                self.rewrite(statements, new, end)
+
+    def only_added(self, new: New) -> AddAll | None:
+        """Give the statement that adds an array to another one, if all others only add to this array."""
+        name = new.out.name
+        others = [s for s in self.uses[name] if s is not new and not is_addition(s, name)]
+        if len(others) != 1 or name in self.results:
+            return None
+        (end,) = others
+        return end if isinstance(end, AddAll) and end.array.name != name else None
+
+    def rewrite(self, statements: list[Statement], new: New, end: AddAll) -> None:
+        """Add to the sum from the place on where the array of zeros was made, if nothing looks at the sum meanwhile."""
+        i, j = place(statements, new), place(statements, end)
+        assert i is not None
+        assert j is not None
+        own = next((s for s in statements[i:j] if is_own(s, end.array.name)), None)
+        between = [s for s in statements[i + 1 : j] if s is not own]
+        inside = [s for s, _ in walk(between)]
+        adding = [s for s in self.uses[new.out.name] if s is not new and s is not end]
+        if any(place(inside, s) is None for s in adding) or not self.is_untouched(new, end, own, inside):
+            return
+        for s in adding:
+            assert isinstance(s, AddAt | AddAll)
+            s.array = end.array
+        into = self.uses[end.array.name]
+        into[:] = [s for s in into if s is not end] + adding
+        statements[i : j + 1] = [*([] if own is None else [own]), *between]
+        if own is not None:
+            self.order[id(own)] = self.order[id(new)]
+
+    def is_untouched(self, new: New, end: AddAll, own: Changed | None, inside: list[Statement]) -> bool:
+        """Tell whether the sum is there where an array of zeros is made, and is only added to until it gets that."""
+        name = end.array.name
+        if own is not None:
+            rest = [s for s in inside if not is_addition(s, name)]
+            return not any(x in (name, own.array.name) for s in rest for x in named(s))
+        others = [s for s in self.uses[name] if not is_addition(s, name)]
+        made = next((s for s in others if isinstance(s, New | Changed) and s.out.name == name), None)
+        if made is None or self.order[id(made)] > self.order[id(new)]:
+            return False
+        return all(s is made or self.is_later(s, made, end) for s in others)
+
+    def is_later(self, s: Statement, made: Statement, end: Statement) -> bool:
+        """Tell whether a statement runs after another one; what a loop carries is read at the end of a step."""
+        around, outer = self.around[id(s)], self.around[id(made)]
+        if any(f is s for f in outer):
+            return True
+        repeated = [f for f in self.around[id(end)] if not any(f is g for g in outer)]
+        return self.order[id(s)] > self.order[id(end)] and not any(f is g for f in around for g in repeated)
+
+
+def place(statements: list[Statement], s: Statement) -> int | None:
+    """Give the place of a statement."""
+    return next((k for k, x in enumerate(statements) if x is s), None)
+
+
+def named(s: Statement) -> Iterator[str]:
+    """Iterate over the names of the variables in a statement, without those of statements inside it."""
+    for x in (*reads(s), *outs(s)):
+        if isinstance(x, Var):
+            yield x.name
+    kept = s.kept if isinstance(s, Flow) else None
+    for k in kept if isinstance(kept, tuple) else () if kept is None else (kept,):
+        yield from (f.name for f in k.fields)
+
+
+def is_addition(s: Statement, name: str) -> bool:
+    """Tell whether a statement only adds something else to an array."""
+    if not isinstance(s, AddAt | AddAll) or s.array.name != name:
+        return False
+    return all(x.name != name for x in reads(s)[1:] if isinstance(x, Var))
+
+
+def is_own(s: Statement, name: str) -> TypeGuard[Changed]:
+    """Tell whether a statement gives an array to change, and changes nothing."""
+    return isinstance(s, Changed) and s.out.name == name and s.index == NOWHERE and not s.is_there
