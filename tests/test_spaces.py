@@ -48,6 +48,7 @@ def test_random_elements_and_zeros_lie_in_the_space(value: Any, generator: np.ra
     assert space.mismatch(space.random(generator)) is None
     assert space.mismatch(space.zeros()) is None
     assert is_exactly_zero(space.zeros())
+    assert space.norm(space.zeros()) == 0.0
     assert space == space_of(copy.deepcopy(value))
     assert hash(space) == hash(space_of(copy.deepcopy(value)))
 
