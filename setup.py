@@ -28,7 +28,7 @@ GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
 LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-merge gcse thread-jumps if-conversion
-    if-conversion2 move-loop-invariants inline-functions-called-once"""  # what makes -Os longer, after compression
+    if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
 SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
 VECTORS = "block elementwise forward machine poles products rows scalar second sums sweep trace".split()
 HOT = "accumulation indexing interleave native records tape".split()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeengine.primitive.spaces import Space, children, space_of
+from tapeengine.primitive.spaces import Space, children, leaves, space_of
 from tapeengine.testing.derivative import is_exactly_zero, same_bits
 
 Pair = namedtuple("Pair", "left right")
@@ -48,6 +48,8 @@ def test_random_elements_and_zeros_lie_in_the_space(value: Any, generator: np.ra
     assert space.mismatch(space.random(generator)) is None
     assert space.mismatch(space.zeros()) is None
     assert is_exactly_zero(space.zeros())
+    assert space.norm(space.zeros()) == 0.0
+    assert space.size == sum(map(np.size, leaves(value)))
     assert space == space_of(copy.deepcopy(value))
     assert hash(space) == hash(space_of(copy.deepcopy(value)))
 
@@ -59,6 +61,12 @@ def test_the_zero_of_a_number_has_its_class(value: Any) -> None:
     """The zero of a real number in double precision is Python's: one of numpy's would change the class of a sum."""
     wanted = float if isinstance(value, float) else np.asarray(value).dtype.type
     assert type(space_of(value).zeros()) is wanted
+
+
+@pytest.mark.parametrize("dtype", [float, "f4", np.complex64, np.dtype("f8")])
+def test_a_space_may_be_given_by_whatever_names_a_dtype(dtype: Any) -> None:
+    assert Space((2,), dtype).zeros().dtype == np.dtype(dtype)
+    assert Space((2,), dtype).dtype.itemsize == np.dtype(dtype).itemsize
 
 
 @given(VALUES, GENERATOR)

@@ -10,7 +10,7 @@ import numpy as np
 from tapeengine.errors import ResultError
 from tapeengine.transforms.arguments import Argnums, Arguments
 from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import form_of, map_leaves
+from tapeengine.transforms.forms import form_of, ones
 from tapeengine.transforms.holomorphic import check_holomorphic, check_holomorphic_number
 from tapeengine.transforms.transformed import named
 
@@ -117,8 +117,7 @@ def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0
     def elementwise_grad_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
         value, backpropagator = engine.vjp(program, *primals)
-        ones = map_leaves(engine.structures, lambda x: np.ones_like(x) if np.shape(x) else 1.0, value)
-        return arguments.result(backpropagator(ones))
+        return arguments.result(backpropagator(ones(engine.structures, value)))
 
     return named(elementwise_grad_f, engine, "elementwise_grad", f, argnums)
 

@@ -32,10 +32,7 @@ cdef class ArrayPart:
     cdef int access(self, uint32_t storage, Py_ssize_t element, uint32_t value, bint writes, bint constant) except -1:
         if self.access_count == self.access_room:
             self.access_room = 2 * self.access_room + 16
-            room = realloc(self.accesses, self.access_room * sizeof(Access))
-            if room == NULL:
-                raise MemoryError(f"no memory for {self.access_room:,} accesses to elements")
-            self.accesses = <Access *> room
+            self.accesses = <Access *> room_for(self.accesses, self.access_room, sizeof(Access), "accesses to elements")
         self.accesses[self.access_count] = Access(
             self.slot(storage, self.epochs.get(storage, 0)), storage, value, writes, constant, element)
         self.access_count += 1
@@ -94,10 +91,8 @@ cdef Arena new_arena(ArrayPart part, Path path):
     cdef Py_ssize_t k
     cdef Place *place
     arena.part, arena.path = part, path
-    arena.v = <double *> malloc(path.end * sizeof(double))
-    arena.data = <char **> malloc((len(part.storages) + 1) * sizeof(char *))
-    if arena.v == NULL or arena.data == NULL:
-        raise MemoryError(f"no memory for {path.end:,} registers")
+    arena.v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
+    arena.data = <char **> room_for(NULL, len(part.storages), sizeof(char *), "arrays")
     arena.owners = []
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
@@ -108,6 +103,7 @@ cdef Arena new_arena(ArrayPart part, Path path):
     arena.steps = [
         done_step(arena, what, k in part.unneeded) if k in part.unneeded or k in part.settled
         else new_step(arena, what, <uint32_t> register) for k, (what, register) in enumerate(part.steps)]
+    make_strips(arena)
     return arena
 
 
@@ -230,6 +226,7 @@ cdef class Computing(Action):
     """An elementwise kernel."""
 
     cdef object function
+    cdef Tape places        # the sizes of the storages
     cdef int op, loop, arguments, axes
     cdef bint empty
     cdef Py_ssize_t dims[4]
@@ -243,13 +240,40 @@ cdef class Computing(Action):
         self.keep_copies()
         return True
 
+    cdef int run_rows(self, Py_ssize_t rows, Py_ssize_t at, Py_ssize_t n) noexcept:
+        """Compute n of some rows, from one on."""
+        cdef te_operand a = self.a, b = self.b
+        cdef Py_ssize_t[4] dims = self.dims
+        cdef Py_ssize_t each = dims[0] // rows
+        cdef double *out = self.out + at * (size_of(<ElementwiseRecord> self.record) // rows)
+        dims[0] = n * each
+        a.data += at * each * a.strides[0]
+        if self.arguments == 3:
+            b.data += at * each * b.strides[0]
+        compute_doubles(self.op, self.function, self.loop, self.arguments, self.axes, dims, &a, &b, out)
+        return 0
+
+    cdef bint by_rows(self, Py_ssize_t rows) noexcept:
+        """Whether the operation may be done for some rows at a time: each reads and changes the same rows of cotangents."""
+        cdef ElementwiseRecord record = <ElementwiseRecord> self.record
+        cdef Elementwise *operand
+        cdef int k
+        if rows == 0 or self.copies is not None or self.empty or self.dims[0] % rows:
+            return False
+        for k in range(2):
+            operand = &record.b if k else &record.a
+            if operand.source == SCALAR_OPERAND or operand.source != CONSTANT_OPERAND and not lies_in_rows(
+                    operand, record.axes, record.dims, rows, self.places.places[operand.place].size):
+                return False
+        return True
+
 
 cdef Action computing(Arena arena, object function, Operand a, Operand b, ElementwiseRecord noted):
     cdef Computing step = Computing.__new__(Computing)
     cdef ElementwiseRecord record = ElementwiseRecord.__new__(ElementwiseRecord)
     cdef uint32_t k
     cdef int axis
-    step.function, step.arguments = function, 2 if b is None else 3
+    step.function, step.arguments, step.places = function, 2 if b is None else 3, arena.part.places
     step.loop = loop_of_doubles(function, step.arguments)
     step.op, step.axes, step.dims = noted.op, noted.axes, noted.dims
     for axis in range(noted.axes):

@@ -1,13 +1,6 @@
 # Operations on numbers that nothing needs, neither the value of the program nor a check, and that cannot raise an error.
 # A path leaves them out. If another path needs one that precedes their fork, all paths of the plan get theirs back.
 
-cdef uint32_t *table_of(uint32_t size) except NULL:
-    cdef uint32_t *table = <uint32_t *> calloc(size, sizeof(uint32_t))
-    if table == NULL:
-        raise MemoryError(f"no memory to number {size:,} registers")
-    return table
-
-
 cdef Path renumbered(Path path, uint32_t end, uint32_t *registers):
     """A path with its instructions in other registers; those whose new register is 0 are left out."""
     cdef Path made = Path.__new__(Path)
@@ -38,7 +31,7 @@ cdef Path without_dead(Path path):
     cdef Path made
     if path.part is not None or PyList_GET_SIZE(path.calls) > 0:
         return path
-    registers = table_of(path.end)
+    registers = <uint32_t *> zeros_for(path.end, sizeof(uint32_t), "registers")
     try:
         for i in path.outputs_at():
             registers[i] = 1
@@ -64,7 +57,7 @@ cdef Path whole_of(Path path):
     cdef Path made
     if path.dead == 0:
         return path
-    registers = table_of(path.end)
+    registers = <uint32_t *> zeros_for(path.end, sizeof(uint32_t), "registers")
     try:
         for i in range(path.first, path.end):
             registers[i] = path.whole_register(i)

@@ -102,7 +102,7 @@ cdef int find_needed(Path path) except -1:
     cdef Py_ssize_t k
     needs.path, needs.part = path, part
     needs.registers, needs.slots = bytearray(path.end), bytearray(len(part.storages))
-    part.unneeded, part.settled = set(), set()
+    part.unneeded, part.settled, part.by_rows = set(), set(), set()
     needs.outputs()
     for i in range(path.end - 1, path.first - 1, -1):
         needs.instruction(i)

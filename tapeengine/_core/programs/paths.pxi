@@ -33,9 +33,7 @@ cdef class Numbering:
     cdef int begin(self, Tape tape) except -1:
         cdef uint32_t i
         self.values, self.notes = tape.head.values, tape.noted
-        self.registers = <uint32_t *> calloc(tape.head.count, sizeof(uint32_t))
-        if self.registers == NULL:
-            raise MemoryError(f"no memory to number the {tape.head.count:,} records of a recording")
+        self.registers = <uint32_t *> zeros_for(tape.head.count, sizeof(uint32_t), "records of a recording")
         for i in range(1, tape.head.inputs + 1):
             self.registers[i] = i
         self.mask = 31
@@ -45,12 +43,9 @@ cdef class Numbering:
         """Double the hash table, of which at most half is used."""
         cdef uint32_t k, size = 2 * (self.mask + 1)
         free(self.places)
-        self.places = <uint32_t *> calloc(size, sizeof(uint32_t))
-        room = realloc(self.constant_at, size * sizeof(uint32_t))
-        if room != NULL:
-            self.constant_at = <uint32_t *> room
-        if room == NULL or self.places == NULL:
-            raise MemoryError(f"no memory for {size:,} constants of a recording")
+        self.places = NULL
+        self.places = <uint32_t *> zeros_for(size, sizeof(uint32_t), "constants of a recording")
+        self.constant_at = <uint32_t *> room_for(self.constant_at, size, sizeof(uint32_t), "constants of a recording")
         self.mask = size - 1
         for k in range(self.path.constant_count):
             self.places[self.place(self.path.constants[k])] = k + 1
@@ -289,19 +284,15 @@ cdef class Path:
         return map(self.instruction, range(self.first, self.end))
 
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1:
-        self.op = <uint8_t *> malloc(registers)
-        self.operands = <te_operands *> malloc(registers * sizeof(te_operands))
-        self.constants = <double *> malloc(constants * sizeof(double))
-        if self.op == NULL or self.operands == NULL or self.constants == NULL:
-            raise MemoryError(f"no memory for a recording of {registers:,} instructions")
+        self.op = <uint8_t *> room_for(NULL, registers, 1, "instructions")
+        self.operands = <te_operands *> room_for(NULL, registers, sizeof(te_operands), "instructions")
+        self.constants = <double *> room_for(NULL, constants, sizeof(double), "constants")
         return 0
 
     cdef int keep_dead(self, Path whole, const uint32_t *registers) except -1:
         """Keep the operations of a whole path that have no register here."""
         cdef uint32_t i
-        self.left_out = <Dead *> malloc((whole.end - self.end) * sizeof(Dead))
-        if self.left_out == NULL:
-            raise MemoryError(f"no memory for {whole.end - self.end:,} operations that nothing needs")
+        self.left_out = <Dead *> room_for(NULL, whole.end - self.end, sizeof(Dead), "operations that nothing needs")
         for i in range(whole.first, whole.end):
             if registers[i] == 0:
                 self.left_out[self.dead] = Dead(i, whole.operands[i], whole.op[i])
@@ -566,9 +557,7 @@ cdef int list_specials(Path path) except -1:
     """List the registers of a path's array operations and element accesses, the last one first; see also `Needs`."""
     cdef ArrayPart part = path.part
     cdef uint32_t i
-    part.specials = <uint32_t *> malloc((path.end + 1) * sizeof(uint32_t))
-    if part.specials == NULL:
-        raise MemoryError(f"no memory for the {path.end:,} instructions of a recording")
+    part.specials = <uint32_t *> room_for(NULL, path.end + 1, sizeof(uint32_t), "instructions")
     for i in range(path.end - 1, path.first - 1, -1):
         if path.op[i] == TE_ACCESS or path.op[i] == TE_STEP:
             part.specials[part.special_count] = i
@@ -579,10 +568,8 @@ cdef int list_specials(Path path) except -1:
 cdef int check_values(Path path, Recording recording, uint32_t *registers) except -1:
     """Refuse a recording whose opcodes do not compute the same bits as the program."""
     cdef Head *h = &recording.tape.head
-    cdef double *v = <double *> malloc(path.end * sizeof(double))
+    cdef double *v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
     cdef uint32_t i
-    if v == NULL:
-        raise MemoryError(f"no memory for {path.end:,} registers")
     try:
         recording.fill(v)
         if path.run(v, path.first) != path.end:
@@ -599,10 +586,8 @@ cdef tuple written(Path path, double *v, list duals):
     """(tape, layout of the result): the records that the program would leave, made from the registers of a run."""
     cdef Tape tape = Tape.__new__(Tape)
     cdef Head *h = &tape.head
-    cdef uint32_t *ids = <uint32_t *> calloc(path.end, sizeof(uint32_t))
+    cdef uint32_t *ids = <uint32_t *> zeros_for(path.end, sizeof(uint32_t), "instructions")
     cdef uint32_t i
-    if ids == NULL:
-        raise MemoryError(f"no memory to number {path.end:,} instructions")
     try:
         tape.open(2)
         reserve(h, path.first - 1)

@@ -16,7 +16,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_New, PyTuple_SET_ITEM
 from cpython.type cimport PyType_Check
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
 cimport cython
 cimport numpy as cnp
@@ -30,7 +30,8 @@ from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
-    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand, te_sum_of,
+    CONSTANT as CONSTANT_OPERAND, SCALAR as SCALAR_OPERAND, ElementwiseRecord, Operand as Elementwise, compute_doubles, contribute_rows,
+    loop_of_doubles, one_value, te_operand, te_sum_of,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.products cimport ProductRecord
@@ -97,8 +98,23 @@ class NotReplayable(Exception):
 class NotThisRun(NotReplayable):
     """A run that cannot be replayed, although other runs of the program may be."""
 
+
+cdef void *room_for(void *old, size_t count, size_t size, str what) except NULL:
+    """Memory for some items, which takes the place of older memory, if there is any."""
+    cdef void *room = realloc(old, max(count, 1) * size)
+    if room == NULL:
+        raise MemoryError(f"no memory for {count:,} {what}")
+    return room
+
+
+cdef void *zeros_for(size_t count, size_t size, str what) except NULL:
+    """Memory for some items, filled with zeros."""
+    return memset(room_for(NULL, count, size, what), 0, max(count, 1) * size)
+
+
 include "reading.pxi"
 include "arrays.pxi"
+include "strips.pxi"
 include "recordings.pxi"
 include "paths.pxi"
 include "needed.pxi"
@@ -116,10 +132,7 @@ cdef class Registers:
     cdef int reserve(self, uint32_t room) except -1:
         """Enlarge the buffer for a path that another thread may have added."""
         if room > self.room:
-            v = realloc(self.v, room * sizeof(double))
-            if v == NULL:
-                raise MemoryError(f"no memory for {room:,} registers")
-            self.v = <double *> v
+            self.v = <double *> room_for(self.v, room, sizeof(double), "registers")
             self.room = room
         return 0
 
@@ -189,9 +202,7 @@ cdef class Plan:
         self.spare = None
         if registers is None or registers.room < self.most:
             registers = Registers.__new__(Registers)
-            registers.v = <double *> malloc(self.most * sizeof(double))
-            if registers.v == NULL:
-                raise MemoryError(f"no memory for {self.most:,} registers")
+            registers.v = <double *> room_for(NULL, self.most, sizeof(double), "registers")
             registers.room = self.most
         return registers
 
@@ -232,9 +243,7 @@ cdef class Plan:
     cdef PyObject **floats(self) except NULL:
         """The float objects of the last cotangents, kept for reuse."""
         if self.kept == NULL:
-            self.kept = <PyObject **> calloc(self.inputs + 1, sizeof(PyObject *))
-            if self.kept == NULL:
-                raise MemoryError(f"no memory for the cotangents of {self.inputs:,} numbers")
+            self.kept = <PyObject **> zeros_for(self.inputs + 1, sizeof(PyObject *), "cotangents")
         return self.kept
 
     def __dealloc__(self):
@@ -477,18 +486,18 @@ def spelled(Path path, uint32_t register, int op, uint32_t a, uint32_t b):
     """The text of an instruction."""
     cdef int code = op_codes[op]
     if op == TE_CONSTANT:
-        return f"%{register} = {path.constants[a]!r}"
+        return "%%%d = %r" % (register, path.constants[a])
     if TE_CONSTANT < op < TE_ACCESS:
         kind = GUARDS[op - TE_CONSTANT - 1]
         if op < TE_TRUNC:
-            return f"check %{a} {kind} %{b}"
-        return f"check {kind} of %{a} is {path.constants[b]!r}" if op <= TE_EXACT else f"check %{a} is {kind}"
+            return "check %%%d %s %%%d" % (a, kind, b)
+        return ("check %s of %%%d is %r" % (kind, a, path.constants[b])) if op <= TE_EXACT else "check %%%d is %s" % (a, kind)
     if op == TE_CALL:
         return spelled_call(path, a, b)
     if op >= TE_ACCESS:
         return spelled_access(path, register, a) if op == TE_ACCESS else spelled_step(path, register, a)
     name = (<bytes> op_names[code]).decode()
-    return f"%{register} = {name} %{a}" + (f" %{b}" if op_arities[code] == 2 else "")
+    return "%%%d = %s %%%d" % (register, name, a) + (" %%%d" % b if op_arities[code] == 2 else "")
 
 
 def age(Path path):
@@ -498,22 +507,24 @@ def age(Path path):
 
 cdef object spelled_call(Path path, uint32_t k, uint32_t register):
     function, operands = path.calls[k]
-    texts = ", ".join([f"%{(<FromRegister> x).number}" if type(x) is FromRegister else repr(x) for x in operands])
-    return f"%{register} = {function.__name__.strip('_')}({texts})"
+    texts = ", ".join(["%%%d" % (<FromRegister> x).number if type(x) is FromRegister else repr(x) for x in operands])
+    return "%%%d = %s(%s)" % (register, function.__name__.strip('_'), texts)
 
 
 cdef object spelled_access(Path path, uint32_t register, uint32_t k):
     cdef Access *access = &path.part.accesses[k]
-    element = f"@{access.slot}[{access.element}]"
-    return f"{element} = %{access.value}" if access.writes else f"%{register} = {element}"
+    element = "@%d[%d]" % (access.slot, access.element)
+    return "%s = %%%d" % (element, access.value) if access.writes else "%%%d = %s" % (register, element)
 
 
 cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     what = path.part.steps[k][0]
     names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "fork", "check")
     function = what[1] if what[0] in (CALLED, COMPUTED, RULED, LOOKED) else ""
-    done = " (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled else ""
-    return f"%{register}: {names[what[0]]} {getattr(function, '__name__', getattr(function, 'name', ''))}".rstrip() + done
+    done = (" (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled
+            else " (by rows)" if k in path.part.by_rows else "")
+    name = getattr(function, "__name__", getattr(function, "name", ""))
+    return ("%%%d: %s %s" % (register, names[what[0]], name)).rstrip() + done
 
 
 cdef tuple known_of_all(list layouts, tuple values, object structures, list forms, list arrays):
