@@ -57,9 +57,9 @@ def gmm(xp: Any, alphas: Any, means: Any, icf: Any, x: Any, gamma: float, m: int
     return constant + xp.sum(log_sum_exp(xp, inner)) - n * log_sum_exp(xp, alphas) + prior
 
 
-def inputs(size: int) -> tuple[Any, ...]:
-    """Return the mixture of ten components in ten dimensions with `size` points."""
-    data = adbench_data.gmm(n=size)
+def inputs(size: int, components: int = 10) -> tuple[Any, ...]:
+    """Return a mixture in ten dimensions with `size` points."""
+    data = adbench_data.gmm(k=components, n=size)
     return tuple(data[name] for name in ("alphas", "means", "icf", "x", "gamma", "m"))
 
 

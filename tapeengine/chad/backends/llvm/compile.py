@@ -83,6 +83,7 @@ def improved(text: str, machine: Any, is_full: bool) -> Any:
     """
     llvm = binding()
     module = llvm.parse_assembly(text)
+    module.verify()  # LLVM would end the process where it meets an error later
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     if not is_full:
         simplified(module, machine)
