@@ -82,22 +82,18 @@ def _turn(m: Any) -> Any:
     return turn + 1j * on_diagonal(np.imag(np.diagonal(m, 0, -2, -1))) if is_complex(m) else turn
 
 
-def _right_solved(b: Any, a: Any) -> Any:
-    """Return b a^-1, for the upper triangle of a decomposition."""
-    try:
-        return swapped(np.linalg.solve(swapped(a), swapped(b)))
-    except numpy.linalg.LinAlgError:
-        raise UnsupportedError("qr has no derivative where the columns are linearly dependent") from None
+def _right_solved(b: Any, r: Any, transposed: bool) -> Any:
+    return swapped(np.linalg.solve(r if transposed else swapped(r), swapped(b)))
 
 
-def _qr_jvp(t: Any, a: Any, out: Any) -> Any:
+def _qr_jvp(t: Any, a: Any, out: Any, solved: Any) -> Any:
     """With M = Q^H dA R^-1 and its turn W: dQ = Q (W - M) + dA R^-1 and dR = (M - W) R.
 
     Of a wide matrix that is so for the first square part; the other columns of R are Q^H A.
     """
     q, r = out
     rows = q.shape[-1]
-    change = _right_solved(t[..., :rows], r[..., :rows])
+    change = solved(t[..., :rows], r[..., :rows], False)
     m = np.matmul(conj_transpose(q), change)
     rest = _turn(m) - m
     dq, dr = np.matmul(q, rest) + change, -np.matmul(rest, r[..., :rows])
@@ -107,32 +103,49 @@ def _qr_jvp(t: Any, a: Any, out: Any) -> Any:
     return QRResult(dq, dr)
 
 
-def _qr_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+def _qr_vjp(ct: Any, a: Any, out: Any, solved: Any) -> Any:
     """The transpose of `_qr_jvp`."""
     q, r = out
     rows = q.shape[-1]
     if r.shape[-1] > rows:
         others = ct[1][..., rows:]
         square = ct[0] + conjugated(a[..., rows:]) @ conj_transpose(others), ct[1][..., :rows]
-        first = _square_qr_vjp(square, q, r[..., :rows])
-        return unbroadcast(np.concatenate((first, conjugated(q) @ others), axis=-1), a_space)
-    return unbroadcast(_square_qr_vjp(ct, q, r), a_space)
+        first = _square_qr_vjp(square, q, r[..., :rows], solved)
+        return np.concatenate((first, conjugated(q) @ others), axis=-1)
+    return _square_qr_vjp(ct, q, r, solved)
 
 
-def _square_qr_vjp(ct: Any, q: Any, r: Any) -> Any:
+def _square_qr_vjp(ct: Any, q: Any, r: Any, solved: Any) -> Any:
     weight = np.matmul(swapped(q), ct[0]) - np.matmul(ct[1], swapped(r))
     strict = np.tril(weight - conj_transpose(weight), -1)
     if is_complex(weight):
         strict = strict + 1j * on_diagonal(np.imag(np.diagonal(weight, 0, -2, -1)))
     inner = ct[0] + np.matmul(conjugated(q), strict - weight)
-    return _right_solved(inner, swapped(r))
+    return solved(inner, r, True)
 
 
-QR_RULES: dict[str, Any] = {"vjp": {"a": _qr_vjp}, "jvp": {"a": _qr_jvp}, "pattern": patterns.core}
+def qr_rules(right_solved: Any = _right_solved) -> dict[str, Any]:
+    """Return the rules of QR."""
+
+    def solved(*args: Any) -> Any:
+        try:
+            return right_solved(*args)
+        except numpy.linalg.LinAlgError:
+            raise UnsupportedError("qr has no derivative where the columns are linearly dependent") from None
+
+    def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+        return unbroadcast(_qr_vjp(ct, a, out, solved), a_space)
+
+    def jvp(t: Any, a: Any, out: Any) -> Any:
+        return _qr_jvp(t, a, out, solved)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
+
+
 QR = Primitive(
     "numpy.linalg.qr",
     lambda a: numpy.linalg.qr(a),
-    **QR_RULES,
+    **qr_rules(),
     samples=lambda: (
         regular(3, 3),
         regular(4, 2),

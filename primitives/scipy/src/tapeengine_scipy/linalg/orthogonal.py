@@ -9,13 +9,13 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import unbroadcast
-from tapeengine_primitives.linalg_factor import QR_RULES, QRResult, SVDResult, svd_rules, svdvals_rules
+from tapeengine_primitives.linalg_factor import QRResult, SVDResult, qr_rules, svd_rules, svdvals_rules
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
-from tapeengine_scipy.linalg.solve import _check_finite, solve, well_conditioned
+from tapeengine_scipy.linalg.solve import _check_finite, solve, solve_triangular, well_conditioned
 from tapeengine_scipy.linalg.sylvester import solve_sylvester
 
 
@@ -35,10 +35,15 @@ def _qr_primal(a: Any) -> Any:
     return QRResult(*scipy.linalg.qr(a, mode="economic", check_finite=False))
 
 
+def _right_solved(b: Any, r: Any, transposed: bool) -> Any:
+    """Return b r^-1 or b r^-T, by the triangle: LU of all of r would take a sixth longer."""
+    return transpose(solve_triangular(r, transpose(b), trans=0 if transposed else 1, check_finite=False))
+
+
 QR: Primitive = Primitive(
     "scipy.linalg.qr",
     _qr_primal,
-    **QR_RULES,
+    **qr_rules(_right_solved),
     samples=_shaped((3, 3), (4, 2), (2, 4)),
     doc="A = Q R, economic, with the rules of numpy.linalg.qr",
 )
