@@ -188,7 +188,7 @@ def test_the_message_names_what_to_use(cores: Any) -> None:
     from tapeengine.errors import DroppedDerivativeError
 
     compiled, _ = cores
-    with pytest.raises(DroppedDerivativeError, match=r"tapeengine\.math\.sin for math\.sin"):
+    with pytest.raises(DroppedDerivativeError, match=r"math\.sin\(x\) .*Import tapeengine\.math in place of math"):
         compiled.vjp(lambda x: math.sin(x), 2.5)
 
 
