@@ -72,7 +72,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     array([1., 5.])
     """
     x, given = as_array(a), as_array(bins)
-    edges = given if ndim_of(given) else _edges(x, bins, range)
+    edges = _increasing(given) if ndim_of(given) else _edges(x, bins, range)
     how = {"bins": None if ndim_of(given) else bins, "range": range}
     counts = _counts(x, edges) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
@@ -80,6 +80,15 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 def _counts(x: Any, edges: Any) -> Any:
     return numpy.bincount(BIN_PLACES(x, edges), minlength=shape_of(edges)[0])[:-1]
+
+
+def _increasing(edges: Any) -> Any:
+    """Return given edges; raise numpy's error if they do not increase along one axis."""
+    if ndim_of(edges) > 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    if np.any(edges[:-1] > edges[1:]):
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
 
 
 def _edges(x: Any, bins: Any, range: Any) -> Any:
@@ -117,9 +126,7 @@ def _columns(sample: Any) -> list[Any]:
 
 def _edges_along(x: Any, bins: Any, range: Any) -> Any:
     given = as_array(bins)
-    if ndim_of(given) > 1 or (ndim_of(given) and np.any(given[:-1] > given[1:])):
-        raise ValueError("edges must increase")
-    return given if ndim_of(given) else _edges(x, operator.index(bins), range)
+    return _increasing(given) if ndim_of(given) else _edges(x, operator.index(bins), range)
 
 
 def _summed_by_cells(columns: list[Any], edges: list[Any], density: Any, weights: Any) -> Any:
