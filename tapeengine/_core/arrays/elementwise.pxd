@@ -65,7 +65,5 @@ cdef bint plain_double(object x) noexcept
 cdef int loop_of_doubles(object function, int arguments) noexcept
 cdef int compute_doubles(int op, object function, int loop, int arguments, int axes, Py_ssize_t *dims, te_operand *a,
                          te_operand *b, double *out) noexcept
-cdef int contribute_rows(ElementwiseRecord record, int which, Py_ssize_t rows, Py_ssize_t at, Py_ssize_t n, const double *ct,
-                         char *acc, bint assign) noexcept
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1
 cdef int report(object function, object x, object y) except -1

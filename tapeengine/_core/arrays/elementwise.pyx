@@ -531,26 +531,6 @@ cdef int compute_doubles(int op, object function, int loop, int arguments, int a
     return compute(op, <ufunc *> function, loop, arguments, axes, dims, a, b, out)
 
 
-cdef int contribute_rows(ElementwiseRecord record, int which, Py_ssize_t rows, Py_ssize_t at, Py_ssize_t n, const double *ct,
-                         char *acc, bint assign) noexcept:
-    """Add the contributions of n of some rows, from one on, to one operand; `ct` and `acc` begin at the first of these."""
-    cdef te_operand a = record.a.values, b = record.b.values
-    cdef Operand *operand = &record.b if which else &record.a
-    cdef Py_ssize_t[4] dims = record.dims
-    cdef Py_ssize_t each = dims[0] // rows, row = each
-    cdef int axis
-    for axis in range(1, record.axes):
-        row *= dims[axis]
-    dims[0] = n * each
-    if a.data != NULL:
-        a.data += at * each * a.strides[0]
-    if b.data != NULL:
-        b.data += at * each * b.strides[0]
-    te_accumulate(record.op, which, record.axes, dims, ct, &a, &b, record.v if record.v == NULL else record.v + at * row, acc,
-                  operand.strides, assign)
-    return 0
-
-
 cdef bint one_value(object function, double a, double b, int arguments, double *out) except -1:
     """Compute a ufunc at one point by its inner loop; False if it has no loop over doubles."""
     cdef int loop = loop_of(<ufunc *> function, arguments)

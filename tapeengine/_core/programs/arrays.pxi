@@ -96,14 +96,14 @@ cdef Arena new_arena(ArrayPart part, Path path):
     arena.owners = []
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
-        owner = PyArray_ZEROS(1, <cnp.npy_intp *> &place.size, place.type, 0)
+        owner = (<ndarray> arena.owners[part.shared[k]] if k in part.shared
+                 else PyArray_ZEROS(1, <cnp.npy_intp *> &place.size, place.type, 0))
         arena.owners.append(owner)
         arena.data[k] = <char *> PyArray_DATA(owner)
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
     arena.steps = [
         done_step(arena, what, k in part.unneeded) if k in part.unneeded or k in part.settled
         else new_step(arena, what, <uint32_t> register) for k, (what, register) in enumerate(part.steps)]
-    make_strips(arena)
     return arena
 
 
@@ -226,7 +226,6 @@ cdef class Computing(Action):
     """An elementwise kernel."""
 
     cdef object function
-    cdef Tape places        # the sizes of the storages
     cdef int op, loop, arguments, axes
     cdef bint empty
     cdef Py_ssize_t dims[4]
@@ -240,40 +239,13 @@ cdef class Computing(Action):
         self.keep_copies()
         return True
 
-    cdef int run_rows(self, Py_ssize_t rows, Py_ssize_t at, Py_ssize_t n) noexcept:
-        """Compute n of some rows, from one on."""
-        cdef te_operand a = self.a, b = self.b
-        cdef Py_ssize_t[4] dims = self.dims
-        cdef Py_ssize_t each = dims[0] // rows
-        cdef double *out = self.out + at * (size_of(<ElementwiseRecord> self.record) // rows)
-        dims[0] = n * each
-        a.data += at * each * a.strides[0]
-        if self.arguments == 3:
-            b.data += at * each * b.strides[0]
-        compute_doubles(self.op, self.function, self.loop, self.arguments, self.axes, dims, &a, &b, out)
-        return 0
-
-    cdef bint by_rows(self, Py_ssize_t rows) noexcept:
-        """Whether the operation may be done for some rows at a time: each reads and changes the same rows of cotangents."""
-        cdef ElementwiseRecord record = <ElementwiseRecord> self.record
-        cdef Elementwise *operand
-        cdef int k
-        if rows == 0 or self.copies is not None or self.empty or self.dims[0] % rows:
-            return False
-        for k in range(2):
-            operand = &record.b if k else &record.a
-            if operand.source == SCALAR_OPERAND or operand.source != CONSTANT_OPERAND and not lies_in_rows(
-                    operand, record.axes, record.dims, rows, self.places.places[operand.place].size):
-                return False
-        return True
-
 
 cdef Action computing(Arena arena, object function, Operand a, Operand b, ElementwiseRecord noted):
     cdef Computing step = Computing.__new__(Computing)
     cdef ElementwiseRecord record = ElementwiseRecord.__new__(ElementwiseRecord)
     cdef uint32_t k
     cdef int axis
-    step.function, step.arguments, step.places = function, 2 if b is None else 3, arena.part.places
+    step.function, step.arguments = function, 2 if b is None else 3
     step.loop = loop_of_doubles(function, step.arguments)
     step.op, step.axes, step.dims = noted.op, noted.axes, noted.dims
     for axis in range(noted.axes):

@@ -1,4 +1,5 @@
 # Which array operations of a path a run needs: those that lead to its value or to a check, or that may raise an error.
+# And which buffers: values that only elementwise operations read, and no record keeps, leave theirs to later operations.
 
 @cython.final
 cdef class Needs:
@@ -7,6 +8,8 @@ cdef class Needs:
     cdef Path path
     cdef ArrayPart part
     cdef bytearray registers, slots
+    cdef bytearray kept         # slots that more than elementwise operations read
+    cdef dict last_reads        # number of an operation -> slots that no later one reads
 
     cdef void register(self, uint32_t i) noexcept:
         if i:
@@ -14,9 +17,13 @@ cdef class Needs:
 
     cdef int operand(self, Operand o) except -1:
         if o.view is not None:
-            self.slots[self.part.slot(o.view.storage, o.epoch)] = 1
+            self.keep(self.part.slot(o.view.storage, o.epoch))
         else:
             self.register(o.id)
+        return 0
+
+    cdef int keep(self, uint32_t slot) except -1:
+        self.slots[slot] = self.kept[slot] = 1
         return 0
 
     cdef int outputs(self) except -1:
@@ -27,7 +34,7 @@ cdef class Needs:
             self.registers[i] = 1
         for i in range(layout.count):
             if layout.steps[i].kind == ARRAY and layout.steps[i].n != CONSTANT_ARRAY:
-                self.slots[self.part.slot(layout.steps[i].n, self.part.epochs[layout.steps[i].n])] = 1
+                self.keep(self.part.slot(layout.steps[i].n, self.part.epochs[layout.steps[i].n]))
         return 0
 
     cdef int instruction(self, uint32_t i) except -1:
@@ -49,6 +56,7 @@ cdef class Needs:
         return 0
 
     cdef int access(self, Access *access, uint32_t i) except -1:
+        self.kept[access.slot] = 1
         if not access.writes:
             if self.registers[i]:
                 self.slots[access.slot] = 1
@@ -61,13 +69,58 @@ cdef class Needs:
         if is_pure(what) and not self.registers[i] and not any([self.slots[s] for s in self.made(what)]):
             self.part.unneeded.add(k)
             return 0
+        if what[0] == COMPUTED:
+            return self.computed(k, what[2], what[3], what[4])
         if what[0] == MOVED:
-            self.slots[self.part.slot(what[1], what[2])] = 1
+            self.keep(self.part.slot(what[1], what[2]))
         for item in what:
             for o in item if type(item) is list else (item,):
                 if type(o) is Operand:
                     self.operand(<Operand> o)
         return 0
+
+    cdef int computed(self, uint32_t k, Operand a, Operand b, ElementwiseRecord record) except -1:
+        """Mark the operands of an elementwise operation, which reads them last if nothing has marked them."""
+        if record.v != NULL:
+            self.kept[self.part.slot(record.result, 0)] = 1
+        self.last_reads[k] = []
+        self.read(k, a, record.a.values.data != NULL)
+        if b is not None:
+            self.read(k, b, record.b.values.data != NULL)
+        return 0
+
+    cdef int read(self, uint32_t k, Operand o, bint keeps) except -1:
+        cdef uint32_t slot
+        if o.view is None:
+            self.register(o.id)
+            return 0
+        slot = self.part.slot(o.view.storage, o.epoch)
+        if not self.slots[slot]:
+            self.last_reads[k].append(slot)
+        self.slots[slot] = 1
+        self.kept[slot] |= keeps
+        return 0
+
+    cdef dict shared(self):
+        """The slots that take the buffer of an earlier one, with that slot."""
+        cdef dict found = {}, free = {}     # number of elements -> slots with buffers that nothing reads any longer
+        cdef list spare
+        cdef Py_ssize_t k
+        mine = set()
+        for k in sorted(self.last_reads):
+            slot = self.part.slot((<ElementwiseRecord> self.part.steps[k][0][4]).result, 0)
+            if not self.kept[slot]:
+                mine.add(slot)
+                spare = free.get(self.size(slot))
+                if spare:
+                    found[slot] = spare.pop()
+            for slot in self.last_reads[k]:
+                if slot in mine and not self.kept[slot]:
+                    free.setdefault(self.size(slot), []).append(found.get(slot, slot))
+        return found
+
+    cdef Py_ssize_t size(self, uint32_t slot):
+        return self.part.places.places[<uint32_t> self.part.storages[slot]].size
 
     cdef list made(self, tuple what):
         """The slots that an operation fills."""
@@ -102,7 +155,8 @@ cdef int find_needed(Path path) except -1:
     cdef Py_ssize_t k
     needs.path, needs.part = path, part
     needs.registers, needs.slots = bytearray(path.end), bytearray(len(part.storages))
-    part.unneeded, part.settled, part.by_rows = set(), set(), set()
+    needs.kept, needs.last_reads = bytearray(len(part.storages)), {}
+    part.unneeded, part.settled = set(), set()
     needs.outputs()
     for i in range(path.end - 1, path.first - 1, -1):
         needs.instruction(i)
@@ -114,4 +168,5 @@ cdef int find_needed(Path path) except -1:
         what = part.steps[k][0]
         if what[0] == MADE and part.slot(what[1], 0) not in written:
             part.settled.add(k)
+    part.shared = needs.shared()
     return 0

@@ -72,7 +72,7 @@ cdef class ArrayPart:
     cdef dict epochs            # of each storage, at the end
     cdef set unneeded           # numbers of the steps that no run does
     cdef set settled            # and of those that are done once, when buffers are made
-    cdef set by_rows            # and of those that are done in strips
+    cdef dict shared            # slot -> an earlier one, whose values nothing reads any longer and whose buffer it takes
     cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef bint writes_inputs

@@ -30,8 +30,7 @@ from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
-    CONSTANT as CONSTANT_OPERAND, SCALAR as SCALAR_OPERAND, ElementwiseRecord, Operand as Elementwise, compute_doubles, contribute_rows,
-    loop_of_doubles, one_value, te_operand, te_sum_of,
+    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand, te_sum_of,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.products cimport ProductRecord
@@ -114,7 +113,6 @@ cdef void *zeros_for(size_t count, size_t size, str what) except NULL:
 
 include "reading.pxi"
 include "arrays.pxi"
-include "strips.pxi"
 include "recordings.pxi"
 include "paths.pxi"
 include "needed.pxi"
@@ -521,8 +519,7 @@ cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     what = path.part.steps[k][0]
     names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "fork", "check")
     function = what[1] if what[0] in (CALLED, COMPUTED, RULED, LOOKED) else ""
-    done = (" (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled
-            else " (by rows)" if k in path.part.by_rows else "")
+    done = " (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled else ""
     name = getattr(function, "__name__", getattr(function, "name", ""))
     return ("%%%d: %s %s" % (register, names[what[0]], name)).rstrip() + done
 
