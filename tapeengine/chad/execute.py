@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, has_many
+from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, Whole, has_many
 from tapeengine.chad.backends.forms import Forms, has_rows
 from tapeengine.chad.backends.native import is_stepwise
 from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
@@ -187,6 +187,13 @@ class Executable:
             return None
 
     @functools.cached_property
+    def whole_entry(self) -> Whole | None:
+        """Both passes as whole-array operations on values that the core takes directly; None for others."""
+        if self.whole is None or self.passes is None:
+            return None
+        return self.whole.entered(self.passes, lambda primals: self.dual_vjp(primals)[1])
+
+    @functools.cached_property
     def whole_tangent(self) -> WholeTangent | None:
         """The tangent as whole-array operations; None if the program has no such form."""
         if self.dense_tangent is None:
@@ -232,7 +239,7 @@ class Executable:
         """Do the same as `vjp`, on arguments that do not change afterwards."""
         entry = self.entry
         if entry is None:
-            is_few = self.small is not None and all(map(has_few, primals))
+            is_few = self.small is not None and has_few(primals)
             entry = self.small if is_few else self.compiled if has_many(primals) else None
         made: tuple[Any, Any] | None = None if entry is None else entry.vjp(*primals)
         return self.general_vjp_of_kept(primals) if made is None else made

@@ -18,12 +18,12 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from tapeengine._core.programs.native import Backpropagator, Enterable, enter, has_many
+from tapeengine._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
-from tapeengine.chad.execute import Checked, Executable, kept
+from tapeengine.chad.execute import Checked, Executable, has_few, kept
 from tapeengine.chad.infer import annotation_of, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
@@ -50,6 +50,8 @@ ERRORS = (ArithmeticError, ValueError, LookupError)
 NOT_TAKEN = math.inf
 #: Arguments of these types hold no lists.
 ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
+#: Backpropagators that look at cotangents that are not finite themselves.
+OWN = (Backpropagator, WholeBackpropagator, Checked)
 #: The programs there are, by name.
 SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
 #: For each function whose name another function's program has, the names of its own programs.
@@ -323,8 +325,9 @@ class Program(Enterable):
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
         self.native = executable.entry if self.is_direct else None
-        if are_many and not self.native and self.is_direct:
-            self.many = executable.compiled
+        if not self.native and self.is_direct:
+            self.few, self.whole = executable.small, executable.whole_entry
+            self.many = self.many or (executable.compiled if are_many else None)
 
         own = tuple(map(kept, primals))
 
@@ -336,7 +339,7 @@ class Program(Enterable):
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
         value = self.with_kinds(value, (*own, *others))
-        if type(backpropagator) in (Backpropagator, Checked) and not others:  # these look at cotangents themselves
+        if type(backpropagator) in OWN and not others:
             return value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
@@ -366,6 +369,8 @@ class Program(Enterable):
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
         return self.with_kinds(found[0], (*primals, *others)), self.with_kinds(found[1], (*primals, *others))
+
+    has_few = staticmethod(has_few)
 
     @functools.cached_property
     def is_direct(self) -> bool:

@@ -7,9 +7,9 @@ refers an operation to Python, the result is None or that of the function `again
 cimport cython
 cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_INCREF, PyObject
 from cpython.object cimport PyObject_GenericSetAttr
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
@@ -17,9 +17,10 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from numpy cimport (
-    NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_NBYTES,
+    NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CORDER, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_NBYTES,
+    PyArray_NewCopy,
     PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISALIGNED, PyArray_ISNOTSWAPPED, PyArray_NDIM,
-    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    PyArray_ISCARRAY_RO, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.programs.machine cimport (
@@ -29,6 +30,9 @@ from tapeengine._core.programs.poles cimport all_finite
 
 import numpy
 
+from tapeengine._core.programs.poles import is_finite
+from tapeengine._core.structures.constructors import only_stores
+
 cdef extern from *:
     """
     /* An instance without values, as object.__new__ makes it: with room for its values instead of a dictionary. */
@@ -37,6 +41,7 @@ cdef extern from *:
     }
     """
     object te_instance(object cls, object nothing)
+    Py_ssize_t references "Py_REFCNT" (PyObject *x)
 
 cnp.import_array()
 
@@ -62,6 +67,8 @@ cdef enum:
 #: Arguments of at most this many bytes are copied, since the caller may change them between the passes.
 COPIED = 32 * 1024
 cdef Py_ssize_t most_copied = COPIED
+#: The largest array in bytes that a program keeps between runs.
+cdef Py_ssize_t most_spared = 4 * 1024 * 1024
 #: For arrays of at most this many numbers the machine is faster than one call of numpy.
 FEW_NUMBERS = 128
 cdef Py_ssize_t most_few = FEW_NUMBERS
@@ -107,7 +114,6 @@ cdef class Form:
             raise ValueError(f"an array of {rank} dimensions; the machine has at most {TE_RANK}")
         self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
-        self.discrete = self.kind != FLOAT
         self.is_plain = self.kind == RECORD and only_stores(cls)
         self.fill(items)
 
@@ -116,16 +122,18 @@ cdef class Form:
         cdef Form item
         cdef int k, n = 0
         self.items = items
-        self.has_array = self.rank > 0 or self.kind >= ROWS or any([(<Form> x).has_array for x in items])
-        if self.kind >= TUPLE:
-            self.discrete = self.kind != BOX and all([x.discrete for x in items])
+        self.has_array = self.rank > 0 or self.kind >= ROWS
+        self.discrete = self.kind != FLOAT and self.kind != BOX
+        for item in items:
+            self.has_array |= item.has_array
+            self.discrete &= item.discrete
+            if self.kind == BOX and item.width > LEAVES:
+                raise ValueError("an option of too many leaves")
         self.width, self.real_width = 1, not self.discrete
         self.words[0] = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
         self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
         self.kinds[0] = INT if self.kind == SUM else min(<int> self.kind, <int> REFERENCE)
-        if self.kind == BOX and any([x.width > LEAVES for x in items]):
-            raise ValueError("an option of too many leaves")
         if self.kind < TUPLE or self.kind == BOX:
             return
         if self.kind == SUM:
@@ -149,10 +157,23 @@ cdef class Form:
 
     def leaves(self):
         """The scalars and arrays of the form, in order."""
-        if self.kind < TUPLE or self.kind > ROWS:
-            return [self] * self.width
-        found = [leaf for item in self.items for leaf in item.leaves()]
-        return found if self.kind < ROWS else [self if x.rank or x.kind >= TUPLE else Form(KINDS[x.kind], 1) for x in found]
+        cdef list found = []
+        add_leaves(self, found)
+        return found
+
+
+cdef int add_leaves(Form form, list to) except -1:
+    cdef Form item
+    cdef list inside = [] if form.kind == ROWS else to
+    if form.kind < TUPLE or form.kind > ROWS:
+        to += [form] * form.width
+        return 0
+    for item in form.items:
+        add_leaves(item, inside)
+    if form.kind == ROWS:
+        for item in inside:
+            to.append(form if item.rank or item.kind >= TUPLE else Form(KINDS[item.kind], 1))
+    return 0
 
 
 ctypedef char *te_place
@@ -639,15 +660,21 @@ cdef object kept(Form form, object x):
     """The value of a primal that a backpropagator keeps: lists and small arrays are copied."""
     if not form.has_array:
         return x
-    if form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items):
-        return tuple([kept(item, part) for item, part in zip(form.items, x)])
-    if form.kind == RECORD and type(x) is form.cls:
-        return record_of(form, tuple([kept(item, field_of(form, x, i)) for i, item in enumerate(form.items)]))
+    cdef Py_ssize_t i
+    cdef list parts = []
+    if (type(x) is form.cls) if form.kind == RECORD else (
+            form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items)):
+        for i in range(PyTuple_GET_SIZE(form.items)):
+            part = <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i)
+            parts.append(kept(<Form> PyTuple_GET_ITEM(form.items, i), part))
+        return tuple(parts) if form.kind == TUPLE else record_of(form, tuple(parts))
     return kept_list(x) if PyList_CheckExact(x) else kept_array(x)
 
 
 cdef object kept_array(object x):
-    return x.copy() if PyArray_CheckExact(x) and x.nbytes <= most_copied else x
+    if PyArray_CheckExact(x) and PyArray_NBYTES(<ndarray> x) <= most_copied:
+        return PyArray_NewCopy(<ndarray> x, NPY_CORDER)
+    return x
 
 
 cdef list kept_list(list x):
@@ -743,15 +770,6 @@ cdef object record_of(Form form, tuple parts):
     for i in range(PyTuple_GET_SIZE(parts)):
         PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), <object> PyTuple_GET_ITEM(parts, i))
     return made
-
-
-def only_stores(cls):
-    """Whether a class has the constructor of a dataclass, which only stores its arguments."""
-    made = getattr(cls, "__dataclass_params__", None)
-    if made is None or not made.init or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
-        return False
-    code = getattr(cls.__init__, "__code__", None)
-    return code is not None and code.co_filename == "<string>"
 
 
 cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
@@ -1029,35 +1047,233 @@ cdef class Native:
         return all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
 
 
-cdef class Enterable:
-    """A program that an engine may run directly: `native` holds its passes once they exist.
+# ---------------------------------------------------------------- passes on whole arrays
 
-    `many` holds different passes for arguments with many numbers, if there are any.
+
+cdef int take_whole(Form form, object x, list to, object spare) except -1:
+    """Append the leaves of a value as numpy takes them; return False if it does not have this form.
+
+    A list may be written to the spare array, if there is one and it has the list's size.
+    """
+    cdef Py_ssize_t i
+    if form.kind < TUPLE:
+        if form.rank:
+            if PyList_CheckExact(x) and form.kind == FLOAT and form.rank <= 2:
+                x = floats_of(x, spare)
+            if not is_array(form, x):
+                return False
+        elif type(x) is float64 and form.kind == FLOAT:
+            x = <double> x
+        elif not (PyFloat_CheckExact(x) if form.kind == FLOAT else PyLong_CheckExact(x) if form.kind == INT
+                  else x is True or x is False):
+            return False
+        to.append(x)
+        return True
+    if form.kind == TUPLE and not (PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items)):
+        return False
+    if form.kind > RECORD or (form.kind == RECORD and type(x) is not form.cls):
+        return False
+    for i in range(PyTuple_GET_SIZE(form.items)):
+        part = <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i)
+        if not take_whole(<Form> PyTuple_GET_ITEM(form.items, i), part, to, spare):
+            return False
+    return True
+
+
+cdef bint is_array(Form form, object x):
+    """Whether a value is an array of a form."""
+    return (PyArray_CheckExact(x) and PyArray_NDIM(<ndarray> x) == form.rank
+            and PyArray_TYPE(<ndarray> x) == types[<int> form.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
+
+
+cdef object give_whole(Form form, object leaves, object like, bint cotangent):
+    """Build a value from its leaves; in a cotangent discrete parts have none, and `like` is the primal."""
+    cdef Py_ssize_t i
+    if cotangent and form.discrete:
+        return None
+    if form.kind < TUPLE:
+        x = next(leaves)
+        if form.rank == 0:
+            return x if PyFloat_CheckExact(x) else float(x)
+        if PyList_CheckExact(like) or (not cotangent and form.lists and form.lists == form.rank):
+            return listed(x)
+        return x if cotangent or form.lists == 0 else list(x)
+    made = PyTuple_New(PyTuple_GET_SIZE(form.items))
+    for i in range(PyTuple_GET_SIZE(form.items)):
+        part = give_whole(<Form> PyTuple_GET_ITEM(form.items, i), leaves, part_like(form, like, i), cotangent)
+        Py_INCREF(part)
+        PyTuple_SET_ITEM(made, i, part)
+    return made if form.kind == TUPLE else record_of(form, made)
+
+
+cdef object listed(ndarray x):
+    """An array as a list of Python's numbers."""
+    cdef double *at = <double *> PyArray_DATA(x)
+    if PyArray_TYPE(x) != NPY_DOUBLE or not PyArray_ISCARRAY_RO(x):
+        return x.tolist()
+    return list_of_doubles(PyArray_NDIM(x), PyArray_DIMS(x), &at)
+
+
+cdef list list_of_doubles(int rank, npy_intp *dims, double **at):
+    """The numbers of an array in C order as lists; faster than numpy's `tolist`, which looks at each number's type."""
+    cdef Py_ssize_t i, n = dims[0]
+    cdef list made = PyList_New(n)
+    for i in range(n):
+        if rank > 1:
+            x = list_of_doubles(rank - 1, dims + 1, at)
+        else:
+            x = at[0][i]
+        Py_INCREF(x)
+        PyList_SET_ITEM(made, i, x)
+    if rank == 1:
+        at[0] += n
+    return made
+
+
+cdef bint is_given_whole(Form form) except -1:
+    """Whether `give_whole` builds values of a form: all numbers are real, or in arrays."""
+    if form.kind < TUPLE:
+        return form.rank > 0 or form.kind == FLOAT
+    if form.kind > RECORD:
+        return False
+    for item in form.items:
+        if not is_given_whole(item):
+            return False
+    return True
+
+
+@cython.final
+cdef class Whole:
+    """A program whose two passes are functions of numbers and numpy's arrays.
+
+    Parameters
+    ----------
+    forward : callable
+        ``forward(*leaves) -> (results, kept)``; it raises an error where Python may.
+    reverse : callable
+        ``reverse(kept, *cotangents) -> cotangents``, one for each real leaf.
+    params, result : Form
+        The forms of the primals as a tuple, and of the value.
+    passes : object
+        `WholePasses`, which converts other cotangents and takes blocks.
+    other : callable
+        ``other(primals)`` is another backpropagator, for cotangents that are not finite.
     """
 
-    cdef public Native native, many
+    cdef object forward, reverse, passes, other
+    cdef Form params, result
+    cdef object spare   # an array for the next cotangent: memory that is in use costs less than fresh pages
+
+    def __init__(self, forward, reverse, tuple params, Form result, passes, other):
+        self.forward, self.reverse, self.passes, self.other = forward, reverse, passes, other
+        self.params, self.result = Form("tuple", items=params), result
+        if not is_given_whole(result):
+            raise ValueError("a value that is built otherwise")
+
+    def vjp(self, *primals):
+        """Run the program; return (value, backpropagator), or None if it may raise an error or has other arguments."""
+        return self.ahead(primals)
+
+    cdef object ahead(self, tuple primals):
+        cdef WholeBackpropagator made = WholeBackpropagator.__new__(WholeBackpropagator)
+        made.whole, made.leaves, made.given = self, [], kept(self.params, primals)
+        if not take_whole(self.params, made.given, made.leaves, None):
+            return None
+        try:
+            results, made.held = self.forward(*made.leaves)
+        except (ArithmeticError, ValueError, IndexError):
+            return None
+        if not is_finite(results):
+            return None
+        made.results = results
+        if self.result.has_array:
+            results, made.results = self.passes.given_and_kept(results, made.held, made.leaves, self.result.lists)
+        return give_whole(self.result, iter(results), None, False), made
+
+
+@cython.final
+cdef class WholeBackpropagator:
+    """The reverse pass of one run on whole arrays.
+
+    Attributes
+    ----------
+    given : tuple
+        The primals.
+    """
+
+    cdef Whole whole
+    cdef readonly tuple given
+    cdef object results, held
+    cdef list leaves
+
+    def __call__(self, cotangent):
+        """Return one cotangent for each primal."""
+        cdef Whole whole = self.whole
+        cdef list given = []
+        spare, whole.spare = whole.spare, None
+        if not (whole.result.width == 1 and take_whole(whole.result, cotangent, given, spare) and self.fits(given[0])):
+            given = whole.passes.cotangents_in(cotangent, self.results)
+        try:
+            found = whole.reverse(self.held, *given)
+        except (ArithmeticError, ValueError, IndexError):
+            found = None
+        if found is None or not is_finite(found):
+            return whole.other(self.given)(cotangent)
+        found = give_whole(whole.params, iter(owned(found, given + self.leaves)), self.given, True)
+        spare = None
+        if (PyList_CheckExact(cotangent) and PyList_GET_SIZE(given) == 1 # nothing else refers to the array of a list
+                and references(<PyObject *> PyList_GET_ITEM(given, 0)) == 1
+                and PyArray_NBYTES(<ndarray> PyList_GET_ITEM(given, 0)) <= most_spared):
+            whole.spare = given[0]
+        return found
+
+    cdef bint fits(self, x):
+        """Whether a cotangent of the value's form has its shape."""
+        return not PyArray_CheckExact(x) or x.shape == self.results[0].shape
+
+    def __getattr__(self, name):
+        """``rows`` and ``columns``: the cotangents for blocks, see `WholePasses`."""
+        return self.whole.passes.of_blocks(name, self.given)
+
+
+cdef class Enterable:
+    """A program that an engine may run directly, once its passes exist: `native` runs it on all arguments.
+
+    Where that is None, `few` runs it on arguments with few numbers, `many` on others with many, and `whole` on the rest.
+    """
+
+    cdef public Native native, few, many
+    cdef public Whole whole
     cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
     cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
+
+    cdef Native passes_for(self, tuple primals):
+        """What runs the program natively; None where that is slower than whole arrays, or there is none yet."""
+        if self.native is not None:
+            return self.native
+        if self.few is not None and has_few(self, primals):
+            return self.few
+        return self.many if self.many is not None and has_many(primals) else None
 
 
 def enter(program, tuple primals, dict keywords):
     """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
+    cdef Enterable entered
     cdef Native native
     if not isinstance(program, Enterable) or keywords:
         return None
-    native = (<Enterable> program).native
-    if native is None and (<Enterable> program).many is not None and has_many(primals):
-        native = (<Enterable> program).many
-    if native is None:
+    entered = <Enterable> program
+    native = entered.passes_for(primals)
+    if native is None and entered.whole is None:
         return None
-    if (<Enterable> program).arrays is not None:
-        for i in (<Enterable> program).arrays:
+    if entered.arrays is not None:
+        for i in entered.arrays:
             if i < len(primals) and not PyArray_CheckExact(primals[i]):
                 program.check_lists(primals)
                 break
-    if (<Enterable> program).wants_lists:
+    if entered.wants_lists:
         program.check_lists(primals)
-    return native.ahead(primals)
+    return entered.whole.ahead(primals) if native is None else native.ahead(primals)
 
 
 def has_many(primals):
@@ -1068,33 +1284,42 @@ def has_many(primals):
     return False
 
 
-def leaves(tuple forms, tuple primals):
-    """The primals as a list, if each is exactly a float or an array of its form; otherwise None."""
-    cdef Py_ssize_t i
-    cdef Form form
-    if len(forms) != len(primals):
-        return None
-    for i in range(len(forms)):
-        form = forms[i]
-        x = primals[i]
-        if form.rank:
-            if not PyArray_CheckExact(x) or PyArray_NDIM(<ndarray> x) != form.rank:
-                return None
-            if PyArray_TYPE(<ndarray> x) != types[<int> form.kind] or not PyArray_ISNOTSWAPPED(<ndarray> x):
-                return None
-        elif form.kind != FLOAT or not PyFloat_CheckExact(x):
-            return None
-    return list(primals)
+cdef bint has_few(object program, object x) except -1:
+    """Whether a value has few numbers in each array and each sequence."""
+    if PyFloat_CheckExact(x) or PyLong_CheckExact(x):
+        return True
+    if PyArray_CheckExact(x):
+        return PyArray_SIZE(<ndarray> x) <= most_few
+    if not (PyTuple_CheckExact(x) or PyList_CheckExact(x)):
+        return program.has_few(x)
+    if len(x) > most_few:
+        return False
+    for part in x:
+        if not has_few(program, part):
+            return False
+    return True
 
 
-def floats_of(list rows):
-    """A list of floats, or of lists of equally many floats, as an array; None for other lists."""
+def leaves(Form form, tuple primals):
+    """The leaves of primals as numpy takes them; None for other values than those of the form."""
+    cdef list found = []
+    return found if take_whole(form, primals, found, None) else None
+
+
+def floats_of(list rows, spare=None):
+    """A list of floats, or of lists of equally many floats, as an array; None for other lists.
+
+    It is the spare array, if that has the same shape.
+    """
     cdef Py_ssize_t i, width, n = len(rows)
     cdef bint is_flat = n > 0 and PyFloat_CheckExact(rows[0])
     if not is_flat and (n == 0 or not PyList_CheckExact(rows[0])):
         return None
     width = n if is_flat else len(rows[0])
-    made = numpy.empty(n) if is_flat else numpy.empty((n, width))
+    cdef object shape = (width,) if is_flat else None
+    if shape is None:
+        shape = (n, width)
+    made = spare if spare is not None and spare.shape == shape else numpy.empty(shape)
     cdef double *to = <double *> PyArray_DATA(<ndarray> made)
     if is_flat:
         return made if copy_floats(rows, n, to) else None

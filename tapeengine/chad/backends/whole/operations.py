@@ -41,6 +41,8 @@ def whole_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
     """Write an operation on arrays; tell whether the text is an atom."""
     if operation.name in INFIX:
         return operation.text.format(*args), False
+    if operation.name == "choose" and args[1] == "0.0":
+        return f"np.heaviside({args[0]}, 0.5)", True
     function = NUMPY.get(operation.name, f"ops.{operation.name}_")
     return f"{function}({', '.join(args)})", True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import keyword
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, owned
-from tapeengine._core.programs.native import leaves as plain_leaves
+from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Form, Whole, leaves, owned
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.native import native
-from tapeengine.chad.backends.passes import of_leaves
+from tapeengine.chad.backends.passes import Passes, of_leaves
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense
 from tapeengine.chad.backends.whole.control import WRITE, fields
 from tapeengine.chad.backends.whole.many import for_columns, for_many
+from tapeengine.chad.backends.whole.poles import at_poles
 from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
 from tapeengine.chad.backends.whole.text import (
     Block,
@@ -237,7 +238,8 @@ class WholePasses:
         leaves = of_leaves(lowered)
         self.few = None if leaves is None else native(leaves, is_few=True)
         is_plain = all(isinstance(numbers_of(p.of), Float | Int | Bool) for p in definition.params)
-        self.forms = leaves.params if leaves is not None and leaves.params and is_plain else None
+        has_forms = leaves is not None and leaves.params and is_plain
+        self.form = Form("tuple", items=leaves.params) if leaves is not None and has_forms else None
         self.discrete = [is_discrete(p.of) for p in definition.params]
         self.functions, self.primitives = (functions["forward"], functions["reverse"]), primitives
         self.many: dict[tuple[int, ...], Functions | None] = {}
@@ -269,9 +271,9 @@ class WholePasses:
             For each wanted primal, its cotangents along the first axis; None for a discrete one. Instead of the list
             None, if the primals are not numbers and arrays, or a cotangent is not finite.
         """
-        if self.forms is None or not rank_of(self.definition.result):
+        if self.form is None or not rank_of(self.definition.result):
             return None
-        leaves = plain_leaves(self.forms, tuple(primals))
+        leaves = plain_leaves(self.form, primals)
         places = [k for k in (range(len(primals)) if wanted is None else wanted) if not self.discrete[k]]
         if leaves is None or not places:
             return None
@@ -303,7 +305,7 @@ class WholePasses:
         array or None
             The cotangents along the first axis; None as for `rows`, or where Python may raise an error.
         """
-        leaves = None if self.forms is None else plain_leaves(self.forms, tuple(primals))
+        leaves = None if self.form is None else plain_leaves(self.form, primals)
         if leaves is None:
             return None
         key = (-1, along, wanted)
@@ -329,9 +331,7 @@ class WholePasses:
         may_be_infinite : bool
             Whether infinities are ordinary values, as they are for elements of numpy's arrays.
         """
-        plain = None if self.forms is None else plain_leaves(self.forms, tuple(primals))
-        is_plain = plain is not None
-        leaves = leaves_in(self.boundary, self.definition, primals) if plain is None else plain
+        leaves = leaves_in(self.boundary, self.definition, primals)
         if leaves is None:
             return None
         made = None if may_be_infinite else self.of_few(leaves)
@@ -339,27 +339,46 @@ class WholePasses:
         if made is None:
             return None
         results, kept, reverse = made
-        of = self.definition.result
-        if isinstance(of, Float):
-            value = float(results[0])
-        else:
-            value = self.boundary.outward(of, iter(unshared(results, (*kept, *leaves))))
+        value = self.boundary.outward(self.definition.result, iter(unshared(results, (*kept, *leaves))))
 
         def back(cotangent: Any) -> tuple[Any, ...] | None:
-            if type(cotangent) is float and isinstance(of, Float):
-                given = [cotangent]
-            else:
-                given = self.boundary.cotangent_in(of, cotangent, iter(results))
+            given = self.cotangents_in(cotangent, results)
             found = reverse(given)
             if found is None or not (may_be_infinite or is_finite(found)):
                 return None
             gave = iter(owned(found, [*given, *leaves]))
-            if is_plain:
-                return tuple([None if discrete else next(gave) for discrete in self.discrete])
             each = zip(self.definition.params, primals, strict=True)
             return tuple([self.boundary.cotangent_out(p.of, gave, x) for p, x in each])
 
         return value, back
+
+    def cotangents_in(self, cotangent: Any, results: Sequence[Any]) -> list[Any]:
+        """Decompose the cotangent of a value that has these leaves."""
+        return self.boundary.cotangent_in(self.definition.result, cotangent, iter(results))
+
+    def entered(self, passes: Passes, other: Callable[[Any], Callable[[Any], Any]]) -> Whole | None:
+        """Give the passes to the core with the forms of their values; None for values that it does not build."""
+        try:
+            ahead, back = at_poles("raise", self.forward), at_poles("ignore", self.reverse)
+            return Whole(ahead, back, passes.params, passes.result, self, other)
+        except ValueError:
+            return None
+
+    @staticmethod
+    def given_and_kept(results: Sequence[Any], kept: Sequence[Any], leaves: Sequence[Any], lists: int) -> Any:
+        """Return results that the caller may change, and what a backpropagator keeps to know their shapes.
+
+        Of a large array that becomes a list it keeps nothing else, so that the reverse pass may have its memory.
+        """
+        found = unshared(results, (*kept, *leaves))
+        x = results[0]
+        return found, (np.broadcast_to(x.dtype.type(), x.shape),) if lists and x.nbytes > COPIED else results
+
+    def of_blocks(self, name: str, primals: tuple[Any, ...]) -> Callable[..., Any]:
+        """Return `rows` or `columns` for primals."""
+        if name not in ("rows", "columns"):
+            raise AttributeError(name)
+        return functools.partial(getattr(self, name), primals)
 
     def of_few(self, leaves: list[Any]) -> Ran | None:
         """Run the program on the register machine if there are few numbers; otherwise, or if it cannot, None."""
@@ -469,6 +488,11 @@ class WholeTangent:
         of, own_ = self.definition.result, iter(owned(found, [*leaves, *given]))
         value = self.boundary.outward(of, own_)
         return value, self.boundary.cotangent_out(of, own_, value)
+
+
+def plain_leaves(form: Form, primals: Sequence[Any]) -> list[Any] | None:
+    """Return primals that are numbers and arrays of a form; None for others."""
+    return None if any(type(x) is list for x in primals) else leaves(form, tuple(primals))
 
 
 def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tapeengine._core.arrays.products import outer
+from tapeengine._core.arrays.sums import summed
 from tapeengine._core.programs.machine import apply_opcode, opcodes
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL
 from tapeengine.chad.intermediate.running import zeros_like
@@ -53,6 +55,8 @@ class Running:
         return found
 
     zeros_like = staticmethod(zeros_like)
+    outer = staticmethod(outer)
+    summed = staticmethod(summed)
 
     @staticmethod
     def window(x: Anything, start: int, size: int, dim: int) -> Anything:
@@ -163,7 +167,7 @@ class Running:
     @staticmethod
     def spread(x: Any, shape: tuple[int, ...], dtype: Any = float) -> Anything:
         """A new array of this shape, filled with a broadcast value."""
-        result = np.empty([max(n, 0) for n in shape], dtype)
+        result = np.empty(shape if min(shape, default=0) >= 0 else [max(n, 0) for n in shape], dtype)
         result[...] = x
         return result
 
@@ -231,8 +235,6 @@ class Running:
     @staticmethod
     def choose_(a: Any, b: Any) -> Any:
         """1 if a is larger than b, 0.5 at a tie."""
-        if type(b) is float and b == 0.0:
-            return np.heaviside(a, 0.5)
         return 0.5 * np.add(a > b, a >= b, dtype=float)
 
     @staticmethod

@@ -108,8 +108,10 @@ def total(w: Writer, x: Number, over: Sequence[Axis]) -> Number:
         cast = "float" if x.kind == REAL else "int"
         return w.emit(f"{cast}({x.text}.sum())", (), x.kind if x.kind == REAL else WHOLE, "total")
     dims = [str(k) for k, a in enumerate(x.axes) if a in over]
-    at = dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
-    return w.emit(f"{x.text}.sum({at})", rest, x.kind if x.kind == REAL else WHOLE, "total")
+    if w.may_raise or len(x.axes) != 2:
+        at = dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
+        return w.emit(f"{x.text}.sum({at})", rest, x.kind if x.kind == REAL else WHOLE, "total")
+    return w.emit(f"ops.summed({x.text}, {dims[0]})", rest, x.kind if x.kind == REAL else WHOLE, "total")
 
 
 def with_two_fewer(w: Writer, parts: list[Number]) -> list[Number]:

@@ -346,9 +346,15 @@ class Writer:
         found = rest[0]
         for k, f in enumerate(rest[1:]):
             axes = union(found.axes, f.axes)
-            text = f"{self.aligned(found, axes)} * {self.aligned(f, axes)}"
-            found = self.emit(text, axes, REAL, hint if k == len(rest) - 2 else "t", atom=False)
+            found = self.emit(self.times(found, f, axes), axes, REAL, hint if k == len(rest) - 2 else "t", atom=False)
         return found
+
+    def times(self, a: Number, b: Number, axes: Sequence[Axis]) -> str:
+        """Write a product; that of two vectors by a kernel where overflows are found in the results only."""
+        if not self.may_raise and len(a.axes) == len(b.axes) == 1 and a.axes != b.axes:
+            first, second = (a, b) if a.axes[0] is axes[0] else (b, a)
+            return f"ops.outer({first.text}, {second.text})"
+        return f"{self.aligned(a, axes)} * {self.aligned(b, axes)}"
 
     def peaks(self, x: Peaks) -> Number:
         """Materialise which elements are larger than all before."""

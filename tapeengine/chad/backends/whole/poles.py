@@ -1,0 +1,54 @@
+"""What numpy does at poles while a pass runs: it raises an error, or goes on.
+
+`numpy.errstate` takes as long as three operations on small arrays, so its state is set directly: numpy holds it in a
+context variable, which is found as the one that `numpy.seterr` sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import Context, ContextVar
+from typing import Any
+
+import numpy as np
+
+__all__ = ["at_poles"]
+
+
+def state(how: Any) -> tuple[ContextVar[Any], Any]:
+    """Give the variable that numpy sets in a fresh context, and its value."""
+    context = Context()
+    context.run(np.seterr, divide=how, over=how, invalid=how)
+    ((variable, value),) = context.items()
+    return variable, value
+
+
+VARIABLE, RAISING = state("raise")
+STATES = {"raise": RAISING, "ignore": state("ignore")[1]}
+
+
+def at_poles(how: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function that runs with another state.
+
+    Examples
+    --------
+    >>> with np.errstate(all="warn"):
+    ...     at_poles("ignore", np.log)(0.0)
+    -inf
+    >>> at_poles("raise", np.log)(0.0)
+    Traceback (most recent call last):
+    FloatingPointError: divide by zero encountered in log
+    """
+    wanted = STATES[how]
+
+    def run(*args: Any) -> Any:
+        if VARIABLE.get(None) is not None:  # the caller's own state, which has more parts
+            with np.errstate(divide=how, over=how, invalid=how):
+                return function(*args)
+        token = VARIABLE.set(wanted)
+        try:
+            return function(*args)
+        finally:
+            VARIABLE.reset(token)
+
+    return run

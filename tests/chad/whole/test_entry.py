@@ -1,0 +1,145 @@
+"""Programs of whole arrays that the core enters itself: what they give, and what they share with the caller."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from asv_bench.programs.typed import product
+from tapeengine._core.arrays.products import outer
+from tapeengine._core.arrays.sums import summed
+from tapeengine._core.programs.native import WholeBackpropagator
+from tapeengine.chad.backends.whole.running import Running
+from tapeengine.chad.execute import has_few
+from tapeengine.errors import CotangentError
+
+Matrix = te.Array[te.Vec]
+
+
+@te.program
+def layer(w: Matrix, b: te.Vec, x: te.Vec) -> te.Vec:
+    return np.maximum(w @ x + b, 0.0)
+
+
+@te.program
+def both(w: Matrix, pair: tuple[te.Vec, float]) -> tuple[te.Vec, float]:
+    x, scale = pair
+    return np.sin(w @ x) * scale, np.sum(x) * scale
+
+
+def matrices(n: int = 150) -> tuple[np.ndarray, np.ndarray]:
+    draws = np.random.default_rng(5)
+    return draws.normal(size=(n, n)), draws.normal(size=(n, n))
+
+
+def entered(program, *primals):
+    """Run a program twice: the second time the core enters it."""
+    te.vjp(program, *primals)
+    value, back = te.vjp(program, *primals)
+    assert type(back) is WholeBackpropagator
+    return value, back
+
+
+def test_the_core_enters_what_dual_numbers_compute() -> None:
+    draws = np.random.default_rng(0)
+    primals = draws.normal(size=(150, 140)), draws.normal(size=150), draws.normal(size=140)
+    value, back = entered(layer, *primals)
+    plain, again = te.vjp(layer.python, *primals)
+    np.testing.assert_array_equal(value, plain)
+    ct = draws.normal(size=150)
+    for found, wanted in zip(back(ct), again(ct), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_structures_are_entered_as_well() -> None:
+    draws = np.random.default_rng(1)
+    w, x = draws.normal(size=(150, 140)), draws.normal(size=140)
+    value, back = entered(both, w, (x, 1.5))
+    plain, again = te.vjp(both.python, w, (x, 1.5))
+    np.testing.assert_array_equal(value[0], plain[0])
+    assert value[1] == plain[1] and type(value[1]) is float
+    found, wanted = back((np.ones(150), 2.0)), again((np.ones(150), 2.0))
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-12)
+    np.testing.assert_allclose(found[1][0], wanted[1][0], rtol=1e-12)
+    assert found[1][1] == pytest.approx(wanted[1][1], rel=1e-12)
+
+
+def test_lists_stay_lists_and_calls_share_nothing() -> None:
+    a, b = matrices()
+    value, back = entered(product, a, b)
+    assert type(value) is list and {type(row) for row in value} == {list} and {type(x) for x in value[0]} == {float}
+    np.testing.assert_allclose(value, a @ b, rtol=1e-12)
+    cts = [[[float(k * i - j) for j in range(150)] for i in range(150)] for k in range(3)]
+    found = [back(ct) for ct in cts]
+    for ct, (da, db) in zip(cts, found, strict=True):
+        np.testing.assert_allclose(da, np.array(ct) @ b.T, rtol=1e-10, atol=1e-8)
+        np.testing.assert_allclose(db, a.T @ np.array(ct), rtol=1e-10, atol=1e-8)
+    whole = [[1 for _ in range(150)] for _ in range(150)]  # not floats: taken by the longer way
+    np.testing.assert_allclose(back(whole)[0], np.ones((150, 150)) @ b.T, rtol=1e-10, atol=1e-10)
+    assert all((x == 0.0).all() for x in back(None))
+    with pytest.raises(CotangentError):
+        back([[1.0] * 149] * 150)
+
+
+def test_threads_do_not_share_the_spare_array() -> None:
+    a, b = matrices(130)
+    _, back = entered(product, a, b)
+    wrong = []
+
+    def run(k: int) -> None:
+        ct = [[float(k)] * 130 for _ in range(130)]
+        wanted = float(k) * (np.ones((130, 130)) @ b.T)
+        for _ in range(10):
+            if not np.allclose(back(ct)[0], wanted, rtol=1e-9, atol=1e-9):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_arguments_may_change_after_the_run() -> None:
+    draws = np.random.default_rng(2)
+    w, b, x = draws.normal(size=(20, 140)), draws.normal(size=20), draws.normal(size=140)
+    kept = w.copy()
+    value, back = entered(layer, w, b, x)
+    w[...] = 0.0
+    value[...] = 0.0
+    ct = (kept @ x + b > 0.0).astype(float)
+    np.testing.assert_allclose(back(np.ones(20))[2], ct @ kept, rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", ["ignore", "raise"])
+def test_the_state_of_floating_point_errors_is_the_callers_afterwards(how: str) -> None:
+    draws = np.random.default_rng(3)
+    primals = draws.normal(size=(150, 140)), draws.normal(size=150), draws.normal(size=140)
+    te.vjp(layer, *primals)
+    with np.errstate(all=how):
+        te.vjp(layer, *primals)[1](np.ones(150))
+        assert set(np.geterr().values()) == {how}
+    state = np.geterr()
+    te.vjp(layer, *primals)[1](np.ones(150))
+    assert np.geterr() == state
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (7, 9), (300, 17), (17, 300), (0, 3), (3, 0)])
+def test_kernels_have_numpys_bits(shape: tuple[int, int]) -> None:
+    x = np.random.default_rng(4).normal(size=shape)
+    for y in (x, x.T, x[::2], np.asfortranarray(x), x.astype(np.float32)):
+        for axis in (0, 1):
+            np.testing.assert_array_equal(summed(y, axis), y.sum(axis))
+    a, b = np.arange(shape[0]) / 3.0, np.arange(shape[1]) - 0.1
+    np.testing.assert_array_equal(outer(a, b), a[:, None] * b)
+    np.testing.assert_array_equal(outer(a[::-1], b.astype(complex)), a[::-1][:, None] * b)
+    for value in (2.5, 3, b, a[:, None], x, b[None, :]):
+        np.testing.assert_array_equal(Running.spread(value, shape), np.broadcast_to(value, shape))
+    assert Running.spread(1.0, (2, -1)).shape == (2, 0) and Running.spread(True, (2,), bool).dtype == bool
+
+
+def test_few_numbers_are_few_in_every_part() -> None:
+    assert has_few((1.0, "a", [2, 3.0], {"x": np.ones(128)}, (None,)))
+    assert not has_few(([1.0] * 129,)) and not has_few(({"x": np.ones(129)},)) and not has_few((([1.0] * 129, 2.0),))
