@@ -30,9 +30,10 @@ QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=
 LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-merge gcse thread-jumps if-conversion
     if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
 SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
-VECTORS = "block elementwise forward machine poles products rows scalar second sums sweep trace".split()
-HOT = "accumulation indexing interleave native records tape".split()
-LEVELS = dict.fromkeys(HOT, QUICK) | dict.fromkeys(VECTORS, LOOPS)
+HOT, VECTORS = "accumulation indexing interleave records tape", "elementwise forward machine poles scalar sweep trace"
+COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
+MODULES = {HOT: QUICK, VECTORS: LOOPS, "block products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
+LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
@@ -52,8 +53,7 @@ extensions = [
     )
     for path, level in [(path, LEVELS.get(path.stem, SHORT)) for path in sorted(CORE.glob("*/*.pyx"))]
 ]
-# One folder of C files for each mode, so that a change of mode never meets the other's files.
-build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}
+build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  # each mode has C files of its own
 setup(
     ext_modules=cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build),
     options={"build_ext": {"parallel": os.cpu_count()}},
