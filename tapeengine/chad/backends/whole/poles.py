@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["at_poles"]
-
 
 def state(how: Any) -> tuple[ContextVar[Any], Any]:
     """Give the variable that numpy sets in a fresh context, and its value."""
@@ -32,8 +30,7 @@ def at_poles(how: Any, function: Callable[..., Any]) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> with np.errstate(all="warn"):
-    ...     at_poles("ignore", np.log)(0.0)
+    >>> float(at_poles("ignore", np.log)(0.0))
     -inf
     >>> at_poles("raise", np.log)(0.0)
     Traceback (most recent call last):
