@@ -156,12 +156,14 @@ class Executable:
 
         A program written with numpy's operations has numpy's order, and BLAS computes its products of matrices.
         """
+        return native(self.passes, self.definition.name, self.general_vjp) if self.keeps_order else None
+
+    @functools.cached_property
+    def keeps_order(self) -> bool:
+        """Whether many numbers are for compiled passes."""
         if self.backend or not is_installed() or self.module.by_numpy or not self.is_whole:
-            return None
-        assert self.whole is not None
-        if self.whole.made.matrix_products:
-            return None
-        return native(self.passes, self.definition.name, self.general_vjp)
+            return False
+        return self.whole is not None and not self.whole.made.matrix_products
 
     @property
     def is_whole(self) -> bool:

@@ -326,8 +326,9 @@ class Program(Enterable):
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
         self.native = executable.entry if self.is_direct else None
         if not self.native and self.is_direct:
-            self.few, self.whole = executable.small, executable.whole_entry
-            self.many = self.many or (executable.compiled if are_many else None)
+            self.few = executable.small
+            if are_many or not executable.keeps_order:
+                self.many, self.whole = executable.compiled, executable.whole_entry
 
         own = tuple(map(kept, primals))
 

@@ -6,10 +6,10 @@ refers an operation to Python, the result is None or that of the function `again
 
 cimport cython
 cimport numpy as cnp
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyFloat_FromDouble
 from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
-from cpython.ref cimport Py_INCREF, PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from cpython.object cimport PyObject_GenericSetAttr
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
@@ -41,6 +41,8 @@ cdef extern from *:
     }
     """
     object te_instance(object cls, object nothing)
+    ctypedef struct PyFloatObject:
+        double ob_fval
     Py_ssize_t references "Py_REFCNT" (PyObject *x)
 
 cnp.import_array()
@@ -1086,7 +1088,7 @@ cdef bint is_array(Form form, object x):
             and PyArray_TYPE(<ndarray> x) == types[<int> form.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
 
 
-cdef object give_whole(Form form, object leaves, object like, bint cotangent):
+cdef object give_whole(Form form, object leaves, object like, bint cotangent, PyObject *spare):
     """Build a value from its leaves; in a cotangent discrete parts have none, and `like` is the primal."""
     cdef Py_ssize_t i
     if cotangent and form.discrete:
@@ -1096,38 +1098,52 @@ cdef object give_whole(Form form, object leaves, object like, bint cotangent):
         if form.rank == 0:
             return x if PyFloat_CheckExact(x) else float(x)
         if PyList_CheckExact(like) or (not cotangent and form.lists and form.lists == form.rank):
-            return listed(x)
+            return listed(x, spare)
         return x if cotangent or form.lists == 0 else list(x)
     made = PyTuple_New(PyTuple_GET_SIZE(form.items))
     for i in range(PyTuple_GET_SIZE(form.items)):
-        part = give_whole(<Form> PyTuple_GET_ITEM(form.items, i), leaves, part_like(form, like, i), cotangent)
+        part = give_whole(<Form> PyTuple_GET_ITEM(form.items, i), leaves, part_like(form, like, i), cotangent, NULL)
         Py_INCREF(part)
         PyTuple_SET_ITEM(made, i, part)
     return made if form.kind == TUPLE else record_of(form, made)
 
 
-cdef object listed(ndarray x):
-    """An array as a list of Python's numbers."""
+cdef object listed(ndarray x, PyObject *spare):
+    """An array as a list of Python's numbers; see `list_of_doubles`."""
     cdef double *at = <double *> PyArray_DATA(x)
     if PyArray_TYPE(x) != NPY_DOUBLE or not PyArray_ISCARRAY_RO(x):
         return x.tolist()
-    return list_of_doubles(PyArray_NDIM(x), PyArray_DIMS(x), &at)
+    return list_of_doubles(PyArray_NDIM(x), PyArray_DIMS(x), &at, spare)
 
 
-cdef list list_of_doubles(int rank, npy_intp *dims, double **at):
-    """The numbers of an array in C order as lists; faster than numpy's `tolist`, which looks at each number's type."""
+cdef list list_of_doubles(int rank, npy_intp *dims, double **at, PyObject *spare):
+    """The numbers of an array in C order as lists; faster than numpy's `tolist`, which looks at each number's type.
+
+    Lists and numbers of an earlier result to which nothing else refers are used again: to free and allocate them takes
+    as long as a product of matrices of their size.
+    """
     cdef Py_ssize_t i, n = dims[0]
-    cdef list made = PyList_New(n)
+    cdef bint again = is_ours(spare) and PyList_CheckExact(<object> spare) and PyList_GET_SIZE(<object> spare) == n
+    cdef list made = <list> spare if again else PyList_New(n)
+    cdef PyObject *old = NULL
     for i in range(n):
-        if rank > 1:
-            x = list_of_doubles(rank - 1, dims + 1, at)
-        else:
-            x = at[0][i]
+        if again:
+            old = PyList_GET_ITEM(made, i)
+        if rank == 1 and is_ours(old) and PyFloat_CheckExact(<object> old):
+            (<PyFloatObject *> old).ob_fval = at[0][i]
+            continue
+        x = list_of_doubles(rank - 1, dims + 1, at, old) if rank > 1 else PyFloat_FromDouble(at[0][i])
         Py_INCREF(x)
         PyList_SET_ITEM(made, i, x)
+        Py_XDECREF(old)
     if rank == 1:
         at[0] += n
     return made
+
+
+cdef inline bint is_ours(PyObject *x):
+    """Whether there is an object to which only its holder refers."""
+    return x != NULL and references(x) == 1
 
 
 cdef bint is_given_whole(Form form) except -1:
@@ -1162,6 +1178,7 @@ cdef class Whole:
 
     cdef object forward, reverse, passes, other
     cdef Form params, result
+    cdef list last      # the last value, if it is a list
     cdef object spare   # an array for the next cotangent: memory that is in use costs less than fresh pages
 
     def __init__(self, forward, reverse, tuple params, Form result, passes, other):
@@ -1188,7 +1205,16 @@ cdef class Whole:
         made.results = results
         if self.result.has_array:
             results, made.results = self.passes.given_and_kept(results, made.held, made.leaves, self.result.lists)
-        return give_whole(self.result, iter(results), None, False), made
+        return self.value_of(results), made
+
+    cdef object value_of(self, results):
+        """Build the value, from the lists of the last one if that is gone."""
+        cdef list last = self.last
+        self.last = None
+        value = give_whole(self.result, iter(results), None, False, <PyObject *> last)
+        if PyList_CheckExact(value) and PyArray_NBYTES(<ndarray> results[0]) * 4 <= most_spared:
+            self.last = value
+        return value
 
 
 @cython.final
@@ -1219,7 +1245,7 @@ cdef class WholeBackpropagator:
             found = None
         if found is None or not is_finite(found):
             return whole.other(self.given)(cotangent)
-        found = give_whole(whole.params, iter(owned(found, given + self.leaves)), self.given, True)
+        found = give_whole(whole.params, iter(owned(found, given + self.leaves)), self.given, True, NULL)
         spare = None
         if (PyList_CheckExact(cotangent) and PyList_GET_SIZE(given) == 1 # nothing else refers to the array of a list
                 and references(<PyObject *> PyList_GET_ITEM(given, 0)) == 1

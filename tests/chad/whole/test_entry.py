@@ -82,6 +82,39 @@ def test_lists_stay_lists_and_calls_share_nothing() -> None:
         back([[1.0] * 149] * 150)
 
 
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda value: value,
+        lambda value: value[3],
+        lambda value: value[3][4],
+        lambda value: [row[:] for row in value],
+        lambda value: value.__setitem__(1, value[0]),
+        lambda value: value[2].append(7.0),
+        lambda value: value[5].__setitem__(0, value[5][1]),
+        lambda value: value[6].__setitem__(0, "a string"),
+        lambda value: value.__setitem__(0, ((1.0, 2.0), [3.0])),
+        lambda value: value.append(value),
+        lambda value: value.clear(),
+    ],
+)
+def test_a_value_keeps_its_numbers_when_the_program_runs_again(hold) -> None:
+    a, b = matrices(140)
+    entered(product, a, b)
+    for k in range(4):
+        value, _ = te.vjp(product, a * k, b)
+        held = hold(value)
+        before = repr(held)
+        wanted = a * k @ b
+        del value
+        again, _ = te.vjp(product, a + k, b)
+        np.testing.assert_allclose(again, (a + k) @ b, rtol=1e-12, atol=1e-12)
+        assert {type(x) for row in again for x in row} == {float} and len({id(row) for row in again}) == 140
+        assert repr(held) == before
+        if isinstance(held, list) and len(held) == 140 and isinstance(held[0], list):
+            np.testing.assert_allclose(held, wanted, rtol=1e-12, atol=1e-12)
+
+
 def test_threads_do_not_share_the_spare_array() -> None:
     a, b = matrices(130)
     _, back = entered(product, a, b)
