@@ -21,6 +21,14 @@ OBJECTS = re.compile(
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
     r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
+    r"|supporting the buffer API required|a traced array has no attribute '__array_interface__'"
+)
+#: Messages of Python's own library, and of other code in C, that takes plain numbers and asks no class for its number.
+PLAIN_ONLY = re.compile(
+    r"^(?!unsupported operand|'\S+' not supported|can't multiply).*(?:tapeengine\._core\.|\bFloatLike\b|\(Dual\))"
+    r"|'(?:datetime\.timedelta|decimal\.Decimal)'.*tapeengine\.|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal)'"
+    r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
+    r"|unmarshallable object|The only supported seed types are"
 )
 
 #: The arguments of the instruction BINARY_OP for % and %=.
@@ -201,6 +209,14 @@ def note_objects(error: BaseException) -> None:
             "Classes derived from numpy.ndarray hold plain numbers, and so does whatever else reads memory: keep "
             "traced ones in arrays of tapeengine.numpy; tapeengine.value(x) drops the derivative on purpose",
         )
+    elif PLAIN_ONLY.search(str(error)):
+        call, place = place_of_call(caller_of_library(error))
+        note(
+            error,
+            f"{call or 'this'} ({place}) takes plain numbers only. Where the derivative counts, compute with floats, "
+            "tapeengine.math and numpy: floats for Fraction and Decimal, a number of seconds for timedelta. Where it "
+            "does not, as in storing, sending and waiting, write tapeengine.value(x), which drops it on purpose",
+        )
     ours = behind(error)
     if ours is not None:
         note(error, str(ours))
@@ -249,6 +265,16 @@ def innermost(error: BaseException) -> FrameType | None:
     while found is not None and found.tb_next is not None:
         found = found.tb_next
     return found and found.tb_frame
+
+
+def caller_of_library(error: BaseException) -> FrameType:
+    """The innermost frame of an error that is neither of Python's own library nor of a compiled package."""
+    at = found = error.__traceback__
+    while at is not None:
+        module = (at.tb_frame.f_globals.get("__name__") or "").partition(".")[0]
+        found = at if module not in sys.stdlib_module_names and not is_below(at.tb_frame) else found
+        at = at.tb_next
+    return found.tb_frame if found is not None else sys._getframe(1)
 
 
 def behind(error: BaseException) -> DroppedDerivativeError | None:

@@ -13,6 +13,7 @@ from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.assignment import put_overlapping
 from tapeengine._core.arrays.calls import as_python, numbers_of_python
 from tapeengine._core.arrays.functions import mean_method, sum_method
+from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine.duals.creation import is_discrete, plain, put_in_turn, put_numbered
 from tapeengine.duals.views import VIEWS, on_views
@@ -154,11 +155,6 @@ def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
     return pairs.reshape(*self.shape[:-1], 2 * self.shape[-1])
 
 
-def tobytes(self: Any, order: str = "C") -> bytes:
-    """ndarray.tobytes of the values."""
-    return bytes(self.value.tobytes(order))
-
-
 def to_device(self: Any, device: str, **options: Any) -> Any:
     """ndarray.to_device; numpy has only one device."""
     self.value.to_device(device, **options)
@@ -174,7 +170,7 @@ def table() -> dict[str, Callable[..., Any]]:
     """Functions that compute each attribute of traced arrays that the class itself does not define."""
     own = (
         *(reshape, transpose, flatten, compress, astype, conjugate, fill, item, tolist, sort, partition),
-        *(to_device, view, tobytes),
+        *(to_device, view),
     )
     methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}
     methods.update({method.__name__: method for method in own})
@@ -186,8 +182,13 @@ def table() -> dict[str, Callable[..., Any]]:
 
 
 def bound(method: Callable[..., Any]) -> Callable[[Any], Any]:
-    """Turn a method into an attribute of an instance."""
-    return lambda self: MethodType(method, self)
+    """Turn a method into an attribute of an instance. Results of shape () of a number's method are numbers."""
+
+    def of_number(self: Any, *args: Any, **options: Any) -> Any:
+        result = method(self, *args, **options)
+        return result[()] if type(result) is Array and result.ndim == 0 else result
+
+    return lambda self: MethodType(of_number if is_number(self) else method, self)
 
 
 class Flat:

@@ -82,6 +82,13 @@ def test_every_attribute_of_a_numpy_number(name: str) -> None:
     assert found.right, found
 
 
+@pytest.mark.parametrize("name", public(np.complex128))
+def test_every_attribute_of_a_complex_number_of_numpy(name: str) -> None:
+    for factor in (1j, np.complex128(1j)):
+        found = verdict(lambda x, factor=factor: attribute(name)(x[0, 1] * factor), ROWS)
+        assert found.right, found
+
+
 @pytest.mark.parametrize("name", sorted({*public(float), "from_number"}))
 def test_every_attribute_of_a_float(name: str) -> None:
     found = verdict(attribute(name), 0.7)

@@ -218,14 +218,14 @@ cdef class Array:
 
     # -- copies -------------------------------------------------------------------------------------------------------
     def copy(self, order="C"):
-        """A copy with its own storage."""
-        return read_part(self, None, order)
+        """A copy with its own storage; a number, which nothing changes, is its own copy."""
+        return self if self.storage.number else read_part(self, None, order)
 
     def __copy__(self):
-        return read_part(self, None)
+        return self.copy("K")
 
     def __deepcopy__(self, memo):
-        return read_part(self, None)
+        return self.copy("K")
 
     # -- operators ----------------------------------------------------------------------------------------------------
     def __add__(x, y):

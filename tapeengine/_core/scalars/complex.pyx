@@ -15,6 +15,8 @@ from tapeengine._core.tape.tape cimport (
     NUMPY_DOUBLES, traces, OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
 )
 
+import operator
+
 import numpy
 
 from tapeengine._core.scalars.scalar import with_value
@@ -164,11 +166,13 @@ cdef object exactly(object z, object value):
 
 
 cdef object operated(object x, object y, int op):
-    """x op y, where one of them is a complex scalar of a trace."""
+    """x op y, where one of them is a complex scalar of a trace, or one a dual and the other complex."""
     a, b = as_complex(x), as_complex(y)
     if a is None or b is None:
         return NotImplemented
     cdef ComplexDual p = <ComplexDual> a, q = <ComplexDual> b
+    if type(x) is not ComplexDual and is_numpy(x):  # Python's complex on the left computes itself
+        p.numpys = True
     if op == OP_ADD:
         result = of_parts(add(p.re, q.re), add(p.im, q.im))
     elif op == OP_SUB:
@@ -182,6 +186,20 @@ cdef object operated(object x, object y, int op):
     if op == OP_DIV:
         result = exactly(result, complex(numpy.divide(plain(p), plain(q))))
     return of_numpy(result)
+
+
+cdef object operator_of(object x, object y, int op):
+    """The operator of two operands, one of them a complex scalar."""
+    result = operated(x, y, op)
+    return as_array_or_not(x, y, python_operators[op]) if result is NotImplemented else result
+
+
+cdef object as_array_or_not(object x, object y, object by):
+    """x op y with the array of numpy's complex number; NotImplemented for Python's, which read no sequences."""
+    z = x if type(x) is ComplexDual else y
+    if type(z) is not ComplexDual or not (<ComplexDual> z).numpys:
+        return NotImplemented
+    return by(*as_arrays((x, y)))
 
 
 def operation(x, y, ufunc):
@@ -216,6 +234,11 @@ def of_numbers(real=0.0, imag=0.0):
     return parts_of(real, imag)
 
 
+cdef object part_of(ComplexDual z, object part):
+    """A part for the program: numpy's number if z is one."""
+    return numpy.float64(part) if z.numpys and type(part) is not Dual else part
+
+
 cdef object from_array(object a):
     """The complex scalar that a traced complex array without dimensions holds."""
     re, im = a.real, a.imag
@@ -246,12 +269,12 @@ cdef class ComplexDual:
     @property
     def real(self):
         """The real part."""
-        return self.re
+        return part_of(self, self.re)
 
     @property
     def imag(self):
         """The imaginary part."""
-        return self.im
+        return part_of(self, self.im)
 
     @property
     def value(self):
@@ -263,21 +286,21 @@ cdef class ComplexDual:
         return like(self, new(self.re, neg(self.im)))
 
     def __add__(x, y):
-        return operated(x, y, OP_ADD)
+        return operator_of(x, y, OP_ADD)
 
     def __sub__(x, y):
-        return operated(x, y, OP_SUB)
+        return operator_of(x, y, OP_SUB)
 
     def __mul__(x, y):
-        return operated(x, y, OP_MUL)
+        return operator_of(x, y, OP_MUL)
 
     def __truediv__(x, y):
-        return operated(x, y, OP_DIV)
+        return operator_of(x, y, OP_DIV)
 
     def __pow__(x, y, modulus):
         if modulus is not None:
             raise ValueError("complex modulo")
-        return operated(x, y, OP_POW)
+        return operator_of(x, y, OP_POW)
 
     def __neg__(self):
         return like(self, new(neg(self.re), neg(self.im)))
@@ -292,15 +315,23 @@ cdef class ComplexDual:
         return bool(self.re != 0.0 or self.im != 0.0)
 
     def __richcmp__(x, y, int kind):
-        if kind != Py_EQ and kind != Py_NE:
-            return NotImplemented
-        other = as_complex(y)
+        other = as_complex(y) if kind == Py_EQ or kind == Py_NE else None
         if other is None:
-            return NotImplemented
+            return as_array_or_not(x, y, comparisons[kind])
         result = bool(x.re == (<ComplexDual> other).re and x.im == (<ComplexDual> other).im)
         if kind == Py_NE:
             result = not result
         return numpy.bool_(result) if x.numpys or (<ComplexDual> other).numpys or is_numpy(y) else result
+
+    def __getattr__(self, name):
+        if self.numpys and not name.startswith("__"):
+            return getattr(self.array(), name)
+        raise AttributeError(f"a traced complex number has no attribute {name!r}")
+
+    def __getitem__(self, index):
+        if self.numpys:
+            return self.array()[index]
+        raise TypeError("'complex' object is not subscriptable")
 
     def __hash__(self):
         return hash(self.re if type(self.re) is Dual else self.im)    # refused, with the reason
@@ -362,6 +393,10 @@ cdef object as_arrays(object args):
         for x in args])
 
 
+cdef dict python_operators = {
+    OP_ADD: operator.add, OP_SUB: operator.sub, OP_MUL: operator.mul, OP_DIV: operator.truediv, OP_POW: operator.pow,
+}
+cdef tuple comparisons = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)  # Py_LT to Py_GE
 cdef dict operators = {
     numpy.add: OP_ADD, numpy.subtract: OP_SUB, numpy.multiply: OP_MUL, numpy.divide: OP_DIV, numpy.power: OP_POW,
 }
@@ -392,3 +427,12 @@ cdef object of_ufunc(object ufunc, tuple inputs):
         return NotImplemented
     from tapeengine._core.scalars import cmath
     return of_numpy(exactly(getattr(cmath, name)(inputs[0]), complex(ufunc(plain(inputs[0])))))
+
+
+cdef extern from *:
+    """
+    #define te_is_no_sequence(type) ((PyTypeObject *)(type))->tp_as_sequence->sq_item = NULL
+    """
+    void te_is_no_sequence(object type)
+
+te_is_no_sequence(ComplexDual)  # numpy-style subscripts do not make a number a sequence

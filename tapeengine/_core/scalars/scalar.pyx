@@ -4,6 +4,7 @@ A dual is a value, the id of its backpropagator (DN section 5) and the tag of it
 duals come from a pool and are not tracked by the cyclic garbage collector.
 """
 
+import decimal
 import fractions
 import math
 import numbers
@@ -657,7 +658,7 @@ cdef class Dual:
         elif other_precision(y) or PyComplex_CheckExact(y):
             return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         elif not as_double(y, &b):
-            if not answers(x, y, numpy.equal):
+            if not isinstance(y, decimal.Decimal) and not answers(x, y, numpy.equal):
                 return NotImplemented
             return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         if kind == Py_LT:

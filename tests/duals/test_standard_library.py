@@ -1,0 +1,288 @@
+"""Functions of Python's library and of numpy's files with traced values: right, refused with advice, or plain text."""
+
+from __future__ import annotations
+
+import array
+import bisect
+import collections
+import colorsys
+import copy
+import csv
+import ctypes
+import datetime
+import decimal
+import fractions
+import functools
+import hashlib
+import heapq
+import inspect
+import io
+import itertools
+import json
+import locale
+import logging
+import marshal
+import operator
+import pickle
+import plistlib
+import pprint
+import random
+import reprlib
+import sqlite3
+import string
+import struct
+import time
+import types
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from verdicts import Verdict, attempted, verdict
+
+import tapeengine as te
+
+#: A number and numbers: elements of an array, and Python's floats.
+POINTS: tuple[Any, Any] = (np.array([0.7, 0.7, 1.9]), [0.7, 0.7, 1.9])
+#: How a function is called with a number and with an array; a call that the plain program refuses is left out.
+CALLS: tuple[Callable[[Any, Any, Any], Any], ...] = (
+    *(lambda f, x, xs: f(x), lambda f, x, xs: f(x, 0.4), lambda f, x, xs: f(0.4, x), lambda f, x, xs: f(x, x, x)),
+    *(lambda f, x, xs: f([x, 2.3, 1.9]), lambda f, x, xs: f((x, 2.3)), lambda f, x, xs: f({"a": x})),
+    *(lambda f, x, xs: f(1, [x, 2.3]), lambda f, x, xs: f([x, 2.3], 1), lambda f, x, xs: f([0.2, 2.3], x)),
+    *(lambda f, x, xs: f([3.0, x], [x, 2.0]), lambda f, x, xs: f(operator.mul, [x, x]), lambda f, x, xs: f("d", x)),
+    *(lambda f, x, xs: f("d", [x]), lambda f, x, xs: f("%f", x), lambda f, x, xs: f(0.2, x, 0.3)),
+    *(lambda f, x, xs: f(xs), lambda f, x, xs: f([xs]), lambda f, x, xs: f("d", xs), lambda f, x, xs: f("2d", *xs)),
+    *(
+        lambda f, x, xs: f(1, xs),
+        lambda f, x, xs: f(xs, 1),
+        lambda f, x, xs: f(operator.mul, xs),
+        lambda f, x, xs: f(*xs),
+    ),
+)
+MODULES: tuple[Any, ...] = (
+    *(array, bisect, collections, colorsys, copy, datetime, decimal, fractions, functools, heapq, itertools, json),
+    *(marshal, pickle, pprint, random, reprlib, string, struct, time, zlib, ctypes, hashlib, plistlib),
+    *(datetime.datetime, datetime.date, datetime.timedelta, random.Random, decimal.Decimal, fractions.Fraction),
+)
+#: What makes functions, changes the interpreter, or waits; what takes files, text or names; hashes by value are refused
+#: in tests of keys.
+OTHERS = set(
+    "main test setstate getstate seed SystemRandom Random setcontext getcontext localcontext Context cmp_to_key "
+    "pthread_getcpuclockid clock_settime clock_settime_ns clock_gettime clock_gettime_ns clock_getres sleep "
+    "POINTER SetPointerType ARRAY cast CDLL PyDLL LibraryLoader string_at wstring_at memmove memset pointer byref "
+    "addressof CFUNCTYPE PYFUNCTYPE sizeof alignment set_errno resize ArgumentError HASH SHA1 HashRandomizationError "
+    "get_errno file_digest new pbkdf2_hmac scrypt singledispatch singledispatchmethod total_ordering wraps "
+    "update_wrapper cached_property lru_cache cache partialmethod GenericAlias namedtuple tee now utcnow today shuffle "
+    "pprint pp PrettyPrinter".split()
+)
+#: Text and times, which are plain in a traced program as well, and whose value alone is compared.
+TEXT = (str, bytes, datetime.date, datetime.timedelta, time.struct_time)
+
+
+def functions(module: Any) -> list[tuple[str, Any]]:
+    return [
+        (name, getattr(module, name))
+        for name in dir(module)
+        if not name.startswith("_") and name not in OTHERS and is_function(module, getattr(module, name))
+    ] + ([(module.__name__, module)] if inspect.isclass(module) else [])
+
+
+def is_function(module: Any, found: Any) -> bool:
+    if inspect.isclass(found) and issubclass(found, BaseException):
+        return False
+    return callable(found) and (not inspect.ismodule(found)) and not isinstance(found, types.MethodDescriptorType)
+
+
+def judged(program: Callable[[Any, Any], Any], point: Any) -> Verdict:
+    """The verdict on a program of a number and numbers; an error of Python's with our advice is a refusal."""
+
+    def seeded(p: Any) -> Any:
+        random.seed(7)
+        results.append(program(p[0], p[1:]))
+        return results[-1]
+
+    results: list[Any] = []
+    found = verdict(seeded, point)
+    if found.word == "raw":
+        return Verdict("refused") if is_advised(seeded, point) else found
+    plain, traced = results[:2] if len(results) > 1 else (None, None)  # before the runs at other points
+    if isinstance(traced, TEXT) and (type(plain) is not type(traced) or repr(plain) != repr(traced)):
+        return Verdict("value", f"{traced!r} for {plain!r}")
+    return found
+
+
+def is_advised(program: Callable[[Any], Any], point: Any) -> bool:
+    """Whether the error of a traced program says what to write instead."""
+    try:
+        te.vjp(program, point)
+    except Exception as error:
+        return any("tapeengine.value(x)" in note for note in getattr(error, "__notes__", ()))
+    return False
+
+
+@pytest.mark.parametrize("point", POINTS, ids=("array", "list"))
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
+def test_every_function_of_a_module(module: Any, point: Any) -> None:
+    wrong, judgements = {}, 0
+    for name, function in functions(module):
+        for number, call in enumerate(CALLS):
+            if attempted(lambda p, f=function, call=call: call(f, p[0], p[1:]), point)[1] is None:
+                found = judged(lambda x, xs, f=function, call=call: call(f, x, xs), point)
+                judgements += 1
+                if not found.right:
+                    wrong[name, number] = found
+    assert wrong == {}
+    assert judgements or module in (ctypes, hashlib, zlib)
+
+
+#: Programs of a number `x` and numbers `xs`, an array or a list. What is refused has a way to write it.
+REFUSED = """
+Fraction(x)
+Fraction.from_float(x)
+Decimal(x)
+Decimal.from_float(x)
+Fraction(1, 3) + Fraction(x)
+struct.pack("d", x)
+struct.pack("2d", *xs)
+struct.Struct("f").pack(x)
+json.dumps(x)
+json.dumps({"a": [x]})
+json.dumps(list(xs))
+json.JSONEncoder().encode([x])
+json.dumps(x, default=float)
+datetime.timedelta(seconds=x)
+datetime.timedelta(x).total_seconds()
+datetime.timedelta(1) * x
+x * datetime.timedelta(1)
+datetime.timedelta(1) / x
+datetime.datetime.fromtimestamp(x)
+time.sleep(x * 0)
+time.gmtime(x)
+random.seed(x)
+random.Random(x)
+random.choices([1, 2], weights=[x, 1])
+array.array("d", [x])
+array.array("d", xs)
+array.array("d", [1.0]).append(x)
+array.array("d", [1.0]).fromlist([x])
+array.array("d", [1.0]).__setitem__(0, x)
+ctypes.c_double(x)
+ctypes.c_float(x)
+(ctypes.c_double * 2)(*xs)
+setattr(ctypes.c_double(), "value", x)
+complex(x)
+complex(1, x)
+float(x)
+marshal.dumps(x)
+marshal.dumps([x])
+pickle.dumps(x)
+pickle.dumps([x])
+pickle.dumps(xs)
+copy.deepcopy({x})
+plistlib.dumps({"a": x})
+sqlite3.connect(":memory:").execute("select ?", (x,)).fetchone()[0]
+hash(x)
+{x: 1}
+np.float64(x)
+np.fromiter(xs, float)
+np.format_float_positional(x)
+np.array([1.0]).fill(x)
+np.arange(0, x)
+"""
+#: Programs with an array only.
+REFUSED_ARRAYS = """
+bytes(xs)
+bytearray(xs)
+memoryview(xs)
+xs.tobytes()
+xs[0].tobytes()
+xs.data
+xs.dumps()
+xs.tofile("/dev/null")
+np.frombuffer(xs)
+np.ctypeslib.as_ctypes(xs)
+ctypes.c_double.from_buffer(xs)
+io.BytesIO(xs)
+io.BytesIO().write(xs)
+hashlib.sha1(xs)
+zlib.crc32(xs)
+np.array(xs)
+"""
+#: Text and files show the values and have no derivative; `docs/exact.md` says so.
+WRITTEN = """
+str(x)
+repr(x)
+ascii(x)
+format(x)
+format(x, ".3f")
+f"{x:.2f} {x!r} {x=}"
+"%f %.3g %s %r" % (x, x, x, x)
+"{:.3f} {}".format(x, x)
+string.Template("$a").substitute(a=x)
+pprint.pformat([x])
+reprlib.repr(x)
+locale.format_string("%f", x)
+locale.str(x)
+written(lambda f: print(x, xs, file=f))
+written(lambda f: csv.writer(f).writerow([x]))
+written(lambda f: logging.StreamHandler(f).emit(logging.makeLogRecord({"msg": "%f", "args": (x,)})))
+written(lambda f: np.savetxt(f, xs))
+saved(lambda f: np.save(f, np.stack(xs)))
+saved(lambda f: np.savez(f, a=np.stack(xs)))
+str(xs)
+repr(xs)
+f"{xs}"
+np.array2string(np.stack(xs))
+json.dumps(te.value(x))
+json.dumps(x, default=str) and "text"
+"""
+
+
+def written(write: Callable[[Any], Any]) -> str:
+    write(file := io.StringIO())
+    return file.getvalue()
+
+
+def saved(write: Callable[[Any], Any]) -> bytes:
+    write(file := io.BytesIO())
+    return file.getvalue()[-16:]
+
+
+NAMES = globals() | {name: getattr(fractions, name) for name in ("Decimal", "Fraction")}
+NAMES |= {module.__name__: module for module in (csv, locale, logging, sqlite3)}
+
+
+def program_of(text: str) -> Callable[[Any, Any], Any]:
+    return lambda x, xs: eval(text, NAMES | {"x": x, "xs": xs})
+
+
+@pytest.mark.parametrize("text", REFUSED.strip().splitlines() + REFUSED_ARRAYS.strip().splitlines())
+def test_what_reads_numbers_in_c_is_refused(text: str) -> None:
+    for point in POINTS[: 1 if text in REFUSED_ARRAYS else 2]:
+        found = judged(program_of(text), point)
+        assert found.word == "refused", (text, found)
+
+
+@pytest.mark.parametrize("text", WRITTEN.strip().splitlines())
+def test_text_and_files_have_the_plain_values(text: str) -> None:
+    for point in POINTS:
+        found = judged(program_of(text), point)
+        assert found.word == "discrete", (text, found)
+
+
+def test_the_advice_names_the_call_and_its_place() -> None:
+    def program(x: float) -> Any:
+        return struct.pack("d", 2.0 * x)
+
+    with pytest.raises(struct.error) as caught:
+        te.vjp(program, 0.7)
+    assert r'struct.pack("d", 2.0 * x) (' in caught.value.__notes__[0]
+    assert "in program" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("compare", [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge])
+def test_comparisons_with_exact_numbers_are_by_value(compare: Callable[..., Any]) -> None:
+    for other in (decimal.Decimal("0.7"), decimal.Decimal(3), fractions.Fraction(7, 10)):
+        for program in (lambda x, o=other: x * compare(x, o), lambda x, o=other: x * compare(o, x)):
+            assert te.vjp(program, 0.7)[0] == program(0.7)
