@@ -84,6 +84,8 @@ def interp_at(x, xp, fp, left, right):
 
 def interp(x, xp, fp, left=None, right=None):
     """``np.interp``."""
+    if np.ndim(xp) != 1 or np.ndim(fp) != 1:
+        return None
     if len(xp) != len(fp):
         raise ValueError("fp and xp are not of the same length.")
     if np.ndim(x) == 0:
@@ -119,8 +121,10 @@ def widths(width, axis):
     return width[axis][0], width[axis][-1]
 
 
-def pad(array, pad_width, mode="constant", constant_values=0.0):
+def pad(array, pad_width, mode="constant", constant_values=0):
     """``np.pad`` of vectors and matrices."""
+    if np.ndim(array) > 2:
+        return None
     before, after = widths(pad_width, 0)
     if np.ndim(array) == 1:
         return padded(array, before, after, mode, constant_values)
@@ -179,19 +183,25 @@ def average(a, weights=None):
     """``np.average`` of a vector."""
     if weights is None:
         return np.mean(a)
+    if np.ndim(a) != np.ndim(weights):
+        return None
     return np.sum(np.array(a) * np.array(weights)) / np.sum(weights)
 
 
 def trapezoid(y, x=None, dx=1.0):
     """``np.trapezoid`` of a vector."""
+    if np.ndim(y) != 1 or np.ndim(dx) != 0:
+        return None
     if x is None:
         return np.sum([dx * (b + a) / 2.0 for a, b in itertools.pairwise(y)])
+    if np.ndim(x) != 1:
+        return None
     return np.sum([(x[i + 1] - x[i]) * (y[i + 1] + y[i]) / 2.0 for i in range(len(y) - 1)])
 
 
 def polyval(p, x):
     """``np.polyval``: Horner's rule."""
-    value = 0.0 * x
+    value = 0 * x
     for c in p:
         value = value * x + c
     return value
@@ -199,18 +209,37 @@ def polyval(p, x):
 
 def cross(a, b):
     """``np.cross`` of vectors in space."""
+    if np.ndim(a) != 1 or np.ndim(b) != 1:
+        return None
     if len(a) != 3 or len(b) != 3:
         raise ValueError("cross of vectors of other sizes than 3")
     return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 
 
-def flip(m):
-    """``np.flip`` of a vector, ``np.flipud``."""
+def flipud(m):
+    """``np.flipud``."""
     return m[::-1]
 
 
+def flip(m, axis=None):
+    """``np.flip`` of a vector or a matrix."""
+    if np.ndim(m) > 2:
+        return None
+    if axis is not None and (axis < -np.ndim(m) or axis >= np.ndim(m)):
+        raise ValueError("there is no such axis")
+    if np.ndim(m) == 1:
+        return m[::-1]
+    if axis is None:
+        return [row[::-1] for row in m[::-1]]
+    return m[::-1] if axis == 0 or axis == -2 else [row[::-1] for row in m]
+
+
 def tile(xs, reps):
-    """``np.tile`` of a vector."""
+    """``np.tile`` of a vector, or of the rows of a matrix."""
+    if np.ndim(xs) > 2:
+        return None
+    if np.ndim(xs) == 2:
+        return [[x for _ in range(reps) for x in row] for row in xs]
     return [x for _ in range(reps) for x in xs]
 
 
@@ -226,6 +255,8 @@ def logspace(start, stop, num):
 
 def choose(a, choices):
     """``np.choose`` of vectors."""
+    if np.ndim(a) != 1 or np.ndim(choices) != 2:
+        return None
     for each in choices:
         if len(each) != len(a):
             raise ValueError("choices of other sizes than the indices")
@@ -234,6 +265,8 @@ def choose(a, choices):
 
 def meshgrid(x, y):
     """``np.meshgrid`` of two vectors."""
+    if np.ndim(x) != 1 or np.ndim(y) != 1:
+        return None
     return [x for _ in y], [[b for _ in x] for b in y]
 
 
@@ -246,7 +279,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "numpy.choose": choose,
         "numpy.cross": cross,
         "numpy.flip": flip,
-        "numpy.flipud": flip,
+        "numpy.flipud": flipud,
         "numpy.interp": interp,
         "numpy.logspace": logspace,
         "numpy.median": median,

@@ -7,6 +7,7 @@ arrays; its value gets the kinds that the plain program's value has.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -41,16 +42,21 @@ class Given:
     places : frozenset of Place
     is_mixed : bool
         Whether it may also be something else than these and a list of the program's own.
+    or_list : bool
+        Whether it may also be a list of the program's own.
     """
 
     places: frozenset[Place]
     is_mixed: bool = False
+    or_list: bool = False
 
 
 #: A numpy array, or a number of one.
 ARRAY = "array"
 #: A number of Python's.
 NUMBER = "number"
+#: A list in one case and something else in another, which only a run of the plain program tells.
+MIXED = "mixed"
 #: One of too many parts of arguments.
 SOME = "some"
 #: Whatever the other assignments of a name say.
@@ -82,7 +88,7 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
 
 
 def depends(kind: Kind) -> bool:
-    """Tell whether arguments decide a kind.
+    """Tell whether arguments, or a run, decide a kind.
 
     Examples
     --------
@@ -91,7 +97,9 @@ def depends(kind: Kind) -> bool:
     """
     if isinstance(kind, ListOf):
         return depends(kind.element)
-    return any(map(depends, kind.items)) if isinstance(kind, TupleOf) else isinstance(kind, Given)
+    if isinstance(kind, TupleOf):
+        return any(map(depends, kind.items))
+    return kind == MIXED or isinstance(kind, Given)
 
 
 def list_axes(kind: Kind, rank: int) -> int | None:
@@ -126,40 +134,59 @@ def is_direct(of: Type, kind: Kind) -> bool:
     return list_axes(kind, rank) is not None if rank else not depends(kind)
 
 
-def with_kinds(kind: Kind, value: Any, given: dict[str, Any]) -> Any:
-    """Give a value, or a tangent of it, with lists where its kind has them; `given` are the arguments.
+def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[], Any] = lambda: None) -> Any:
+    """Give a value, or a tangent of it, with lists where its kind has them.
+
+    Parameters
+    ----------
+    kind : Kind
+    value
+    given : dict of str to object
+        The arguments.
+    plain : callable
+        Gives the value of the plain program, for kinds that neither the text nor the arguments tell.
 
     Examples
     --------
-    >>> with_kinds(TupleOf((ListOf(NUMBER), ARRAY)), (numpy.ones(1), numpy.ones(1)), {})
-    ([1.0], array([1.]))
+    >>> with_kinds(TupleOf((ListOf(NUMBER), MIXED)), (numpy.ones(1), numpy.ones(1)), {}, lambda: ([1.0], [1.0]))
+    ([1.0], [1.0])
     """
+
+    def part_of(kind: Kind, part: Any, key: Any) -> Any:
+        return with_kinds(kind, part, given, lambda: part_at({"": plain()}, "", (key,)))
+
+    def parts_of(items: tuple[Kind, ...], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
+        return list(map(part_of, items, parts, keys))
+
     match kind:
+        case "mixed":
+            return as_listed(plain(), value)
         case ListOf(element, made) if isinstance(value, numpy.ndarray | list):
             if isinstance(value, numpy.ndarray) and (value.ndim == 1 or list_axes(kind, value.ndim) == value.ndim):
                 return made(value.tolist())
-            return made(with_kinds(element, part, given) for part in value)
+            return made(parts_of((element,) * len(value), value, range(len(value))))
         case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):
-            parts = [with_kinds(k, part, given) for k, part in zip(items, value, strict=True)]
+            parts = parts_of(items, value, range(len(items)))
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            each = zip(dataclasses.fields(value), items, strict=True)
-            return type(value)(*(with_kinds(k, getattr(value, f.name), given) for f, k in each))
+            names = [f.name for f in dataclasses.fields(value)]
+            return type(value)(*parts_of(items, (getattr(value, name) for name in names), names))
         case TupleOf(items) if isinstance(value, dict):
-            return {key: with_kinds(k, part, given) for (key, part), k in zip(value.items(), items, strict=True)}
-        case Given(places):
+            return dict(zip(value, parts_of(items, value.values(), value), strict=True))
+        case Given(places, is_mixed, or_list):
             likes = [part_at(given, *place) for place in places]
-            return as_listed(next((x for x in likes if isinstance(x, list)), None), value)
+            lists = [x for x in likes if isinstance(x, list)]
+            is_open = (or_list or lists) and (is_mixed or len(lists) < len(likes))
+            return as_listed(plain() if is_open else likes[0], value)
     return value
 
 
 def as_listed(like: Any, value: Any) -> Any:
-    """Give an array as a list if another value is one, and its rows if the first row of that is one."""
-    if not isinstance(like, list) or not isinstance(value, numpy.ndarray | list):
+    """Give an array as a list or tuple if another value is one, and its rows if the first row of that is one."""
+    if type(like) not in (list, tuple) or not isinstance(value, numpy.ndarray | list):
         return value
-    if isinstance(value, numpy.ndarray) and value.ndim == 1:
-        return value.tolist()
-    return [as_listed(like[0] if like else None, part) for part in value]
+    parts = value.tolist() if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
+    return type(like)(as_listed(like[0] if like else None, part) for part in parts)
 
 
 def part_at(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> Any:

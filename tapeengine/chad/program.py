@@ -12,7 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from threading import get_ident
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -118,6 +118,9 @@ class Program(Enterable):
         symbol: str | None = None,
         backend: str | None = None,
     ) -> None:
+        if not isinstance(getattr(function, "__tapeengine_function__", function), FunctionType):
+            name = getattr(function, "__qualname__", None) or repr(function)
+            raise TypeError(f"te.program takes a function that is written as a def, not {name}: write a def around it")
         self.given = given
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
@@ -381,7 +384,10 @@ class Program(Enterable):
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists that it has in Python."""
         kind = self.executable.definition.kind
-        return value if kind in (None, ARRAY, NUMBER) else with_kinds(kind, value, dict(zip(self.names, primals)))
+        if kind in (None, ARRAY, NUMBER):
+            return value
+        plain = functools.cache(lambda: self._as_python(primals))
+        return with_kinds(kind, value, dict(zip(self.names, primals)), plain)
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays, and arrays where it uses lists."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numpy
+
 import tapeengine.math as traced_math
 from tapeengine import chad as te
 
@@ -66,6 +68,7 @@ def function_of(source: Source) -> Callable[..., Any]:
         "Point": Point,
         "accumulate": accumulate,
         "itertools": itertools,
+        "np": numpy,
     }
     exec(compile(source.text, filename, "exec"), scope)  # the text is what `draw` wrote
     function: Callable[..., Any] = scope["program"]

@@ -17,8 +17,10 @@ from tapeengine.chad.parse.expressions import expression, item_of, parts_written
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
 from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.state import MISSING, Parser
+from tapeengine.chad.parse.state import Parser
+from tapeengine.chad.parse.texts import MISSING
 from tapeengine.chad.parse.types import class_fields
+from tapeengine.chad.parse.whole import as_numpy
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
@@ -199,7 +201,7 @@ def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
             static[str(keyword.arg)] = ast.literal_eval(keyword.value)
         except ValueError:
             p.error(keyword.value, f"the parameter {keyword.arg} is not differentiated", "write its value out")
-    return primitive(p, node, found, [expression(p, a, env) for a in node.args], static)
+    return primitive(p, node, found, as_numpy(p, [expression(p, a, env) for a in node.args]), static)
 
 
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
@@ -276,13 +278,16 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         params = tuple(v.of for v in own.params)
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
-    if getattr(found, "__tapeengine_function__", None) in WRITTEN:
+    name = library_name(found)
+    is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
+    if is_written or name.startswith("numpy."):
+        args = as_numpy(p, args)
+    if is_written:
         return apply_written(p, node, found, args)
     if getattr(found, "inferred", ()):
         found = instance_for(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__"):
         return apply_program(p, node, found, args)
-    name = library_name(found)
     if name in REFUSED:
         p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
     if name in OPERATORS:

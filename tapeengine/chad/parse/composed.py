@@ -15,7 +15,7 @@ from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Map, Op, Scan, Size, Term, Total, Tuple, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, numbers_of
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
@@ -53,22 +53,33 @@ def multiply_add(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return numeric.binary(p, node, ast.Add(), numeric.binary(p, node, ast.Mult(), args[0], args[1]), args[2])
 
 
-def rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.mod(x, y)``: Python's ``x % y``, not IEEE's remainder, which is ``math.remainder``."""
-    wanted(p, node, args, 2)
-    return numeric.binary(p, node, ast.Mod(), *args)
+def operation(op: ast.operator) -> Composed:
+    """``np.add(x, y)``: Python's ``x + y``; ``np.remainder`` is its ``%``, unlike ``math.remainder``."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        wanted(p, node, args, 2)
+        return numeric.binary(p, node, op, *args)
+
+    return handle
+
+
+def vector(p: Parser, node: ast.AST, term: Term) -> Term:
+    """Require a vector of floats, or of integers."""
+    return term if term.type == Array(INT) else p.coerce(node, term, VECTOR)
 
 
 def differences(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.diff(xs)`` of a vector."""
     wanted(p, node, args, 1)
+    numeric.no_conditions(p, node, args)
 
     def built(xs: Term) -> Term:
         i = p.fresh("i", INT)
         size = Op("imax", (Op("isub", (Size(xs), lit(1)), INT), lit(0)), INT)
-        return Build(size, i, Op("sub", (Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i))))
+        ends = Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i)
+        return Build(size, i, Op("isub" if ends[1].type == INT else "sub", ends, ends[1].type))
 
-    return p.let("xs", p.coerce(node, args[0], VECTOR), built)
+    return p.let("xs", vector(p, node, args[0]), built)
 
 
 def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -93,11 +104,13 @@ def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     def built(xs: Term) -> Term:
         i, j = p.fresh("i", INT), p.fresh("j", INT)
         if numeric.rank(xs.type) == 1:
-            entry = If(Op("eq", (i, j), BOOL), Index(xs, i), lit(0.0))
+            entry = If(Op("eq", (i, j), BOOL), Index(xs, i), lit(0 if whole.element(xs) == INT else 0.0))
             return Build(Size(xs), i, Build(Size(xs), j, entry))
         sizes = (Size(xs), Size(arrays.row(xs)))
         return Build(Op("imin", sizes, INT), i, Index(Index(xs, i), i))
 
+    if numbers_of(args[0].type) == INT and numeric.rank(args[0].type) in (1, 2):
+        return p.let("xs", args[0], built)
     of = VECTOR if numeric.rank(args[0].type) == 1 else Array(VECTOR)
     return p.let("xs", p.coerce(node, args[0], of), built)
 
@@ -129,21 +142,23 @@ def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.trace(m)``."""
     wanted(p, node, args, 1)
-    return Total(diagonal(p, node, [p.coerce(node, args[0], Array(VECTOR))]))
+    whole_numbers = args[0].type == Array(Array(INT))
+    return Total(diagonal(p, node, [args[0] if whole_numbers else p.coerce(node, args[0], Array(VECTOR))]))
 
 
 def products_so_far(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.cumprod(xs)`` of a vector."""
     wanted(p, node, args, 1)
-    a, b = p.fresh("a", FLOAT), p.fresh("b", FLOAT)
-    return Scan(a, b, lit(1.0), Op("mul", (a, b)), p.coerce(node, args[0], VECTOR))
+    xs = vector(p, node, args[0])
+    of, one, op = (INT, lit(1), "imul") if xs.type == Array(INT) else (FLOAT, lit(1.0), "mul")
+    a, b = p.fresh("a", of), p.fresh("b", of)
+    return Scan(a, b, one, Op(op, (a, b), of), xs)
 
 
 def sort(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
     wanted(p, node, args, 1)
-    vector = p.coerce(node, args[0], VECTOR)
-    return p.let("xs", vector, lambda xs: Gather(xs, primitive(p, node, numpy.argsort, [xs], {})))
+    return p.let("xs", vector(p, node, args[0]), lambda xs: Gather(xs, primitive(p, node, numpy.argsort, [xs], {})))
 
 
 def stacked(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -161,7 +176,10 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "math.radians": times(math.pi / 180.0),
         "math.degrees": times(180.0 / math.pi),
         "math.fma": multiply_add,
-        "numpy.remainder": rest,
+        "numpy.add": operation(ast.Add()),
+        "numpy.subtract": operation(ast.Sub()),
+        "numpy.multiply": operation(ast.Mult()),
+        "numpy.remainder": operation(ast.Mod()),
         "numpy.vdot": inner,
         "numpy.inner": inner,
         "numpy.diff": differences,

@@ -8,7 +8,8 @@ from typing import Any
 
 from tapeengine.chad.parse.expressions import dict_of, expression, text
 from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.state import MISSING, Parser
+from tapeengine.chad.parse.state import Parser
+from tapeengine.chad.parse.texts import MISSING
 from tapeengine.chad.parse.whole import array, have_one_type
 from tapeengine.chad.terms import Index, Proj, Term, Tuple, lit
 from tapeengine.chad.types import Product, show

@@ -11,6 +11,7 @@ from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.state import Parser
+from tapeengine.chad.parse.whole import as_numpy
 from tapeengine.chad.terms import Build, Index, Op, Size, Term, Total, Var
 from tapeengine.chad.types import FLOAT, INT, Array, Type, numbers_of
 
@@ -24,7 +25,7 @@ def einsum(p: Parser, node: ast.Call, env: Env) -> Term:
     if not isinstance(text, str) or not FORM.fullmatch(text.replace(" ", "")):
         p.error(node.args[0], "einsum takes letters for axes, written out", 'write np.einsum("ij,jk->ik", a, b)')
     inputs, output = letters(text.replace(" ", ""))
-    operands = [expression(p, a, env) for a in node.args[1:]]
+    operands = as_numpy(p, [expression(p, a, env) for a in node.args[1:]])
     if [len(each) for each in inputs] != [rank(x.type) for x in operands] or not set(output) <= set("".join(inputs)):
         p.error(node, "the letters do not fit the axes of the arrays", "write one letter for each axis")
     p.by_numpy = True

@@ -14,7 +14,8 @@ from tapeengine.chad.parse.grids import element, row, rows
 from tapeengine.chad.parse.membership import membership
 from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
-from tapeengine.chad.parse.state import MISSING, Parser, Unresolved
+from tapeengine.chad.parse.state import Parser, Unresolved
+from tapeengine.chad.parse.texts import MISSING
 from tapeengine.chad.parse.whole import array, items_of
 from tapeengine.chad.terms import (
     Branch,
@@ -42,6 +43,11 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return constant(p, node, value)
         case ast.Name():
             return name(p, node, env, wanted)
+        case ast.BinOp() | ast.Call() | ast.JoinedStr() if (value := p.known(node, env)) is not MISSING:
+            return constant(p, node, value)
+        case ast.JoinedStr():
+            advice = "make it of texts and constants, or outside the program; raise and assert take any text"
+            p.error(node, "a text that only a run knows", advice)
         case ast.BinOp(left=left, op=op, right=right):
             terms = operands(p, left, right, env)
             joined = p.grammar.operator_of(p, node, op, terms, env) or numeric.of_lists(p, node, *terms)
@@ -229,13 +235,14 @@ def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
     if not isinstance(left, str):
         return None
     container = env.get(right.id) if isinstance(right, ast.Name) else None
-    if isinstance(op, ast.In | ast.NotIn) and isinstance(container, Term):
+    if isinstance(op, ast.In | ast.NotIn) and isinstance(container, Term) and not isinstance(container.type, Text):
         return membership_of_key(left, container.type, op)
-    others = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else [right]
-    values = [p.known(other, env) for other in others]
+    elts = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else None
+    values = [p.known(other, env) for other in elts or [right]]
     if not all(isinstance(value, str) for value in values) or type(op) not in TEXTS:
         return None
-    return lit((left in values) == TEXTS[type(op)])
+    within = isinstance(op, ast.In | ast.NotIn) and elts is None
+    return lit((left in (values[0] if within else values)) == TEXTS[type(op)])
 
 
 def membership_of_key(key: str, of: Type, op: ast.cmpop) -> Term | None:
@@ -358,7 +365,10 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
         return Op("ne", (term, lit(0) if term.type == INT else lit(0.0)), BOOL)
     if isinstance(term.type, Array) and isinstance(node, ast.expr) and p.as_list(node):
         return Op("lt", (lit(0), Size(term)), BOOL)
-    p.error(node, f"a condition is a bool, not {show(term.type)}", "compare with something")
+    if isinstance(term.type, Text):
+        return lit(bool(term.type.value))
+    advice = "write is not None" if p.table.options(term.type) else "compare with something"
+    p.error(node, f"a condition is a bool, not {show(term.type)}", advice)
 
 
 def tested(p: Parser, node: ast.expr, env: Env) -> tuple[str, Type, bool] | None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy
 
 from tapeengine.chad.in_language import rounded
+from tapeengine.chad.kinds import ARRAY
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, expression, tested
@@ -196,10 +197,11 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
 
 def norm(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.linalg.norm(xs, axis=k)``: the root of the sum of squares."""
-    order = keyword(node, "ord", 1)
-    if order is not None and ast.unparse(order) not in ("None", "2"):
+    xs, order = array(p, node, expression(p, node.args[0], env)), keyword(node, "ord", 1)
+    is_spectral = order is not None and keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1
+    if order is not None and ast.unparse(order) not in ("None", "" if is_spectral else "2"):
         p.error(order, "a norm of another order than 2", "write it with np.sum, np.max and abs")
-    return reduced(p, node, norm_of, array(p, node, expression(p, node.args[0], env)), 2)
+    return reduced(p, node, norm_of, xs, 2)
 
 
 def norm_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
@@ -319,8 +321,21 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``list(xs)``, ``np.array(xs)``, ``np.asarray(xs)``: the array itself."""
+    """``list(xs)``: the array itself."""
     return elements_of(p, node.args[0], env)
+
+
+def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
+    (found,) = whole.as_numpy(p, [elements_of(p, node.args[0], env)])
+    if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
+        return found
+
+    def with_rows(xs: Term) -> Term:
+        n = Op("iequal", (Size(xs), Op("imax", (Size(xs), lit(1)), INT)), INT)
+        return Let(p.fresh("n", INT), n, xs)
+
+    return p.let("xs", found, with_rows)
 
 
 def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -490,6 +505,7 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
 
 def product_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
     """``np.prod``."""
+    xs = numbers(p, node, xs)
     return arrays.reduced(p, node, lambda p, node, xs: whole.product(p, node, [xs]), xs, axis)
 
 
@@ -534,8 +550,8 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "itertools.accumulate": accumulated,
         "tapeengine.iterate": iterate,
         "tapeengine.fork_map": map_,
-        "numpy.array": listed,
-        "numpy.asarray": listed,
+        "numpy.array": array_of,
+        "numpy.asarray": array_of,
         "numpy.einsum": einsum,
         "builtins.isinstance": isinstance_,
         "functools.reduce": reduce,
@@ -586,6 +602,8 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.isinf": whole.is_infinite,
         "numpy.ndim": whole.dimensions,
         "numpy.square": numeric.applied(numeric.square, 1),
+        "numpy.sign": numeric.applied(whole.sign, 1),
+        "numpy.negative": numeric.applied(numeric.negative, 1),
         "numpy.clip": numeric.applied(whole.clipped, 3),
         "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
@@ -604,7 +622,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.zeros_like": whole.like(0.0),
         "numpy.ones_like": whole.like(1.0),
         "numpy.arange": whole.arange,
-        "numpy.take": whole.gather,
+        "numpy.take": whole.taken,
         "numpy.transpose": whole.transpose,
         "numpy.outer": whole.outer,
         "numpy.reshape": reshaped,
@@ -631,7 +649,7 @@ METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
         "dot": method(whole.dot),
         "cumsum": method(whole.cumsum),
         "transpose": method(whole.transpose),
-        "take": method(whole.gather),
+        "take": method(whole.taken),
         "astype": as_type,
         **{name: method(function) for name, function in OF_LISTS.items()},
         **{name: method(function) for name, function in RESHAPING.items()},

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from tapeengine.chad.kinds import ANY, ARRAY, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from tapeengine.chad.kinds import ANY, ARRAY, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
 from tapeengine.chad.parse.names import parameters, walked
 
 #: Longer ways, and sets of more places, say nothing: parts of recursive records.
@@ -92,8 +92,11 @@ class Kinds:
         given = [k for k in kinds if isinstance(k, Given)]
         if given:
             is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
-            return known(frozenset().union(*(k.places for k in given)), is_mixed)
-        return ANY if not kinds else kinds[0] if all(k == kinds[0] for k in kinds) else None
+            or_list = bool(lists) or MIXED in kinds or any(k.or_list for k in given)
+            return known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
+        if not kinds or all(k == kinds[0] for k in kinds):
+            return kinds[0] if kinds else ANY
+        return MIXED if lists or MIXED in kinds else None
 
     def element(self, kind: Kind, position: int = 0) -> Kind:
         """Give the kind of an element."""
@@ -104,7 +107,7 @@ class Kinds:
                 return items[position] if -len(items) <= position < len(items) else None
             case Given():
                 return extended(kind, (position,))
-        return None if kind == NUMBER else kind
+        return None if kind in (NUMBER, MIXED) else kind
 
     def of(self, node: ast.expr) -> Kind:
         """Give the kind of an expression."""
@@ -117,6 +120,10 @@ class Kinds:
                 return NUMBER if name in self.numbers else self.names.get(name)
             case ast.Tuple(elts=elts):
                 return TupleOf(tuple(map(self.of, elts)))
+            case ast.Dict(keys=keys, values=values) if None not in keys:
+                return TupleOf(tuple(map(self.of, values)))
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords) if all(k.arg for k in keywords):
+                return TupleOf(tuple(self.of(k.value) for k in keywords))
             case ast.UnaryOp(operand=value) if isinstance(self.of(value), Given):
                 return None
             case ast.List(elts=elts):
@@ -142,7 +149,8 @@ class Kinds:
                 kind = self.of(value)
                 return extended(kind, (key,)) if isinstance(kind, Given) else None
             case ast.Subscript(value=value):
-                return self.element(self.of(value))
+                kind = self.of(value)
+                return self.common(kind.items) if isinstance(kind, TupleOf) else self.element(kind)
             case ast.Call():
                 return self.of_call(node)
         return None
@@ -190,11 +198,11 @@ class Kinds:
         return substituted(kind, given, self)
 
 
-def known(places: frozenset[Place], is_mixed: bool = False) -> Kind:
+def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = False) -> Kind:
     """Give the kind of one of several parts of arguments; SOME if they are too many, or too deep."""
     if len(places) > MOST_PLACES or any(len(steps) > MOST_STEPS for _, steps in places):
         return SOME
-    return Given(places, is_mixed)
+    return Given(places, is_mixed, or_list)
 
 
 def extended(kind: Given, more: tuple[int | str, ...]) -> Kind:

@@ -8,7 +8,7 @@ from tapeengine.chad.parse import numeric
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
-from tapeengine.chad.types import BOOL, INT, Array, Product, show
+from tapeengine.chad.types import BOOL, INT, Array, Product, Text, show
 
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
@@ -24,7 +24,7 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
         for option in reversed(options):
             found = If(equal(p, node, x, option), lit(True), found)
         return found
-    if isinstance(options.type, Product):
+    if isinstance(options.type, Product) and not isinstance(options.type, Text):
         count = len(options.type.items)
         return p.let("t", options, lambda t: contained(p, node, x, [Proj(t, i) for i in range(count)]))
     if not isinstance(options.type, Array):

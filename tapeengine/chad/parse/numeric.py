@@ -81,7 +81,7 @@ def applied(scalar: Scalar, count: int) -> Callable[[Parser, ast.AST, list[Term]
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         wanted(p, node, args, count)
-        if scalar in (absolute, square):
+        if scalar in (absolute, square, negative):
             no_conditions(p, node, args)
         return elementwise(p, node, scalar, args)
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
-from tapeengine.chad.kinds import Given, ListOf
+from tapeengine.chad.kinds import MIXED, Given, ListOf, TupleOf
 from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
@@ -26,14 +26,14 @@ from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids
 from tapeengine.chad.parse.scopes import original, separated
-from tapeengine.chad.parse.types import TypeTable, UnknownType, is_vague
+from tapeengine.chad.parse.texts import MISSING, known_text
+from tapeengine.chad.parse.types import TypeTable, UnknownType, class_fields, is_vague
 from tapeengine.chad.parse.whole_arrays import Passed, Wanted
 from tapeengine.chad.signatures import names_of
 from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Text, Type, show
 
-MISSING: Any = object()
 #: The modules whose functions make arrays.
 NUMPY = ("numpy", "tapeengine.numpy")
 
@@ -198,7 +198,7 @@ class Parser:
         """Tell whether a function of the user's own, or a program, gives lists, or its arguments."""
         function = getattr(self.outer.get(name), "__tapeengine_function__", self.outer.get(name))
         if name not in self.kinds_outside:
-            self.kinds_outside[name] = None, ()
+            self.kinds_outside[name] = kind_of_records(function)
             if is_plain(function) and function is not self.function:
                 self.kinds_outside[name] = kind_of_results(function)
         return self.kinds_outside[name]
@@ -296,13 +296,15 @@ class Parser:
             case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
                 owner = self.known(value, env)
                 return owner.get(self.known(index, env), MISSING) if isinstance(owner, dict) else MISSING
-        return MISSING
+        return known_text(node, lambda part: self.known(part, env))
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
         """Record the operands of an operation that has the language's meaning if one of its arrays is numpy's."""
         arrays = [(self.kinds.of(e), t) for e, t in operands if isinstance(t.type, Array)]
         if arrays and all(isinstance(kind, ListOf) for kind, _ in arrays):
             self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")
+        if arrays and all(isinstance(kind, ListOf) or kind == MIXED for kind, _ in arrays):
+            self.error(node, "this is a list in one case, an array in another", "make it an array: np.array(...)")
         if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
             self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
 
@@ -520,6 +522,13 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
 def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:
     """Give a function that tells whether a name is numpy."""
     return lambda name: getattr(outer.get(name), "__name__", "") in NUMPY
+
+
+def kind_of_records(cls: Any) -> Results:
+    """Give the kind of what a class makes of its arguments, and the names of these."""
+    fields = class_fields(cls) or ()
+    kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields)) if fields else None
+    return kind, fields
 
 
 def kind_of_results(function: Any) -> Results:

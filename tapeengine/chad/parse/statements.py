@@ -130,14 +130,27 @@ ADVICE = {
     ast.Global: "pass the value in and return it",
     ast.Nonlocal: "pass the value in and return it",
     ast.ClassDef: "define the class outside the program, as a frozen dataclass",
-    ast.Expr: "a statement here assigns or returns; values are not changed in place",
     ast.Import: "import at the top of the file",
     ast.ImportFrom: "import at the top of the file",
 }
 
 
+#: What is wrong with an expression that stands alone, and what to write instead.
+UNUSED = {
+    ast.Call: (
+        "the value of this call is not used",
+        "assign or return it: a function changes none of its arguments in a program, and print does nothing there",
+    ),
+    ast.Yield: ("a generator is not in the language", "append to a list, and return it"),
+    ast.YieldFrom: ("a generator is not in the language", "extend a list, and return it"),
+}
+
+
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     """Refuse a statement."""
+    if isinstance(node, ast.Expr):
+        wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
+        p.error(node, wrong, advice)
     kind = type(node).__name__.lower()
     p.error(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
 

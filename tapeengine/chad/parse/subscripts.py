@@ -9,6 +9,7 @@ from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
@@ -59,9 +60,7 @@ def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) ->
         return p.let("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[places])))
     assert isinstance(given[0], Literal)
     place = int(given[0].value)
-    if place not in range(-count, count):
-        p.error(index, f"the index {place} of {show(term.type)}", "give an index of an item that there is")
-    return Proj(term, range(count)[place])
+    return Proj(term, range(count)[place]) if place in range(-count, count) else failing()
 
 
 def written_out(index: ast.expr, term: Term) -> ast.expr:

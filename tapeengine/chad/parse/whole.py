@@ -28,7 +28,7 @@ from tapeengine.chad.terms import (
     counted,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, is_addable, numbers_of, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, Text, Type, is_addable, numbers_of, show
 
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
@@ -47,6 +47,25 @@ def items_of(p: Parser, node: ast.AST, items: Sequence[Term]) -> Elements:
     for item in items[1:]:
         of = p.unify(node, of, item.type)
     return Elements(tuple(p.coerce(node, item, of) for item in items), of)
+
+
+def rectangular(p: Parser, of: Type) -> Type | None:
+    """Give the type of the array that numpy makes of numbers in arrays and tuples; None if it makes none."""
+    if of in (FLOAT, INT, BOOL):
+        return of
+    items = of.items if isinstance(of, Product) and p.is_sequence(of) else [of.element] if isinstance(of, Array) else []
+    found = [rectangular(p, item) for item in items]
+    whole = next((each for each in found if each and all(p.convert(Var("_", t), each) for t in found if t)), None)
+    return Array(whole) if whole and None not in found else None
+
+
+def as_numpy(p: Parser, args: Sequence[Term]) -> list[Term]:
+    """Make arrays of the tuples of floats that a function of numpy is given; tuples of integers are shapes."""
+    wholes = [rectangular(p, arg.type) for arg in args]
+    return [
+        arg if whole is None or numbers_of(whole) != FLOAT or (made := p.convert(arg, whole)) is None else made
+        for arg, whole in zip(args, wholes, strict=True)
+    ]
 
 
 def have_one_type(p: Parser, items: Sequence[Any]) -> bool:
@@ -73,6 +92,8 @@ def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
 
 def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``len(xs)``."""
+    if isinstance(args[0].type, Text):
+        return lit(len(args[0].type.value))
     if isinstance(args[0].type, Product):
         return lit(len(args[0].type.items))
     return Size(array(p, node, args[0]))
@@ -206,7 +227,8 @@ def replicate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """``np.zeros_like(xs)``."""
-    return numeric.applied(lambda p, node, xs: lit(value), 1)
+    made = {FLOAT: value, INT: int(value), BOOL: bool(value)}
+    return numeric.applied(lambda p, node, xs: lit(made[xs[0].type]), 1)
 
 
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -232,8 +254,24 @@ def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``te.gather(xs, indices)``, ``np.take(xs, indices)``."""
+    """``te.gather(xs, indices)``."""
     return Gather(array(p, node, args[0]), p.coerce(node, args[1], Array(INT)))
+
+
+def taken(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.take(xs, indices)`` of a vector; of a matrix it would be of all numbers in a row."""
+    if numeric.rank(args[0].type) > 1:
+        p.error(node, "take of an array of rank above 1", "write xs[indices] for rows, or np.ravel(xs)[indices]")
+    return gather(p, node, args)
+
+
+def sign(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+    """``np.sign(x)``."""
+    x = numeric.number(p, node, xs[0])
+    if x.type == FLOAT:
+        return Op("sign", (x,))
+    above, below = (Op("lt", pair, BOOL) for pair in ((lit(0), x), (x, lit(0))))
+    return If(above, lit(1), If(below, lit(-1), lit(0)))
 
 
 def scatter(p: Parser, node: ast.AST, args: list[Term]) -> Term:

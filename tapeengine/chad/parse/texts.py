@@ -1,0 +1,52 @@
+"""Operations on texts, which are known when a program is read: Python does them then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+#: Stands for a value that only a run knows.
+MISSING: Any = object()
+
+
+def known_text(node: ast.expr, known: Callable[[ast.expr], Any]) -> Any:
+    """Give the value of an operation on texts, MISSING for any other expression.
+
+    Examples
+    --------
+    >>> def known(node):
+    ...     return node.value if isinstance(node, ast.Constant) else known_text(node, known)
+    >>> known(ast.parse("'a' + f'{1}b'.upper()", mode="eval").body)
+    'a1B'
+    """
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right) if isinstance(second := known(right), str):
+            first = known(left)
+            return first + second if isinstance(first, str) else MISSING
+        case ast.Call(func=ast.Attribute(value=value, attr=attr), args=args, keywords=[]):
+            owner = known(value)
+            return method(owner, attr, list(map(known, args))) if isinstance(owner, str) else MISSING
+        case ast.JoinedStr(values=values):
+            parts = [formatted(part, known) for part in values]
+            return MISSING if any(part is MISSING for part in parts) else "".join(parts)
+    return MISSING
+
+
+def method(owner: str, name: str, args: list[Any]) -> Any:
+    """Call a method of a text."""
+    called = getattr(owner, name, None)
+    return MISSING if called is None or any(arg is MISSING for arg in args) else called(*args)
+
+
+def formatted(part: ast.expr, known: Callable[[ast.expr], Any]) -> Any:
+    """Give the text of a part of an f-string."""
+    if not isinstance(part, ast.FormattedValue):
+        return known(part)
+    value = known(part.value)
+    form = "" if part.format_spec is None else known(part.format_spec)
+    if value is MISSING or form is MISSING:
+        return MISSING
+    return format(
+        {ord("s"): str(value), ord("r"): repr(value), ord("a"): ascii(value)}.get(part.conversion, value), form
+    )
