@@ -58,7 +58,7 @@ def place_of_call(frame: FrameType) -> tuple[str, str]:
 def way_out(frame: FrameType) -> str:
     """Say how to lift the code of a frame, or what to do if it is lifted already."""
     if is_lifted(frame):
-        return "That is C code, which cannot be lifted: a rule for it is a plugin's, or a primitive of your own"
+        return "Compiled code and its packages cannot be lifted: a rule is a plugin's, or a primitive of your own"
     module, name = frame.f_globals.get("__name__") or "__main__", frame.f_code.co_name
     outer = frame.f_back
     while outer is not None and not is_lifted(outer):
@@ -105,16 +105,39 @@ def frame_of_program(frame: FrameType) -> FrameType:
     return frame
 
 
-def instead_below(frame: FrameType | None) -> str:
-    """What to use instead of the function of SciPy or pandas in which a frame lies; empty if there is no advice."""
-    found = ""
-    while frame is not None and is_below(frame):
-        module = (frame.f_globals.get("__name__") or "").split(".")[:2]
-        found = ".".join(module) if module[0] in ("scipy", "pandas") else found
-        frame = frame.f_back
+def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
+    """What to use instead of the function of SciPy or pandas that a program's frame calls; empty without advice."""
+    found = package_of(frame, program) or package_named(call, program)
     if found.startswith("pandas"):
         return "Columns of pandas take no traced array: compute with the data's array, X.to_numpy() @ b"
-    return found and f"Import it from tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
+    if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
+        return ""
+    way = "Lifted code calls" if is_lifted(program) else "Import it from"
+    return f"{way} tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
+
+
+def package_of(frame: FrameType | None, program: FrameType) -> str:
+    """The package of SciPy or pandas that runs in the outermost frame below a program's; empty for other libraries."""
+    found = ""
+    while frame is not None and frame is not program:
+        found = public_package(frame.f_globals.get("__name__") or "") or found
+        frame = frame.f_back
+    return found
+
+
+def package_named(call: str, program: FrameType) -> str:
+    """The package of SciPy or pandas from which the function of a call comes, as its name tells."""
+    first, *rest = re.match(r"[\w.]*", call)[0].split(".")  # type: ignore[index]
+    found = program.f_globals.get(first)
+    for name in rest:
+        found = getattr(found, name, None) if isinstance(found, ModuleType) else None
+    return public_package(getattr(found, "__module__", None) or "") if callable(found) else ""
+
+
+def public_package(module: str) -> str:
+    """``scipy.stats`` of ``scipy.stats._distn``; empty for a private package, and for other libraries."""
+    name = ".".join(module.split(".")[:2])
+    return name if re.match(r"(scipy|pandas)(\.[a-z]|$)", name) else ""
 
 
 def told(what: str, kind: str, hint: str = "") -> str:
@@ -131,7 +154,7 @@ def told(what: str, kind: str, hint: str = "") -> str:
     """
     frame = frame_of_program(sys._getframe(1))
     call, place = place_of_call(frame)
-    instead_of = instead_below(sys._getframe(1))
+    instead_of = instead_below(sys._getframe(1), frame, call)
     if is_assigning(frame):
         made = (
             "Make the array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros"
@@ -144,11 +167,10 @@ def told(what: str, kind: str, hint: str = "") -> str:
         way = "Draw from a fixed distribution and scale the number: mean + sigma * generator.standard_normal()"
     else:
         lifted = way_out(frame)
-        way = (
-            lifted
-            if is_lifted(frame)
-            else f"{instead_of or in_place_of(call, frame)}. Or {lifted[0].lower()}{lifted[1:]}"
-        )
+        if is_lifted(frame):
+            way = instead_of or lifted
+        else:
+            way = f"{instead_of or in_place_of(call, frame)}. Or {lifted[0].lower()}{lifted[1:]}"
     return (
         f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
         f"{way}. tapeengine.value(x) drops the derivative on purpose"
@@ -221,7 +243,11 @@ def note_objects(error: BaseException) -> None:
     if ours is not None:
         note(error, str(ours))
     found = OBJECTS.search(str(error))
-    if found is not None and "tapeengine_" in (instead_of := instead_below(innermost(error))):
+    if (
+        found
+        and (frame := innermost(error))
+        and "tapeengine_" in (instead_of := instead_below(frame, frame_of_program(frame), ""))
+    ):
         note(error, f"functions of SciPy take plain numbers. {instead_of}")
         return
     if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):

@@ -142,8 +142,14 @@ def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
 
 def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
     """ndarray.view of the same numbers; complex numbers viewed as pairs of real ones are copied."""
-    same = dtype is None or (isinstance(dtype, builtins.type) and issubclass(dtype, numpy.ndarray))
-    dtype = self.dtype if same else numpy.dtype(dtype)
+    if isinstance(dtype, builtins.type) and issubclass(dtype, numpy.ndarray):
+        dtype, type = None, dtype
+    if type not in (None, numpy.ndarray):
+        raise UnsupportedError(
+            f"a traced array has no view as {type.__module__}.{type.__qualname__}, whose operators and attributes are "
+            "its own. Compute with plain arrays (a @ b for a product of matrices), and make the object of the result"
+        )
+    dtype = self.dtype if dtype is None else numpy.dtype(dtype)
     if dtype not in (self.dtype, numpy.empty(0, self.dtype).real.dtype):
         raise UnsupportedError(
             f"a view of traced numbers of {self.dtype} as {dtype} would show their bits, which have no derivative. "

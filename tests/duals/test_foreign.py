@@ -249,3 +249,21 @@ def test_a_foreign_operand_is_read_a_few_times() -> None:
 
     te.grad(lambda x: (x * Counted()).sum())(X)
     assert 0 < len(calls) <= 4
+
+
+SUBCLASSES = {
+    name: type(make())
+    for name, make in FOREIGN.items()
+    if name.startswith(("numpy", "subclass")) and name != "numpy masked without a mask"
+}
+
+
+@pytest.mark.parametrize("name", SUBCLASSES)
+@pytest.mark.parametrize("how", ["first", "type", "dtype", "both"])
+def test_a_view_as_a_subclass_is_refused_by_its_name(name: str, how: str) -> None:
+    cls = SUBCLASSES[name]
+    given = {"first": ((cls,), {}), "type": ((), {"type": cls}), "dtype": ((), {"dtype": cls})}
+    args, options = given.get(how, ((float, cls), {}))
+    with pytest.raises(UnsupportedError, match=f"no view as .*{cls.__name__}"):
+        te.vjp(lambda x: np.sum(x.view(*args, **options) * x), SQUARE)
+    assert te.grad(lambda x: np.sum(x.view(np.ndarray) * x.view(type=np.ndarray)))(SQUARE)[0, 0] == 2 * SQUARE[0, 0]

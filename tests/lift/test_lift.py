@@ -398,3 +398,15 @@ def test_instances_inside_arguments_are_of_their_classes(function: Any) -> None:
 
 def test_instances_of_the_module_are_of_their_classes() -> None:
     assert te.grad(te.lift(of_the_module))(3.0) == 2.0
+
+
+@pytest.mark.parametrize("call", ["stats.skewnorm.fit(x)", "linalg.companion(x)", "spatial.distance.pdist(x[:, None])"])
+def test_what_scipy_drops_is_told_with_the_plugins_module(call: str) -> None:
+    modules = {name: pytest.importorskip(f"scipy.{name}") for name in ("stats", "linalg", "spatial")}
+    program = eval(f"lambda x: {call}", modules | {"__name__": "somewhere"})
+    name = call.partition(".")[0]
+    with pytest.raises(DroppedDerivativeError, match=f"Import it from tapeengine_scipy.{name}, .*Or lift"):
+        te.vjp(program, np.array([1.0, 2.0, 4.0]))
+    if "tapeengine_scipy" not in sys.modules:
+        with pytest.raises(DroppedDerivativeError, match=f"Lifted code calls tapeengine_scipy.{name}, "):
+            te.vjp(te.lift(program), np.array([1.0, 2.0, 4.0]))
