@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.transforms.program_objects import global_names, is_fixed
+from tapeengine.transforms.program_objects import is_fixed, names_in
 
 _ERRORS = "it handles floating-point errors, which a replay does not report"
 _DRAWS = "it draws random numbers of the system: make them an argument"
@@ -51,7 +51,7 @@ def obstacle_of(captured: Iterable[Any]) -> str:
             why = _why(value.__code__)
             if why:
                 return why
-            pending += _named(global_names(value.__code__), value.__globals__)
+            pending += _named(names_in(value.__code__), value.__globals__)
         elif issubclass(kind, type):
             pending += _functions_of(value)
         elif kind.__module__ != "builtins":
@@ -62,7 +62,7 @@ def obstacle_of(captured: Iterable[Any]) -> str:
 @functools.lru_cache(maxsize=4096)
 def _why(code: types.CodeType) -> str:
     """Why code cannot be replayed."""
-    names = global_names(code)
+    names = names_in(code)
     found = next((_WHY[name] for name in names if name in _NAMES), "")
     return found or (_DRAWS if not _SEEDED.isdisjoint(names) and _makes_unseeded(code) else "")
 

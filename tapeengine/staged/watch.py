@@ -16,7 +16,7 @@ from tapeengine.transforms.array_copies import ArrayCopies, same_bits
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.generators import differ, state_of
 from tapeengine.transforms.hidden_state import SHOWN
-from tapeengine.transforms.kinds import Kinds, data_in, names_of
+from tapeengine.transforms.kinds import Kinds, names_of
 from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
 from tapeengine.transforms.program_objects import is_fixed, is_plain
 
@@ -57,7 +57,7 @@ class Watch:
     __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks")
 
     atoms = ATOMS
-    names_of, data_in = staticmethod(names_of), staticmethod(data_in)
+    names_of, is_fixed = staticmethod(names_of), staticmethod(is_fixed)
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         self._structures, self._copies = structures, copies

@@ -12,7 +12,7 @@ from typing import Any
 
 from tapeengine.errors import RepeatError
 from tapeengine.transforms.nodes import DICTS, Node
-from tapeengine.transforms.program_objects import global_names, is_fixed
+from tapeengine.transforms.program_objects import is_fixed, names_in
 
 _KINDS = frozenset((*DICTS, list, set, weakref.WeakSet))
 
@@ -43,7 +43,7 @@ class ClassTables:
         objects = [node.original for node in captured]
         classes = {base for one in objects for base in _classes(one) if not is_fixed(base)}
         functions = [*objects, *(part for kind in classes for part in vars(kind).values())]
-        names = {name for f in functions if type(f) is types.FunctionType for name in global_names(f.__code__)}
+        names = {name for f in functions if type(f) is types.FunctionType for name in names_in(f.__code__)}
         self._tables = [
             (f"{kind.__name__}.{name}", value)
             for kind in classes

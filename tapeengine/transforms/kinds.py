@@ -6,7 +6,7 @@ import functools
 import random
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -100,22 +100,14 @@ class Kinds:
 def data_of(f: types.FunctionType) -> tuple[list[str], list[str]] | None:
     """The names of the data that a function reads in its namespace, and those that it would read if they were there.
 
-    None if the function reads no data.
+    Modules, classes and functions of libraries are no data. None if the function reads none.
     """
-    data, others = data_in(f.__globals__, names_of(f))
-    return (data, [name for name in others if name not in f.__globals__]) if data else None
+    space, names = f.__globals__, names_of(f)
+    data = [name for name in names if name in space and not is_fixed(space[name])]
+    return (data, [name for name in names if name not in space]) if data else None
 
 
 def names_of(f: types.FunctionType) -> tuple[str, ...]:
     """The names that a function of the program may look up; none for a library's."""
     library = is_library(f.__globals__.get("__name__"), f.__code__.co_filename)
-    return () if library else names_in(f.__code__)
-
-
-def data_in(space: dict[str, Any], names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names for which a namespace has data, and the other names.
-
-    Modules, classes and functions of libraries are no data; neither is what is not there, as most built-in functions.
-    """
-    data = [name for name in names if name in space and not is_fixed(space[name])]
-    return data, [name for name in names if name not in data]
+    return () if library else names_in(f.__code__, True)

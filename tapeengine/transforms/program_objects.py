@@ -21,23 +21,13 @@ _STORES = frozenset(("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOB
 
 
 @functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The names that a function and the functions defined in it may look up in the global namespace."""
+def names_in(code: types.CodeType, with_texts: bool = False) -> tuple[str, ...]:
+    """The names that a function and those defined in it may look up; with those of texts, which `getattr` may get."""
     found = dict.fromkeys(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(global_names(constant)))
-    return tuple(found)
-
-
-@functools.lru_cache(maxsize=4096)
-def names_in(code: types.CodeType) -> tuple[str, ...]:
-    """The names that a function and those defined in it may look up anywhere, also by a text (`getattr`)."""
-    found = dict.fromkeys(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(names_in(constant)))
-        elif isinstance(constant, str) and constant.isidentifier():
+            found.update(dict.fromkeys(names_in(constant, with_texts)))
+        elif with_texts and isinstance(constant, str) and constant.isidentifier():
             found[constant] = None
     return tuple(found)
 

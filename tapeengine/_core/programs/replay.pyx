@@ -66,6 +66,9 @@ import numpy
 
 cnp.import_array()
 
+cdef extern from "Python.h":
+    bint PyCFunction_Check(object x)
+
 cdef extern from "numpy/arrayobject.h":
     object PyArray_MatrixProduct2(object left, object right, ndarray out)
 

@@ -137,15 +137,16 @@ cdef class Checks:
     def look(self, value, others):
         """Watch all that a callable or a structure captures.
 
-        ``others.names_of(function)`` returns the names that a function of the program looks up; ``others.data_in(names,
-        some)`` tells those that a namespace has data for from the other ones. ``others.special(space)`` returns the names
-        that Python itself looks up in a class of the program or a module, None for those of a library.
+        ``others.names_of(function)`` returns the names that a function of the program looks up; ``others.is_fixed(object)``
+        tells whether programs do not change it. ``others.special(space)`` returns the names that Python itself looks up in
+        a class of the program or a module, None for those of a library.
         ``others.open(object)`` watches an object of a class that is not known here, and returns
         what it contains. Objects of the classes `others.atoms` never change.
         """
         cdef Search search = Search.__new__(Search)
         search.checks, search.others, search.atoms = self, others, others.atoms
-        search.seen, search.spaces, search.used, search.wide = set(), {}, {}, {}
+        search.seen, search.spaces, search.used, search.wide = set(), {}, set(), {}
+        search.names = []
         search.all(value)
 
     cdef Check watch(self, Watched kind, object watched, list saved):
@@ -186,8 +187,9 @@ cdef class Search:
     cdef Checks checks
     cdef object others, atoms
     cdef set seen           # addresses
-    cdef dict spaces        # address of a namespace -> (namespace, names)
-    cdef dict used          # the names that the program's code uses, as keys
+    cdef dict spaces        # address of a namespace -> (namespace, {name: value, or `miss` if there is none})
+    cdef set used           # the names that the program's code uses
+    cdef list names         # the same in order
     cdef dict wide          # address -> [namespace of a module or class, number of used names looked up in it]
 
     cdef int all(self, object value) except -1:
@@ -199,18 +201,17 @@ cdef class Search:
             i += 1
             if i == PyList_GET_SIZE(self.checks.found):
                 self.look_up()
-        for names, read in self.spaces.values():
-            self.namespace(names, read)
+        for names, known in self.spaces.values():
+            self.namespace(names, known)
         return 0
 
     cdef int look_up(self) except -1:
         """Look up the used names in modules and classes: `f.k` may be an attribute of any of them."""
-        cdef Py_ssize_t n = len(self.used)
+        cdef Py_ssize_t n = PyList_GET_SIZE(self.names)
         for space in self.wide.values():
             if space[1] < n:
-                data, others = self.others.data_in(space[0], list(self.used)[space[1]:])
+                self.data(space[0], self.names[space[1]:])
                 space[1] = n
-                self.data(space[0], data, others)
         return 0
 
     cdef int enter(self, object value) except -1:
@@ -276,7 +277,8 @@ cdef class Search:
         """Note names that code uses; some of them lead to the environment of the process, or to imported modules."""
         for name in names:
             if name not in self.used:
-                self.used[name] = None
+                self.used.add(name)
+                self.names.append(name)
                 if name in loaded:
                     self.enter(loaded[name])
                 elif name == "environ" or name == "getenv":
@@ -305,25 +307,33 @@ cdef class Search:
         if not looked_up:
             return 0
         self.use(looked_up)
-        data, others = self.others.data_in(f.__globals__, looked_up)
-        return self.data(f.__globals__, data, others)
+        return self.data(f.__globals__, looked_up)
 
-    cdef int data(self, object names, list read, list others) except -1:
-        """Note what a function reads in its namespace, which is watched as a whole."""
+    cdef int data(self, object names, object looked_up) except -1:
+        """Look up what code reads in a namespace, which is watched as a whole."""
+        cdef PyObject *value
         address = <size_t> <PyObject *> names
         self.seen.add(address)
-        known = self.spaces.setdefault(address, (names, {}))[1]
-        known.update(dict.fromkeys(read))
-        known.update(dict.fromkeys(others))
-        for name in read:
-            self.enter(names[name])
+        cdef dict known = self.spaces.setdefault(address, (names, {}))[1]
+        for name in looked_up:
+            if name not in known:
+                value = PyDict_GetItemWithError(names, name)
+                known[name] = miss if value == NULL else <object> value
+                if value != NULL:
+                    self.datum(<object> value)
         return 0
 
-    cdef int namespace(self, object names, dict read) except -1:
-        cdef Check check
-        present = [name for name in read if name in names]
-        check = self.checks.watch(NAMES, names, [names[name] for name in present])
-        check.names, check.absent = tuple(present), tuple([name for name in read if name not in names])
+    cdef int datum(self, object value) except -1:
+        """Look into a value of a namespace, unless programs do not change it."""
+        if not (type(value) in <frozenset> self.atoms or <size_t> <PyObject *> value in self.seen or PyCFunction_Check(value)
+                or self.others.is_fixed(value)):
+            self.enter(value)
+        return 0
+
+    cdef int namespace(self, object names, dict known) except -1:
+        cdef Check check = self.checks.watch(NAMES, names, [value for value in known.values() if value is not miss])
+        check.names = tuple([name for name, value in known.items() if value is not miss])
+        check.absent = tuple([name for name, value in known.items() if value is miss])
         return 0
 
 
