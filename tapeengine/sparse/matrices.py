@@ -15,7 +15,7 @@ from tapeengine.sparse.dependencies import Dependencies
 from tapeengine.sparse.plans import COLOURINGS, Entries, Plan, columns_plan, plan_of, symmetric_plan
 from tapeengine.sparse.structure import Structure, key_of
 from tapeengine.sparse.tracing import Side, plain_program, traced
-from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.arguments import Argnums, arguments_of
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
@@ -68,7 +68,7 @@ def sparse_jacobian(
     engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, pattern: Any = None
 ) -> Callable[..., Any]:
     """See `Engine.sparse_jacobian`."""
-    arguments = Arguments(argnums)
+    arguments = arguments_of(argnums)
     program = plain_program(f)
     given = None if pattern is None else entries_of(pattern)
 
@@ -97,7 +97,7 @@ def sparse_hessian(
     """See `Engine.sparse_hessian`."""
     if colouring not in COLOURINGS:
         raise ValueError(f"sparse_hessian: {colouring!r} is no colouring: choose {' or '.join(map(repr, COLOURINGS))}")
-    arguments = Arguments(argnums)
+    arguments = arguments_of(argnums)
     program = plain_program(f)
 
     def found_plan(back: Any, shape: tuple[int, int]) -> Plan:

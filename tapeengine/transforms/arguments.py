@@ -124,3 +124,11 @@ def _refuse_repeated(places: tuple[int | str, ...], chosen: tuple[int | str, ...
     """Refuse an argument that is chosen twice: it would be two primals with one value."""
     if len(set(places)) < len(places):
         raise StructureError(f"argnums={chosen} chooses an argument twice; name each argument once")
+
+
+_FIRST = Arguments(0)
+
+
+def arguments_of(argnums: Argnums) -> Arguments:
+    """The arguments that `argnums` selects. Those for the first argument, the usual ones, are made once."""
+    return _FIRST if type(argnums) is int and argnums == 0 else Arguments(argnums)

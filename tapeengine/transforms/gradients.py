@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine._core.programs.replay import Replays
 from tapeengine.errors import ResultError
-from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.arguments import Argnums, Arguments, arguments_of
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import form_of, ones
 from tapeengine.transforms.holomorphic import check_holomorphic, check_holomorphic_number
@@ -23,19 +24,22 @@ def value_and_grad(
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """See `Engine.value_and_grad`."""
-    arguments = Arguments(argnums)
+    arguments = arguments_of(argnums)
     if holomorphic:
         function = of_complex_numbers(engine, f, arguments, has_aux)
         return named(function, engine, "value_and_grad", f, argnums, has_aux, holomorphic)
 
     alone = arguments.first and not has_aux
+    replayed = f.vjp_at_once if isinstance(f, Replays) else None
 
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
-        if alone and len(args) == 1 and not kwargs:  # the common case skips the selection of arguments
-            value, backpropagator = engine.vjp(f, args[0])
-            if type(value) is not float:
-                check_scalar(value, backpropagator, "value_and_grad")
-            return value, backpropagator(1.0)[0]
+        if alone and not kwargs:  # the common cases skip the selection of arguments
+            found = engine.vjp(f, args[0]) if len(args) == 1 else replayed and args and replayed(engine, args, kwargs)
+            if found:
+                value, backpropagator = found
+                if type(value) is not float:
+                    check_scalar(value, backpropagator, "value_and_grad")
+                return value, backpropagator(1.0)[0]
         program, primals = arguments.split(f, args, kwargs)
         if has_aux:
             value, backpropagator, aux = engine.vjp_with_aux(program, primals)
@@ -76,19 +80,22 @@ def grad(
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """See `Engine.grad`."""
-    arguments = Arguments(argnums)
+    arguments = arguments_of(argnums)
     if holomorphic:
         function = _gradient_only(of_complex_numbers(engine, f, arguments, has_aux), has_aux)
         return named(function, engine, "grad", f, argnums, has_aux, holomorphic)
 
     alone = arguments.first and not has_aux
+    replayed = f.vjp_at_once if isinstance(f, Replays) else None
 
     def grad_f(*args: Any, **kwargs: Any) -> Any:
-        if alone and len(args) == 1 and not kwargs:
-            value, backpropagator = engine.vjp(f, args[0])
-            if type(value) is not float:
-                check_scalar(value, backpropagator, "grad")
-            return backpropagator(1.0)[0]
+        if alone and not kwargs:
+            found = engine.vjp(f, args[0]) if len(args) == 1 else replayed and args and replayed(engine, args, kwargs)
+            if found:
+                value, backpropagator = found
+                if type(value) is not float:
+                    check_scalar(value, backpropagator, "grad")
+                return backpropagator(1.0)[0]
         program, primals = arguments.split(f, args, kwargs)
         if has_aux:
             value, backpropagator, aux = engine.vjp_with_aux(program, primals)
@@ -112,7 +119,7 @@ def _gradient_only(value_and_grad_f: Callable[..., Any], has_aux: bool) -> Calla
 
 def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """See `Engine.elementwise_grad`."""
-    arguments = Arguments(argnums)
+    arguments = arguments_of(argnums)
 
     def elementwise_grad_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)

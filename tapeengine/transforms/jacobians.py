@@ -11,7 +11,7 @@ import numpy as np
 from tapeengine._core.sweeps import block, column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.sparse.hint import hint_at_sparse
-from tapeengine.transforms.arguments import Argnums, Arguments
+from tapeengine.transforms.arguments import Argnums, Arguments, arguments_of
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced, unflatten
 from tapeengine.transforms.gradients import is_real_number
@@ -40,7 +40,7 @@ def jacobian(
     progress: Progress | None = None,
 ) -> Callable[..., Any]:
     """See `Engine.jacobian`."""
-    arguments = Arguments(argnums)
+    arguments = arguments_of(argnums)
     if mode not in ("auto", "forward", "reverse"):
         raise UnsupportedError(f"mode is 'auto', 'forward' or 'reverse', not {mode!r}")
 
@@ -208,7 +208,7 @@ def first_derivative(
     engine: Engine, f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool
 ) -> Callable[..., Any]:
     """The gradient of a program that returns one real number, and the Jacobian by rows of any other."""
-    arguments = Arguments(argnums)
+    arguments = arguments_of(argnums)
 
     def first_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
