@@ -39,6 +39,15 @@ IDIOMS: dict[str, str] = {
     ),
     "isinstance union": "def f(x):\n    assert isinstance(x, int | float)\n    return x * x",
     "numbers": "import numbers\ndef f(x):\n    assert isinstance(x, numbers.Real)\n    return x * x",
+    "parameter of type": (
+        "from typing import get_args\nclass Kind:\n    of: type[int] = int\n"
+        "def f(x, cls: type[float] | None = None):\n"
+        "    assert get_args(type[int]) == (int,) and str(type[int]) == 'type[int]'\n    return x * x"
+    ),
+    "class of classes": (
+        "def f(x):\n    assert type(type(x)) is type and type(float) is type and type(type) is type\n"
+        "    assert isinstance(type(x), type) and isinstance(type, type)\n    return x * x"
+    ),
     "issubclass": (
         "def f(x):\n    assert issubclass(type(x), float) and issubclass(bool, (int, float))\n    return x * x"
     ),

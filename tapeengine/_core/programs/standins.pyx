@@ -76,6 +76,8 @@ def stand_in(cls, classes, call, **names):
         The traced classes whose instances count as instances of `cls`.
     call : callable
         The function that runs when the stand-in is called.
+    **names
+        Further attributes of the stand-in.
     """
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, **names}
     # A subclass, unless the class tracks its subclasses: abstract base classes query each of them.
@@ -209,7 +211,8 @@ cdef extern from *:
 
 
 cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float))
-cdef object made_type = stand_in(python_type, (), type_call)
+cdef object made_type = stand_in(
+    python_type, (StandIn,), type_call, __class_getitem__=lambda item: python_type[item])
 the_float = <PyObject *> made_float
 te_set_vectorcall(made_float, <void *> vector_float)
 te_set_vectorcall(made_type, <void *> vector_type)
