@@ -202,9 +202,8 @@ class Converter:
 
     def _member(self, of: Type, options: tuple[Type, ...], value: Any, path: Path) -> Tagged:
         for i, option in enumerate(options):
-            if (option == UNIT and value is None) or (
-                isinstance(option, Product) and option.name and type(value).__name__ == option.name
-            ):
+            name = option.name if isinstance(option, Product) else ""
+            if type(value).__name__ == name if name else (value is None) == (option == UNIT):
                 return Tagged(i, self.inward(option, value, path))
         raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
 

@@ -270,6 +270,42 @@ def meshgrid(x, y):
     return [x for _ in y], [[b for _ in x] for b in y]
 
 
+def bit_and(a, b):
+    """``a & b`` of integers; of a negative one all bits from some place on are set."""
+    if b == 1:
+        return a % 2
+    result, place = 0, 1
+    while (a != 0 and a != -1) or (b != 0 and b != -1):
+        if a % 2 == 1 and b % 2 == 1:
+            result += place
+        a, b, place = a // 2, b // 2, place * 2
+    return result - place if a == -1 and b == -1 else result
+
+
+def bit_or(a, b):
+    """``a | b`` of integers."""
+    return a + b - bit_and(a, b)
+
+
+def bit_xor(a, b):
+    """``a ^ b`` of integers."""
+    return a + b - 2 * bit_and(a, b)
+
+
+def shift_left(a, b):
+    """``a << b``."""
+    if b < 0:
+        raise ValueError("negative shift count")
+    return a * 2**b
+
+
+def shift_right(a, b):
+    """``a >> b``."""
+    if b < 0:
+        raise ValueError("negative shift count")
+    return a // 2**b
+
+
 #: What stands for a function of Python's, by its name in the library.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
@@ -295,4 +331,4 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     }
 )
 #: All of them.
-WRITTEN = frozenset((*FUNCTIONS.values(), rounded))
+WRITTEN = frozenset((*FUNCTIONS.values(), rounded, bit_and, bit_or, bit_xor, shift_left, shift_right))

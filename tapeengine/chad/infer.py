@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import numpy
 
 from tapeengine.chad.annotations import Array, Fields
+from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.types import Text, show
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
@@ -71,7 +74,11 @@ def _of_list(value: list[Any], name: str) -> Any:
         return Array(parts[0])
     if all(part in (int, float, bool) for part in parts):
         return Array(float)
-    raise UnsupportedError(f"the parameter {name} has no annotation, and its elements are of several types")
+    if all(isinstance(part, type) and class_fields(part) for part in parts):
+        members = sorted(set(parts), key=lambda part: (part.__qualname__, id(part)))
+        return Array(functools.reduce(operator.or_, members))
+    what = f"the parameter {name} has no annotation, and its elements are of several types"
+    raise UnsupportedError(f"{what}: annotate it, list[A | B] for dataclasses A and B, list[float | None]")
 
 
 def kind_of(value: Any) -> Any:
@@ -113,5 +120,5 @@ def key_of(annotation: Any) -> str:
         return f"{{{', '.join(f'{key!r}: {key_of(part)}' for key, part in annotation.by_key)}}}"
     args = getattr(annotation, "__args__", None)
     if args is not None:
-        return f"tuple[{', '.join(map(key_of, args))}]"
+        return f"{type(annotation).__name__}[{', '.join(map(key_of, args))}]"
     return f"{getattr(annotation, '__qualname__', annotation)} {id(annotation)}"

@@ -61,7 +61,7 @@ def adds_lists(xs: te.Vec) -> te.Vec:
 
 
 def maximum_by_pairs(xs: te.Vec) -> float:
-    return max(xs, key=lambda x: (x, x))
+    return max(xs, key=lambda x: [x, x])
 
 
 def keeps_dimensions(m: te.Array[te.Vec], k: bool) -> float:
@@ -294,7 +294,7 @@ REFUSED = {
     step_zero: ("not 0", "range"),
     repeats_lists: ("an operation on lists", "np.array"),
     adds_lists: ("ambiguous", "np.concatenate"),
-    maximum_by_pairs: ("an order of tuple[float, float]", "numbers"),
+    maximum_by_pairs: ("an order of Array[float]", "numbers"),
     keeps_dimensions: ("keepdims is True or False", "keepdims=True"),
     axis_out_of_range: ("axis 2 of an array of rank 2", "axis"),
     strict_zip: ("strict=True or strict=False", "strict=True"),

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType, MappingProxyType
 from typing import Any
 
+import numpy
+
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import WRITTEN
 from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_local, value_of
-from tapeengine.chad.parse.expressions import expression, item_of, parts_written_out
+from tapeengine.chad.parse.expressions import constant, expression, item_of, of_each_option, parts_written_out
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
 from tapeengine.chad.parse.registered import primitive
@@ -23,6 +25,7 @@ from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.parse.whole import as_numpy
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
+from tapeengine.chad.signatures import names_of
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
 from tapeengine.chad.types import UNIT, Array, Function, Product, Type, show
 
@@ -78,20 +81,26 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if found is dataclasses.replace and len(node.args) == 1:
             return replaced(p, node, expression(p, node.args[0], env), env)
     elif isinstance(node.func, ast.Attribute):
+        if is_super(p, node.func.value, env):
+            return call_super(p, node, env)
         receiver = expression(p, node.func.value, env)
         if dicts.is_dict(receiver):
             return dicts.method(p, node, receiver, node.func.attr, env)
         if node.func.attr == "_replace" and not node.args:
             return replaced(p, node, receiver, env)
+        if p.table.options(receiver.type) is not None:
+            return of_each_option(p, node, receiver, lambda own: called_on(p, node, own, env))
         own = method_of(p, receiver, node.func.attr)
         if own is not MISSING:
             return call_method(p, node, own, receiver, env)
         method = library.METHODS.get(node.func.attr)
         if method is not None:
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
-            if node.func.attr not in library.OF_LISTS:
+            if node.func.attr not in library.OF_LISTS or node.func.attr == "tolist":
                 p.operated(node, [(node.func.value, receiver)])
             return of_all(p, node, node.args, lambda args: method(p, with_args(node, args), receiver, env))
+        if isinstance(receiver.type, Array) and node.func.attr in library.AS_FUNCTIONS:
+            return as_function_of_numpy(p, node, receiver, env)
     of = parameters_of(p, node.func, env)
     if of is not None:
         return apply_to(p, node, node.func, arguments(p, node, of, env), env)
@@ -119,6 +128,27 @@ def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
     return ast.copy_location(ast.Call(node.func, args, named), node)
 
 
+def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+    """``xs.std(axis=0)`` as ``np.std(xs, axis=0)``."""
+    assert isinstance(node.func, ast.Attribute)
+    p.operated(node, [(node.func.value, receiver)])
+    own = p.fresh("xs", receiver.type)
+    names = [ast.copy_location(ast.Name(f" {name}", ast.Load()), node) for name in ("numpy", own.name)]
+    called = ast.copy_location(ast.Attribute(names[0], node.func.attr, ast.Load()), node)
+    whole = ast.copy_location(ast.Call(called, [names[1], *node.args], node.keywords), node)
+    p.outer.setdefault(" numpy", numpy)
+    return Let(own, receiver, call_expression(p, whole, {**env, f" {own.name}": own}, None))
+
+
+def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+    """Call the method that a member of a union has."""
+    assert isinstance(node.func, ast.Attribute)
+    method = method_of(p, receiver, node.func.attr)
+    if method is MISSING:
+        p.error(node, f"{show(receiver.type)} has no {node.func.attr}", "give each class of the union this method")
+    return call_method(p, node, method, receiver, env)
+
+
 def method_of(p: Parser, receiver: Term, name: str) -> Any:
     """Give the program that a method of a record is, MISSING where it has none of that name."""
     if not isinstance(receiver.type, Product) or receiver.type.name not in p.table.classes:
@@ -128,14 +158,31 @@ def method_of(p: Parser, receiver: Term, name: str) -> Any:
 
 def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env) -> Term:
     """Call a method of a record with the record as its first argument."""
-    if not hasattr(method, "__tapeengine_signature__"):
+    if method is not p.function and not hasattr(method, "__tapeengine_signature__"):
         p.error(node, "this method is not in the language", "write it as a def with self in its class")
     own = p.fresh("self", receiver.type)
     self_name = ast.copy_location(ast.Name(f" {own.name}", ast.Load()), node)
     whole = ast.copy_location(ast.Call(node.func, [self_name, *node.args], node.keywords), node)
-    of = of_program(p, node, method)
+    of = p.own if method is p.function else of_program(p, node, method)
     args = arguments(p, whole, of, {**env, f" {own.name}": own})
     return Let(own, receiver, apply_object(p, node, method, args))
+
+
+def is_super(p: Parser, node: ast.expr, env: Env) -> bool:
+    """Tell whether an expression is ``super()``."""
+    return isinstance(node, ast.Call) and not node.args and p.static(node.func, env) is super
+
+
+def call_super(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``super().name(...)``: the method of the class that follows the one of this method for the record's class."""
+    assert isinstance(node.func, ast.Attribute)
+    own, parameters = p.outer.get("__class__"), names_of(p.function)
+    record = env.get(parameters[0]) if parameters else None
+    cls = p.table.classes.get(getattr(getattr(record, "type", None), "name", ""))
+    if own is None or record is None or cls is None or not issubclass(cls, own):
+        p.error(node, "super outside a method of a record", "name the class: Base.method(self, ...)")
+    found = p.callee(getattr(super(own, cls), node.func.attr, MISSING))
+    return call_method(p, node, found, record, env)
 
 
 def operator_of(
@@ -356,12 +403,22 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     assert isinstance(of, Product)
     given: dict[str, ast.expr] = dict(zip(of.fields, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
-    if set(given) != set(of.fields):
+    defaults = field_defaults(cls)
+    if not set(given) <= set(of.fields) <= {*given, *defaults} or len(node.args) > len(of.fields):
         p.error(node, f"{of.name} has the fields {', '.join(of.fields)}", "give each of them once")
     items = []
     for field, item in zip(of.fields, of.items, strict=True):
-        items.append(p.coerce(given[field], expression(p, given[field], env, item), item))
+        at = given.get(field, node)
+        term = expression(p, given[field], env, item) if field in given else constant(p, node, defaults[field])
+        items.append(p.coerce(at, term, item))
     return Tuple(tuple(items), of)
+
+
+def field_defaults(cls: Any) -> dict[str, Any]:
+    """Give the defaults of the fields of a dataclass or NamedTuple."""
+    if not dataclasses.is_dataclass(cls):
+        return dict(cls._field_defaults)
+    return {f.name: f.default for f in dataclasses.fields(cls) if f.default is not dataclasses.MISSING}
 
 
 def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -78,6 +78,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return list_display(p, node, elts, env, wanted)
         case ast.Subscript() if (value := p.known(node, env)) is not MISSING:
             return constant(p, node, value)
+        case ast.Subscript() if (place_name := place(node, env)) in env:
+            return env[place_name]  # type: ignore[no-any-return]
         case ast.Subscript() if (cell := indices(node)) is not None and p.is_grid(cell[0]) and cell[0] in env:
             at = (p.coerce(i, expression(p, i, env), INT) for i in cell[1:])
             return element(p, env[cell[0]], *at)
@@ -195,7 +197,9 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
             return numeric.elementwise(p, node, numeric.negative, (term,))
     if isinstance(term.type, Array) and numbers_of(term.type) == BOOL:
         return numeric.elementwise(p, node, numeric.opposite, (term,))
-    p.error(node, "~ of other values than arrays of conditions is not in the language", "use not")
+    if term.type == INT:
+        return Op("isub", (lit(-1), term), INT)
+    p.error(node, "~ of other values than integers and arrays of conditions is not in the language", "use not")
 
 
 COMPARISONS: Mapping[type, str] = MappingProxyType(
@@ -304,7 +308,12 @@ def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) 
 
 
 def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
-    """``and``, ``or``: the right side is evaluated only if need be."""
+    """``and``, ``or``: the right side is evaluated only if need be, with what the left one says about unions."""
+    if (parts := narrowed_first(p, ast.BoolOp(op, values), env)) is not None:
+        _, rest, is_or = parts
+        arms = (ast.Constant(True), rest) if is_or else (rest, ast.Constant(False))
+        chosen = if_expression(p, ast.copy_location(ast.IfExp(values[0], *arms), values[0]), env, None)
+        return truth(p, values[0], chosen)
     tests: list[Term] = []
     for value in values:
         test = condition(p, value, env)
@@ -381,11 +390,40 @@ def tested(p: Parser, node: ast.expr, env: Env) -> tuple[str, Type, bool] | None
             name in env and p.static(callee, env) is isinstance
         ):
             return name, p.annotated(cls, node, "the class"), True
-        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=None)]) if isinstance(
-            op, ast.Is | ast.IsNot
-        ):
-            return name, UNIT, isinstance(op, ast.Is)
+        case ast.Call(func=callee, args=[ast.Attribute() as part, cls]) if p.static(callee, env) is isinstance:
+            return narrowable(p, part, p.annotated(cls, node, "the class"), True, env)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+            return narrowable(p, left, UNIT, isinstance(op, ast.Is), env)
     return None
+
+
+def narrowable(p: Parser, node: ast.expr, of: Type, positive: bool, env: Env) -> tuple[str, Type, bool] | None:
+    """Give a test of a variable, or of a field of one, which gets a name in the environment for it."""
+    name = node.id if isinstance(node, ast.Name) else place(node, env)
+    if name and name not in env and not isinstance(node, ast.Name):
+        env[name] = expression(p, node, env)
+    return (name, of, positive) if name else None
+
+
+def place(node: ast.expr, env: Env) -> str | None:
+    """Give the name under which an environment may have a field of a variable; None for another expression.
+
+    The name says which variable it is, so that it means nothing once the variable's name has another value.
+
+    Examples
+    --------
+    >>> place(ast.parse("o.p['x']", mode="eval").body, {"o": Var("o_1", UNIT)})
+    'o_1.p.x'
+    """
+    way: tuple[str, ...] = ()
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=value, attr=part) | ast.Subscript(value=value, slice=ast.Constant(value=part)):
+                node, way = value, (str(part), *way)
+            case _:
+                return None
+    root = env.get(node.id)
+    return ".".join((root.name, *way)) if way and isinstance(root, Var) else None
 
 
 def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
@@ -395,9 +433,9 @@ def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
         return None
     name, of, positive = test
     own: Type = env[name].type
-    if own == NEVER or p.table.options(own) is not None or not (of == UNIT or isinstance(of, Product)):
+    if own == NEVER or p.table.options(own) is not None:
         return None
-    return (own == of) == positive
+    return (own == of or (own, of) == (BOOL, INT)) == positive
 
 
 def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
@@ -424,9 +462,23 @@ def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | No
     return name, options.index(of), positive
 
 
+def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.expr, bool] | None:
+    """Take ``x is not None and c`` apart, so that x is narrowed in c: both parts, and whether it is an ``or``."""
+    if not isinstance(test, ast.BoolOp) or len(test.values) < 2 or narrowing(p, test.values[0], env) is None:
+        return None
+    first, *others = test.values
+    rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), others[0])
+    return first, rest, isinstance(test.op, ast.Or)
+
+
 def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> Term:
     """``a if c else b``, also on a sum."""
     narrowed = narrowing(p, node.test, env)
+    if narrowed is None and (parts := narrowed_first(p, node.test, env)) is not None:
+        first, rest, is_or = parts
+        second = ast.copy_location(ast.IfExp(rest, node.body, node.orelse), node)
+        arms = (node.body, second) if is_or else (second, node.orelse)
+        return if_expression(p, ast.copy_location(ast.IfExp(first, *arms), node), env, wanted)
     if narrowed is None:
         test = condition(p, node.test, env)
         if isinstance(test, Literal):
@@ -473,7 +525,8 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
         return joined_display(p, node, elts, env, wanted)
     if not elts:
         if inner is None:
-            p.error(node, "the type of an empty list is not known", "annotate it: xs: te.Vec = []")
+            advice = "annotate the variable: xs: list[float] = [], rows: list[list[float]] = [[] for _ in range(n)]"
+            p.error(node, "the type of an empty list is not known", advice)
         return Elements((), inner)
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:
@@ -517,22 +570,42 @@ def item_of(node: ast.expr, key: int | str) -> ast.expr:
 
 def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: Env) -> Term:
     """Fields of dataclasses; constants and functions of modules; ``size``, ``shape`` and ``T`` of arrays."""
+    if (name := place(node, env)) in env:
+        return env[name]  # type: ignore[no-any-return]
     found = p.static(node, env)
     if found is not MISSING:
         return p.grammar.as_function(p, node, env) if callable(found) else constant(p, node, found)
     term = expression(p, value, env)
     if term.type == NEVER:
         return term
-    if isinstance(term.type, Product) and attr in term.type.fields:
-        return Proj(term, term.type.fields.index(attr))
     if isinstance(term.type, Array):
         if attr != "pop":
             p.operated(node, [(value, term)])
         return p.grammar.attribute(p, node, term, attr)
-    found = p.grammar.property_of(p, node, term, attr)
-    if found is not None:
-        return found
-    p.error(node, f"{show(term.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
+    if p.table.options(term.type) is not None:
+        return of_each_option(p, node, term, lambda own: field_of(p, node, own, attr))
+    return field_of(p, node, term, attr)
+
+
+def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
+    """Give a field or a property of a record."""
+    if isinstance(record.type, Product) and attr in record.type.fields:
+        return Proj(record, record.type.fields.index(attr))
+    found: Term | None = p.grammar.property_of(p, node, record, attr)
+    return found or p.error(node, f"{show(record.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
+
+
+def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term], Term]) -> Term:
+    """Make a term of whichever member of a union there is; None has no attributes, so that a run fails there."""
+
+    def chosen(subject: Term) -> Term:
+        variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]
+        terms = [failing() if v.type == UNIT else make(v) for v in variables]
+        of = wanted_or_common(p, node, terms, None)
+        branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms, strict=True))
+        return Case(subject, tuple(branches))
+
+    return p.let("s", union, chosen)
 
 
 def lambda_(p: Parser, node: ast.Lambda, env: Env, wanted: Type | None) -> Term:

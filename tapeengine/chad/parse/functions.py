@@ -11,7 +11,7 @@ from tapeengine.chad.terms import Lambda, Term, Var
 from tapeengine.chad.types import Type
 
 #: The values of Python names inside a program.
-Env = Mapping[str, Any]
+Env = dict[str, Any]
 #: The captures of a function value: for each Python variable, its term at the capture; None if there are several.
 Held = Mapping[str, Any]
 

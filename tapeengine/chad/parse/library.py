@@ -638,10 +638,14 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
 OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
     {
         "copy": lambda p, node, args: whole.array(p, node, args[0]),
+        "tolist": lambda p, node, args: whole.array(p, node, args[0]),
         "count": membership.count_of,
         "index": membership.index_of,
     }
 )
+
+#: The methods of arrays that do what numpy's function of the same name does.
+AS_FUNCTIONS = ("std", "var", "argmax", "argmin", "argsort", "cumprod", "clip", "trace", "diagonal")
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {

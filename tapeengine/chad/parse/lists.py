@@ -25,7 +25,7 @@ Results = tuple[Kind, tuple[str, ...]]
 #: Functions that make a list of an iterable.
 MAKING = ("list", "sorted", "tuple")
 #: Methods that give a list or an array of the same kind.
-COPYING = ("copy", "tolist")
+COPYING = ("copy",)
 
 
 class Kinds:
@@ -187,6 +187,8 @@ class Kinds:
                 return ARRAY
             case ast.Attribute(value=value, attr=attr):
                 kind = self.of(value)
+                if attr == "tolist":
+                    return ListOf(MIXED)
                 return kind if kind == ARRAY or attr in COPYING else None
         return None
 

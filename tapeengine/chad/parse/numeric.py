@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from tapeengine.chad.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
@@ -18,6 +19,7 @@ from tapeengine.chad.terms import (
     Literal,
     Map,
     Op,
+    Proj,
     Replicate,
     Size,
     Term,
@@ -26,7 +28,7 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Type, numbers_of, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Product, Type, numbers_of, show
 
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
@@ -36,6 +38,17 @@ REAL: Mapping[type, str] = MappingProxyType(
 )
 WHOLE: Mapping[type, str] = MappingProxyType(
     {ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.FloorDiv: "ifloordiv", ast.Mod: "imod"}
+)
+
+
+BITS: Mapping[type, Callable[[int, int], int]] = MappingProxyType(
+    {
+        ast.BitAnd: bit_and,
+        ast.BitOr: bit_or,
+        ast.BitXor: bit_xor,
+        ast.LShift: shift_left,
+        ast.RShift: shift_right,
+    }
 )
 
 
@@ -118,8 +131,11 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
     """``left op right``."""
     if isinstance(op, ast.MatMult):
         return p.grammar.matmul(p, node, left, right)
-    if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
+    if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor) and {left.type, right.type} != {INT}:
         return elementwise(p, node, lambda p, node, xs: logical(p, node, op, xs[0], xs[1]), (left, right))
+    if type(op) in BITS and left.type == right.type == INT:
+        written: Term = p.grammar.apply_written(p, node, p.program_of(BITS[type(op)]), [left, right])
+        return written
     if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
         p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
     no_conditions(p, node, (left, right))
@@ -235,6 +251,8 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
         return elementwise(p, node, lambda p, node, xs: comparison(p, node, op, xs[0], xs[1]), (left, right))
     if NEVER in (left.type, right.type):
         return failing(BOOL)
+    if isinstance(left.type, Product) and isinstance(right.type, Product) and left.type.items and right.type.items:
+        return p.let("a", left, lambda a: p.let("b", right, lambda b: in_order(p, node, op, a, b, 0)))
     if isinstance(left, Literal) and isinstance(right, Literal):
         return lit(bool(getattr(operator, op)(left.value, right.value)))
     if left.type != right.type:
@@ -244,13 +262,29 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
     return Op(op, (left, right), BOOL)
 
 
+def in_order(p: Parser, node: ast.AST, op: str, left: Term, right: Term, k: int) -> Term:
+    """Compare two tuples from an item on: the first items that differ decide."""
+    sizes = [len(t.type.items) for t in (left, right)]  # type: ignore[attr-defined]
+    if not (p.is_sequence(left.type) and p.is_sequence(right.type)):  # type: ignore[arg-type]
+        p.error(node, f"comparison of {show(left.type)}", "compare its fields")
+    if k == min(sizes):
+        return lit(bool(getattr(operator, op)(*sizes)))
+    items = Proj(left, k), Proj(right, k)
+    rest = in_order(p, node, op, left, right, k + 1)
+    if op == "ne":
+        return If(comparison(p, node, "ne", *items), lit(True), rest)
+    here = lit(False) if op == "eq" else comparison(p, node, op[0] + "t", *items)
+    return If(comparison(p, node, "eq", *items), rest, here)
+
+
 def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     """Python's ``max(left, right)`` or ``min``: the first of two equals."""
     if left.type == INT and right.type == INT:
         return Op("i" + op, (left, right), INT)
-    left, right = real(p, node, left), real(p, node, right)
+    of = p.unify(node, left.type, right.type) if isinstance(left.type, Product) else FLOAT
+    left, right = p.coerce(node, left, of), p.coerce(node, right, of)
     test = "gt" if op == "max" else "lt"
-    return p.let("a", left, lambda a: p.let("b", right, lambda b: If(Op(test, (b, a), BOOL), b, a)))
+    return p.let("a", left, lambda a: p.let("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
 
 
 def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:

@@ -6,28 +6,42 @@ import ast
 
 import numpy
 
+from tapeengine.chad.parse import numeric
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import element
-from tapeengine.chad.terms import For, Gather, If, Index, Map, Op, Size, Term, counted, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, show
+from tapeengine.chad.terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, counted, lit
+from tapeengine.chad.types import BOOL, FLOAT, INT, Product, Type, show
 
 
 def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) -> Term:
-    """Give the number by which each element is ordered."""
+    """Give the number, or the tuple of numbers, by which each element is ordered."""
     if key is None or (isinstance(key, ast.Constant) and key.value is None):
         keys = xs
     else:
         x = p.fresh("x", element(xs))
         keys = Map((x,), p.grammar.apply(p, key, key, (x,), env), (xs,))
-    if element(keys) == BOOL:
-        b = p.fresh("b", BOOL)
-        keys = Map((b,), counted(b), (keys,))
-    if element(keys) not in (INT, FLOAT):
+    if not is_ordered(p, element(keys)):
         p.error(key or node, f"an order of {show(element(keys))}", "order by numbers, with key=")
     return keys
+
+
+def is_ordered(p: Parser, of: Type) -> bool:
+    """Tell whether values of a type are ordered: numbers, and tuples of these."""
+    if isinstance(of, Product) and of.items and p.is_sequence(of):
+        return all(is_ordered(p, item) for item in of.items)
+    return of in (INT, FLOAT, BOOL)
+
+
+def columns(p: Parser, keys: Term) -> list[Term]:
+    """Give the numbers of tuples as arrays, those that decide first at the beginning."""
+    x = p.fresh("k", element(keys))
+    if isinstance(x.of, Product):
+        items = range(len(x.of.items))
+        return [column for i in items for column in columns(p, Map((x,), Proj(x, i), (keys,)))]
+    return [Map((x,), counted(x), (keys,)) if x.of == BOOL else keys]
 
 
 def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -39,11 +53,24 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
 
     def ordered(xs: Term) -> Term:
         keys = keys_of(p, node, given.get("key"), xs, env)
+        return p.let("keys", keys, lambda keys: Gather(xs, order(columns(p, keys)[::-1], None)))
+
+    def order(keys: list[Term], before: Term | None) -> Term:
+        """Sort by each key, the one that decides first last, with equals in the order before."""
+        if not keys:
+            assert before is not None
+            return before
+        key = keys[0]
         if falling is not None and falling.value:
-            k = p.fresh("k", element(keys))
+            k = p.fresh("k", element(key))
             opposite = Op("ineg", (k,), INT) if k.type == INT else Op("neg", (k,))
-            keys = Map((k,), opposite, (keys,))
-        return Gather(xs, primitive(p, node, numpy.argsort, [keys], {"kind": "stable"}))
+            key = Map((k,), opposite, (key,))
+        if before is None:
+            return p.let("order", sorting(key), lambda at: order(keys[1:], at))
+        return p.let("order", Gather(before, sorting(Gather(key, before))), lambda at: order(keys[1:], at))
+
+    def sorting(key: Term) -> Term:
+        return primitive(p, node, numpy.argsort, [key], {"kind": "stable"})
 
     return p.let("xs", elements_of(p, node.args[0], env), ordered)
 
@@ -53,7 +80,7 @@ def best(p: Parser, node: ast.Call, test: str, key: ast.expr, xs: Term, env: Env
 
     def at(xs: Term, keys: Term) -> Term:
         i, found = p.fresh("i", INT), p.fresh("best", INT)
-        better = Op(test, (Index(keys, i), Index(keys, found)), BOOL)
+        better = numeric.comparison(p, node, test, Index(keys, i), Index(keys, found))
         return Index(xs, For(Size(keys), i, found, lit(0), If(better, i, found)))
 
     def chosen(xs: Term) -> Term:

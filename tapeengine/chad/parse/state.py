@@ -345,7 +345,7 @@ class Parser:
 
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
-        var = self.fresh(hint, option)
+        var = self.fresh(hint.rpartition(".")[2], option)
         self.narrowed[var.name] = subject
         return var
 
@@ -446,7 +446,14 @@ class Parser:
 
     def result_type(self, node: ast.FunctionDef) -> Type | None:
         """Give the type of a result as annotated; None where nothing says it."""
-        return None if self.is_vague(node.returns) else self.annotated(node.returns, node, "the result")
+        if node.returns is None:
+            return None
+        annotation = self.annotation_object(node.returns)
+        members = [m for m in typing.get_args(annotation) if m is not type(None)]
+        is_optional = type(None) in typing.get_args(annotation) and len(members) == 1
+        if is_vague(members[0] if is_optional else annotation):
+            return None
+        return self.annotated(node.returns, node, "the result")
 
     def refuse_stars(self, node: ast.FunctionDef | ast.Lambda) -> None:
         """Refuse any number of arguments."""

@@ -16,7 +16,7 @@ from tapeengine.chad.parse.closures import (
     own_parameters,
     value_of,
 )
-from tapeengine.chad.parse.expressions import condition, expression, narrowing
+from tapeengine.chad.parse.expressions import condition, expression, narrowed_first, narrowing
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
@@ -380,6 +380,8 @@ def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, 
 def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     """``if``, also on a sum with isinstance."""
     narrowed = narrowing(p, node.test, env)
+    if narrowed is None and (other := nested(p, node, env)) is not None:
+        return if_statement(p, other, env, then, flow)
     if narrowed is None:
         test = condition(p, node.test, env)
         if isinstance(test, Literal):
@@ -401,6 +403,23 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
         return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
 
     return branching(p, node, each, combine, env, then, flow)
+
+
+#: The most parts of the syntax of statements that may stand twice.
+SHORT = 200
+
+
+def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
+    """Write ``if x is not None and c`` as an if in an if, so that x is narrowed in the body; None for another if."""
+    parts = narrowed_first(p, node.test, env)
+    if parts is None:
+        return None
+    first, rest, is_or = parts
+    twice = node.body if is_or else node.orelse
+    if sum(1 for each in twice for _ in ast.walk(each)) > SHORT:
+        return None
+    inner: list[ast.stmt] = [ast.copy_location(ast.If(rest, node.body, node.orelse), node)]
+    return ast.copy_location(ast.If(first, *((node.body, inner) if is_or else (inner, node.orelse))), node)
 
 
 def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, flow: Flow) -> Term:
