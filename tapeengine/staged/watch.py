@@ -18,7 +18,7 @@ from tapeengine.transforms.generators import differ, state_of
 from tapeengine.transforms.hidden_state import SHOWN
 from tapeengine.transforms.kinds import Kinds, names_of
 from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
-from tapeengine.transforms.program_objects import is_fixed, is_plain
+from tapeengine.transforms.program_objects import is_fixed, is_plain, owner_of
 
 #: Methods that only making an object or a class calls.
 MAKING = frozenset(("__init__", "__new__", "__post_init__", "__del__", "__init_subclass__", "__set_name__"))
@@ -94,10 +94,11 @@ class Watch:
         """The names that Python itself looks up in a class of the program or a module; None for those of libraries."""
         if is_fixed(space):
             return None
-        items = vars(space).items() if isinstance(space, type) else ()
+        if not isinstance(space, type):
+            return ("__getattr__",) if "__getattr__" in vars(space) else ()
         return [
             name
-            for name, item in items
+            for name, item in vars(space).items()
             if name.startswith("__") and type(item) is types.FunctionType and name not in MAKING
         ]
 
@@ -160,7 +161,7 @@ class Watched(Kinds):
         return super().of_other_kind(value, kind)
 
     def _container(self, value: Any, kind: type) -> Node | None:
-        if kind in BOUND and not isinstance(value.__self__, (types.ModuleType, type, *GENERATORS)):
+        if kind in BOUND and owner_of(value) is not None:
             return nodes.of_bound(value, value.__self__)
         return super()._container(value, kind)
 

@@ -8,7 +8,8 @@ import functools
 import itertools
 import operator
 import threading
-from collections.abc import Callable, Mapping, MappingView, Sequence, Set
+import types
+from collections.abc import Callable, ItemsView, Mapping, MappingView, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -56,12 +57,14 @@ _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     ((functools.partialmethod, functools.cached_property), lambda value: dict(vars(value))),
     ((operator.itemgetter, operator.attrgetter, operator.methodcaller), _chosen),
     (super, lambda value: {0: value.__self__}),
-    (BaseException, lambda value: dict(enumerate(value.args))),
+    (BaseException, lambda value: {**dict(enumerate(value.args)), **vars(value)}),
+    (types.GenericAlias, lambda value: dict(enumerate(value.__args__))),
     (np.vectorize, lambda value: {0: value.pyfunc}),
     (np.poly1d, lambda value: {0: value.coeffs}),
     (SHOWN, lambda value: {0: repr(value)}),
     (threading.local, lambda value: dict(vars(value))),
     ((memoryview, np.void, ctypes.Structure.__base__), _bytes),
     (Mapping, _entries),
+    (ItemsView, lambda value: _entries(dict(value))),
     ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not what can be iterated over only
 )

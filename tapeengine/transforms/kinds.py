@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import random
 import types
 import weakref
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from tapeengine.structure import Structures
 from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.nodes import DICTS, GENERATORS, Node, parts_of
-from tapeengine.transforms.program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in
+from tapeengine.transforms.program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
 
 
 class Kinds:
@@ -57,15 +56,16 @@ class Kinds:
     def _of_another(self, value: Any, kind: type) -> Node | None:
         if isinstance(value, (set, weakref.WeakSet)):
             return nodes.of_set(value)
+        if kind is slice:
+            return nodes.of_slice(value)
         if kind is frozenset:
             return nodes.of_frozenset(value)
         if isinstance(value, bytearray):
             return nodes.of_bytes(value)
         if kind is weakref.ref:
             return nodes.of_reference(value)
-        owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
-        if isinstance(owner, GENERATORS) and owner not in (random._inst, np.random.mtrand._rand):
-            return nodes.of_bound(value, owner)
+        if isinstance(value, types.BuiltinMethodType) and isinstance(owner_of(value), GENERATORS):
+            return nodes.of_bound(value, value.__self__)
         return self._container(value, kind)
 
     def _container(self, value: Any, kind: type) -> Node | None:

@@ -27,7 +27,7 @@ from tapeengine.transforms.hidden_state import reader_of
 #: Classes of values that never change.
 ATOMS = frozenset(
     (
-        *(float, int, str, bool, type(None), complex, bytes, range, slice, type(...)),
+        *(float, int, str, bool, type(None), complex, bytes, range, type(...)),
         *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
     )
 )
@@ -195,6 +195,12 @@ def _emptied(value: Any) -> Any:
 def of_frozenset(value: frozenset[Any]) -> Node:
     """A set that cannot be written to."""
     return Node(value, list(value), frozenset)
+
+
+def of_slice(value: slice) -> Node | None:
+    """A slice, if it has other parts than numbers."""
+    parts = [value.start, value.stop, value.step]
+    return None if ATOMS.issuperset(map(type, parts)) else Node(value, parts, lambda inside: slice(*inside))
 
 
 def of_reference(value: weakref.ref[Any]) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import os
+import random
 import sys
 import types
 from collections import deque
@@ -48,13 +49,27 @@ def is_fixed(value: Any) -> bool:
         module: Any = value.__module__
         return type(module) is not str or is_library(module, _file_of(module))  # some classes written in C have no text
     if type(value) is types.ModuleType:
-        return is_library(value.__name__, getattr(value, "__file__", None))
-    if isinstance(value, (types.BuiltinFunctionType, np.ufunc)):
+        return _is_of_library(value)
+    if isinstance(value, types.BuiltinFunctionType):
+        return owner_of(value) is None
+    if isinstance(value, np.ufunc):
         return True
     if type(value) is types.FunctionType:
         closed = value.__closure__ is None
         return closed and is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
     return False
+
+
+def _is_of_library(module: types.ModuleType) -> bool:
+    names = vars(module)  # a module may compute other names
+    return is_library(names.get("__name__"), names.get("__file__"))
+
+
+def owner_of(method: Any) -> Any:
+    """The object of the program that a method written in C belongs to; None for functions and the global generators."""
+    owner = getattr(method, "__self__", None)
+    is_global = owner is random._inst or owner is np.random.mtrand._rand
+    return None if is_global or isinstance(owner, (type, types.ModuleType)) else owner
 
 
 def _file_of(module: str) -> str | None:

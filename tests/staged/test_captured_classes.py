@@ -302,6 +302,53 @@ def module_that_is_imported(value: Any) -> Any:
 
 
 @place
+def attribute_that_a_module_computes(value: Any) -> Any:
+    kept: Any = types.ModuleType("kept")
+    kept.__getattr__ = lambda name: {"v": value}[name]
+    return lambda: kept.v
+
+
+@place
+def part_of_a_slice(value: Any) -> Any:
+    kept = slice(0, 3, (value, 1))
+    return lambda: kept.step[0]
+
+
+@place
+def item_of_a_view(value: Any) -> Any:
+    kept = {"v": value}.items()
+    return lambda: next(iter(kept))[1]
+
+
+@place
+def attribute_of_an_exception(value: Any) -> Any:
+    kept: Any = ValueError()
+    kept.v = value
+    return lambda: kept.v
+
+
+@place
+def argument_of_an_alias(value: Any) -> Any:
+    kept = types.GenericAlias(list, (value,))
+    return lambda: kept.__args__[0]
+
+
+@place
+def method_of_a_dict_that_is_global(value: Any) -> Any:
+    space: dict[str, Any] = {"get": {"v": value}.get}
+    exec("def read():\n    return get('v')", space)
+    return space["read"]
+
+
+@place
+def method_of_a_dict_in_a_class(value: Any) -> Any:
+    class Kept:
+        v = {"v": value}.get
+
+    return lambda: Kept.v("v")
+
+
+@place
 def default_of_a_dict(value: Any) -> Any:
     kept = collections.defaultdict(lambda: value)
     return lambda: kept.default_factory()  # type: ignore[misc]
@@ -493,6 +540,16 @@ DRAWS: dict[str, Callable[[float], float]] = {
 @pytest.mark.parametrize("name", DRAWS)
 def test_random_numbers_of_the_system_are_refused(name: str) -> None:
     staged = te.stage(DRAWS[name])
+    assert len({staged(1.0) for _ in range(5)}) == 5
+    assert "random numbers" in str(staged.refused)
+
+
+@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
+@pytest.mark.parametrize("make", [lambda: random.Random(3).random, lambda: np.random.default_rng(3).normal])
+def test_methods_of_generators_that_are_global_are_refused(make: Any) -> None:
+    space: dict[str, Any] = {"draw": make()}
+    exec("def f(x):\n    return x * draw()", space)
+    staged = te.stage(space["f"])
     assert len({staged(1.0) for _ in range(5)}) == 5
     assert "random numbers" in str(staged.refused)
 

@@ -325,7 +325,7 @@ cdef class Search:
 
     cdef int datum(self, object value) except -1:
         """Look into a value of a namespace, unless programs do not change it."""
-        if not (type(value) in <frozenset> self.atoms or <size_t> <PyObject *> value in self.seen or PyCFunction_Check(value)
+        if not (type(value) in <frozenset> self.atoms or <size_t> <PyObject *> value in self.seen
                 or self.others.is_fixed(value)):
             self.enter(value)
         return 0
