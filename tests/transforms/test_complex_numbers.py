@@ -111,3 +111,42 @@ def test_a_function_with_a_rule_may_return_a_complex_number_of_a_real_one() -> N
 def test_a_constant_complex_number_is_a_value() -> None:
     value, back = te.vjp(lambda x: 1j, 2.0)
     assert (value, back(1.0)) == (1j, (0.0,))
+
+
+NUMBERS = {
+    "vdot": lambda x: np.vdot(x * 1j, x * (2 + 1j)),
+    "sum": lambda x: np.sum(x * x * (1 + 2j)),
+    "element": lambda x: x[0] * 1j * x[1] + np.array(0.5),
+    "reshaped": lambda x: (x * x * 1j).reshape(1, 2)[0, 1:].reshape(()),
+    "ellipsis": lambda x: (x * 1j)[..., 0] ** 3,
+    "det": lambda x: np.linalg.det(np.diag(x * 1j + 1)),
+    "trace": lambda x: np.trace(np.diag(x * x * 1j)),
+    "max": lambda x: np.max(x * 1j) ** 2,
+    "mean": lambda x: np.mean(x**3 * (3 - 1j)),
+    "einsum": lambda x: np.einsum("i,i", x * 1j, x),
+    "conjugate": lambda x: np.conj(np.vdot(x * 1j, x)),
+    "copy": lambda x: np.sum(x * x * 1j).copy(),
+    "product": lambda x: np.prod(x + 1j),
+}
+PARTS = {"real": lambda z: z.real, "imag": lambda z: z.imag, "np.imag": np.imag, "abs": abs, "angle": np.angle}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_of_a_complex_number_have_derivatives_of_all_orders(number: str, part: str) -> None:
+    def f(x: Any) -> Any:
+        z = NUMBERS[number](x)
+        return PARTS[part](z) ** 2 + PARTS["real"](z)
+
+    x, d, e = np.array([1.2, 2.5]), np.array([1.0, 0.5]), np.array([0.3, -0.7])
+
+    def along(s: float) -> Any:
+        return te.grad(f)(x + s * d)
+
+    second = (8 * (along(1e-3) - along(-1e-3)) - (along(2e-3) - along(-2e-3))) / 12e-3
+    product = te.hvp(f, (x,), (d,))
+    np.testing.assert_allclose(product, second, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(te.hessian(f)(x) @ d, product, rtol=1e-12, atol=1e-12)
+    third = te.jvp(lambda x: te.hvp(f, (x,), (d,)), (x,), (e,))[1]
+    ahead, behind = (te.hvp(f, (x + s * e,), (d,)) for s in (1e-4, -1e-4))
+    np.testing.assert_allclose(third, (ahead - behind) / 2e-4, rtol=1e-5, atol=1e-6)

@@ -182,7 +182,10 @@ cdef Array read_part(Array a, object index, object order="K"):
     cdef ReadRecord record
     cdef Array result
     value = a.current()
-    out = value.copy(order) if index is None else value[index]
+    if index is not None:
+        out = value[index]
+    else:  # a copy also of a number, whose parts become views
+        out = read_part(value, None, order) if type(value) is Array else value.copy(order)
     if not a.storage.active:
         h = innermost_here()
         return new_array(h, out, False) if h != NULL else ended_copy(a, plain(out))
