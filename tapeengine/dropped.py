@@ -23,9 +23,11 @@ MEMORY = re.compile(
     r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
     r"|supporting the buffer API required|a traced array has no attribute '__array_interface__'"
 )
-#: Messages of Python's own library, and of other code in C, that takes plain numbers and asks no class for its number.
+#: Messages of Python's own library, and of other code in C, that takes plain numbers and asks no class for its number;
+#: not those that a plain number meets as well.
 PLAIN_ONLY = re.compile(
-    r"^(?!unsupported operand|'\S+' not supported|can't multiply).*(?:tapeengine\._core\.|\bFloatLike\b|\(Dual\))"
+    r"^(?!unsupported operand|'\S+' not supported|can't multiply"
+    r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|requires a '\w+' object)).*(?:tapeengine\._core\.|\bFloatLike\b|\(Dual\))"
     r"|'(?:datetime\.timedelta|decimal\.Decimal)'.*tapeengine\.|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal)'"
     r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
     r"|unmarshallable object|The only supported seed types are"

@@ -286,3 +286,25 @@ def test_comparisons_with_exact_numbers_are_by_value(compare: Callable[..., Any]
     for other in (decimal.Decimal("0.7"), decimal.Decimal(3), fractions.Fraction(7, 10)):
         for program in (lambda x, o=other: x * compare(x, o), lambda x, o=other: x * compare(o, x)):
             assert te.vjp(program, 0.7)[0] == program(0.7)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: len(x),
+        lambda x: x(),
+        lambda x: [1, 2][x],
+        lambda x: list(x),
+        lambda x: int.__add__(x, 1),
+        lambda x: x + "a",
+        lambda x: "a" * x,
+        lambda x: x << 2,
+        lambda x: sorted([x, "a"]),
+    ],
+)
+def test_errors_that_a_plain_number_raises_as_well_have_no_advice_about_plain_numbers(program: Any) -> None:
+    with pytest.raises(TypeError):
+        program(1.5)
+    with pytest.raises(TypeError) as raised:
+        te.vjp(program, 1.5)
+    assert not any("takes plain numbers" in line for line in getattr(raised.value, "__notes__", ()))
