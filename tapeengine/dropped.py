@@ -27,7 +27,8 @@ MEMORY = re.compile(
 #: not those that a plain number meets as well.
 PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
-    r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|requires a '\w+' object)).*(?:tapeengine\._core\.|\bFloatLike\b|\(Dual\))"
+    r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"
+    r"requires a '\w+' object)).*(?:tapeengine\._core\.|\bFloatLike\b|\(Dual\))"
     r"|'(?:datetime\.timedelta|decimal\.Decimal)'.*tapeengine\.|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal)'"
     r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
     r"|unmarshallable object|The only supported seed types are"
