@@ -16,7 +16,7 @@ from tapeengine.errors import DroppedDerivativeError, TapeEngineError, note
 OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
-    r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype"
+    r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype|object arrays are not supported"
 )
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(

@@ -17,6 +17,8 @@ def _points(xi: Any, ndim: int) -> Any:
     if isinstance(xi, tuple):
         return np.stack(np.broadcast_arrays(*(floating(x) for x in xi)), axis=-1)
     at = floating(xi)
+    if at.ndim == 1:  # the coordinates of one point, or numbers, in rows
+        return np.reshape(at, (-1, ndim))
     return at[..., None] if ndim == 1 and (at.ndim == 0 or at.shape[-1] != 1) else at
 
 

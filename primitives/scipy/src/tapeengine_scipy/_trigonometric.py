@@ -92,7 +92,7 @@ def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, 
         raise UnsupportedError(f"{kind}: orthogonalize of complex arrays, which SciPy ignores, is not differentiated")
     orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
     used = type_ if forward else _TRANSPOSED[type_]
-    before, after = _orthogonal_weights(kind, used, length) if orthogonal else (None, None)
+    before, after = _orthogonal_weights(kind, used, length, x.real.dtype) if orthogonal else (None, None)
     x = x if before is None else x * _shaped(before, x.ndim, axis)
     y = record(x, type=used, axis=axis, workers=workers)
     y = y if after is None else y * _shaped(after, x.ndim, axis)
@@ -100,10 +100,10 @@ def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, 
     return y if scale == 1.0 else y * scale
 
 
-def _orthogonal_weights(kind: str, type_: int, n: int) -> tuple[Any, Any]:
+def _orthogonal_weights(kind: str, type_: int, n: int, dtype: Any) -> tuple[Any, Any]:
     """Weights before and after a transform that make its matrix a multiple of an orthogonal one."""
     end = 0 if kind == "dct" else -1
-    once = numpy.ones(n)
+    once = numpy.ones(n, dtype)
     once[end] = numpy.sqrt(0.5) if type_ == 2 else numpy.sqrt(2.0)
     if type_ == 1 and kind == "dct":
         once[-1] = numpy.sqrt(2.0)

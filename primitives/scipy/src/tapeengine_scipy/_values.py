@@ -8,7 +8,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["floating", "is_complex", "is_traced", "ratio", "real", "root"]
+__all__ = ["floating", "is_complex", "is_traced", "of_python", "ratio", "real", "root"]
 
 
 def is_complex(value: Any) -> bool:
@@ -24,6 +24,11 @@ def floating(value: Any) -> Any:
         value = np.array(value)
     array = value if is_traced(value) else numpy.asarray(value)
     return array if array.dtype.kind in "fc" else array.astype(float)
+
+
+def of_python(value: Any) -> Any:
+    """A number as Python's: SciPy's compiled functions return these."""
+    return value.item() if is_traced(value) else float(value)
 
 
 def real(value: Any) -> Any:

@@ -19,7 +19,7 @@ from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import scale
 from tapeengine_scipy._callables import Closed, as_array, as_vector, holds_traced, jacobian, plain, plain_values
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import is_traced
+from tapeengine_scipy._values import is_traced, of_python
 
 Integrand = Callable[[Any, Any], Any]
 
@@ -271,7 +271,7 @@ def quad(
     if weight is not None:
         options.update(weight=weight, wvar=wvar, wopts=wopts, maxp1=maxp1, limlst=limlst)
     closed = Closed((func, args if isinstance(args, tuple) else (args,)), "quad", is_traced(a) or is_traced(b))
-    value = INTEGRAL(a, b, closed.params, integrand=_Integrand(closed), options=options)
+    value = of_python(INTEGRAL(a, b, closed.params, integrand=_Integrand(closed), options=options))
     if full_output:
         return (value, *options.report)
     for message in options.report[2:3]:

@@ -58,7 +58,8 @@ def _at(array: Any, index: tuple[int, ...]) -> Any:
 def _stacked(found: list[Any], batch: tuple[int, ...]) -> Any:
     if not isinstance(found[0], tuple):
         return _reshaped(found, batch)
-    return tuple(_reshaped(list(parts), batch) for parts in zip(*found, strict=True))
+    stacks = [_reshaped(list(parts), batch) for parts in zip(*found, strict=True)]
+    return stacks if len(stacks) > 1 else stacks[0]
 
 
 def _reshaped(parts: list[Any], batch: tuple[int, ...]) -> Any:

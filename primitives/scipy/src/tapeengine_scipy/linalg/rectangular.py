@@ -9,7 +9,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, of_python
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose
 from tapeengine_scipy.linalg.solve import _check_finite
@@ -28,7 +28,15 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, chec
     a = floating(a)
     if check_finite:
         _check_finite("norm", a)
-    return np.linalg.norm(a, ord, axis, keepdims)
+    found = np.linalg.norm(a, ord, axis, keepdims)
+    return of_python(found) if axis is None and not keepdims and _is_by_lapack(plain_value(a), ord) else found
+
+
+def _is_by_lapack(a: Any, ord: Any) -> bool:
+    """Whether SciPy computes the norm by BLAS or LAPACK, which return Python's numbers."""
+    if a.ndim == 1:
+        return bool(a.size) and ord in (None, 2)
+    return a.ndim == 2 and ord in (1, numpy.inf) and (numpy.isfortran(a) or numpy.isfortran(a.T))
 
 
 @beside("scipy.linalg.pinv")
@@ -78,7 +86,7 @@ def lstsq(
     if lapack_driver == "gelsy" or a.shape[0] <= a.shape[1] or rank < a.shape[1]:
         residues = numpy.empty((0,), a.dtype)
     elif b.ndim == 1:
-        residues = np.reshape(residues, ())
+        residues = np.reshape(residues, ())[()]
     return x, residues, int(rank), None if lapack_driver == "gelsy" else values
 
 

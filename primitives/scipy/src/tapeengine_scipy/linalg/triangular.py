@@ -10,6 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
+from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import transpose
 from tapeengine_scipy.linalg.decompositions import lu_factor
@@ -18,7 +19,6 @@ from tapeengine_scipy.optimize.implicit import IMPLICIT
 
 
 @beside("scipy.linalg.lu")
-@over_batches(2)
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
 ) -> Any:
@@ -31,8 +31,14 @@ def lu(
     array([[2., 3.],
            [0., 1.]])
     """
+    a = floating(a)
     if check_finite:
         _check_finite("lu", a)
+    return tuple(_lu(a, permute_l, p_indices))
+
+
+@over_batches(2)
+def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     rows, columns = a.shape
     small = min(rows, columns)
     order = scipy.linalg.lu(plain_value(a), p_indices=True)[0]  # a == (L U)[order]
@@ -125,9 +131,11 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
         values = values + 0j
     found = (vectors * func(values)) @ np.linalg.inv(vectors)
     size = numpy.abs(plain_value(found))
-    if A.dtype.kind != "c" and (abs(plain_value(found).imag) <= 1e3 * numpy.finfo(float).eps * size.max()).all():
+    if A.dtype.kind != "c" and (abs(plain_value(found).imag) <= 1e3 * numpy.finfo(size.dtype).eps * size.max()).all():
         found = np.real(found)
-    return found if disp else (found, 0.0)
+    if disp:
+        return found
+    return found, scipy.linalg.funm(plain_value(A), lambda x: plain_value(func(x)), disp=False)[1]
 
 
 def _has_equal(values: Any) -> bool:

@@ -9,6 +9,7 @@ import scipy
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, plain, plain_values
 from tapeengine_scipy._passing import beside
+from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
 
 
@@ -128,7 +129,7 @@ def root_scalar(
         return [result.root]
 
     x = solution(closed, solve, lambda x, f, args, _: f(x[0], *args))[0]
-    found["result"].root = x
+    found["result"].root = of_python(x) if type(found["result"].root) is float else x
     return found["result"]
 
 

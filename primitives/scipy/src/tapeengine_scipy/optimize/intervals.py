@@ -8,6 +8,7 @@ import scipy
 
 from tapeengine_scipy._callables import Closed, plain, plain_values
 from tapeengine_scipy._passing import beside
+from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 
 
@@ -51,6 +52,7 @@ def _root(
         return [found[0]]
 
     x = solution(closed, solve, lambda x, f, args: f(x[0], *args))[0]
+    x = of_python(x) if type(found[0]) is float else x
     return (x, found[1]) if full_output else x
 
 

@@ -9,7 +9,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value, plain_values
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, of_python
 from tapeengine_scipy.optimize.implicit import check_converged
 
 
@@ -51,7 +51,7 @@ def linprog(
             "change the problem a little"
         )
     x = np.linalg.solve(np.stack(matrix), np.stack(right))
-    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": np.sum(cost * x)})
+    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": of_python(np.sum(cost * x))})
 
 
 def _still(x: Any) -> Any:

@@ -121,7 +121,7 @@ class Continuous(Distribution):
         valid = functools.reduce(lambda ok, shape: ok & (shape > 0), shapes, scale > 0)
         if not np.all(within):
             value = np.where(within, value, np.where(z < self._low, below, above))
-        return where_valid(valid & ~np.isnan(z), value)
+        return where_valid(valid & ~np.isnan(z), value)[()]
 
     def logpdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the density."""
@@ -178,7 +178,7 @@ class Discrete(Distribution):
         within = (k == np.floor(k)) & self._support(k, *shapes)
         value = self._logpmf(inside(within, k, 1.0), *shapes)
         value = value if np.all(within) else np.where(within, value, -float("inf"))
-        return where_valid(self._valid(*shapes) & (k == k), value)
+        return where_valid(self._valid(*shapes) & (k == k), value)[()]
 
     def pmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the probability of `k`."""

@@ -16,7 +16,7 @@ class _Poisson(Discrete):
         given = bound(self.name, self._shapes, {"loc": 0}, args, keywords)
         mu, k = floating(given["mu"]), np.floor(floating(k) - given["loc"])
         value = np.where(k >= 0, gammaincc(np.where(k >= 0, k, 0.0) + 1.0, mu), 0.0)
-        return where_valid((mu >= 0) & (k == k), value)
+        return where_valid((mu >= 0) & (k == k), value)[()]
 
 
 def _binom(k: Any, n: Any, p: Any) -> Any:
