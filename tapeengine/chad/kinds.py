@@ -81,6 +81,8 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
             if isinstance(kind, Given):
                 steps = fields if name else range(len(items))
                 kind = TupleOf(tuple(Given(frozenset((n, (*s, k)) for n, s in kind.places)) for k in steps))
+            if kind == MIXED:
+                kind = TupleOf((MIXED,) * len(items))
             if isinstance(kind, TupleOf) and len(kind.items) == len(items):
                 found = tuple(map(of_arrays, kind.items, items))
                 return TupleOf(found) if any(k is not None for k in found) else None

@@ -240,11 +240,6 @@ def computed_key(x: float, n: int) -> float:
     return {n: x}[n]
 
 
-def missing_key(x: float) -> float:
-    d = {"a": x}
-    return d["b"]
-
-
 def changes_a_dict(x: float) -> float:
     d = {"a": x}
     e = d
@@ -326,7 +321,6 @@ REFUSED = {
     formats: ("a text that only a run knows", "texts and constants"),
     narrow_numbers: ("a dtype other than", "dtype=float"),
     computed_key: ("keys are not texts", "written out"),
-    missing_key: ("the key 'b' of {'a': float}", "that the dict has"),
     changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
     counts_sometimes: ("add changes a variable", "a statement of its own"),
     another_mode: ("pad with these arguments", "other functions"),

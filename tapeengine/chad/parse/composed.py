@@ -165,8 +165,17 @@ def stacked(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.vstack((a, b))`` of vectors: a matrix."""
     parts: Any = args[0].items if isinstance(args[0], Tuple | Elements) else ()
     if not parts or any(numeric.rank(part.type) != 1 for part in parts):
-        p.error(node, "vstack takes vectors written out", "write np.vstack((a, b)), or np.concatenate for matrices")
+        p.error(
+            node,
+            "the vectors of vstack and column_stack are written out",
+            "write np.vstack((a, b)), or np.concatenate for matrices",
+        )
     return Elements(tuple(p.coerce(node, part, VECTOR) for part in parts), VECTOR)
+
+
+def columns(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.column_stack((a, b))`` of vectors: a matrix with these columns."""
+    return arrays.transpose(p, node, stacked(p, node, args))
 
 
 COMPOSED: Mapping[str, Composed] = MappingProxyType(
@@ -193,5 +202,6 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.sort": sort,
         "numpy.hstack": whole.concatenate,
         "numpy.vstack": stacked,
+        "numpy.column_stack": columns,
     }
 )

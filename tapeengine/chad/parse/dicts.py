@@ -12,7 +12,7 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.texts import MISSING
 from tapeengine.chad.parse.whole import array, have_one_type
 from tapeengine.chad.terms import Index, Proj, Term, Tuple, lit
-from tapeengine.chad.types import Product, show
+from tapeengine.chad.types import Product, Text, show
 
 
 def is_dict(term: Any) -> bool:
@@ -72,6 +72,8 @@ def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
     if not may_be_written_out(p, node, env):
         return None
     term = expression(p, node, env)
+    if isinstance(term.type, Text):
+        return [text(p, part) for part in term.type.value]
     if is_dict(term):
         return [text(p, key) for key in items_of(term)]
     if not isinstance(term.type, Product) or not term.type.items or have_one_type(p, term.type.items):

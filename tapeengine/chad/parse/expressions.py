@@ -23,6 +23,7 @@ from tapeengine.chad.terms import (
     Concatenate,
     Elements,
     If,
+    Inject,
     Lambda,
     Literal,
     Op,
@@ -432,7 +433,8 @@ def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
     if test is None or not isinstance(env.get(test[0]), Term):
         return None
     name, of, positive = test
-    own: Type = env[name].type
+    known = env[name].term if isinstance(env[name], Inject) else env[name]
+    own: Type = known.type
     if own == NEVER or p.table.options(own) is not None:
         return None
     return (own == of or (own, of) == (BOOL, INT)) == positive
@@ -597,6 +599,9 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
 
 def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term], Term]) -> Term:
     """Make a term of whichever member of a union there is; None has no attributes, so that a run fails there."""
+
+    if isinstance(union, Inject):
+        return make(union.term)
 
     def chosen(subject: Term) -> Term:
         variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]

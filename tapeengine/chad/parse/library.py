@@ -21,7 +21,7 @@ from tapeengine.chad.parse.expressions import condition, expression, tested
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.parameters import of_all, with_args
-from tapeengine.chad.parse.reshaping import RESHAPING, reshaped
+from tapeengine.chad.parse.reshaping import RESHAPING, outer, reshaped
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array, element, numbers
 from tapeengine.chad.terms import (
@@ -624,7 +624,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.arange": whole.arange,
         "numpy.take": whole.taken,
         "numpy.transpose": whole.transpose,
-        "numpy.outer": whole.outer,
+        "numpy.outer": outer,
         "numpy.reshape": reshaped,
         "numpy.ravel": RESHAPING["ravel"],
         **composed.COMPOSED,

@@ -124,6 +124,8 @@ class Kinds:
                 return TupleOf(tuple(map(self.of, values)))
             case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords) if all(k.arg for k in keywords):
                 return TupleOf(tuple(self.of(k.value) for k in keywords))
+            case ast.DictComp(value=value):
+                return None if self.of(value) in (None, ARRAY, NUMBER) else MIXED
             case ast.UnaryOp(operand=value) if isinstance(self.of(value), Given):
                 return None
             case ast.List(elts=elts):
@@ -160,7 +162,7 @@ class Kinds:
         kinds = [self.of(node.left), self.of(node.right)]
         if ARRAY in kinds:
             return ARRAY
-        if isinstance(node.op, ast.Add) and any(isinstance(side, ast.List) for side in (node.left, node.right)):
+        if isinstance(node.op, ast.Add) and any(map(shows_list, (node.left, node.right))):
             kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
         lists = [k for k in kinds if k == ANY or isinstance(k, ListOf)]
         joins = isinstance(node.op, ast.Add) and len(lists) == 2
@@ -176,6 +178,8 @@ class Kinds:
             case ast.Name(id=name) if name in MAKING:
                 element = self.element(self.of(node.args[0])) if node.args else None
                 return ListOf(element, tuple if name == "tuple" else list)
+            case ast.Name(id="zip") if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+                return ListOf(ListOf(self.element(self.element(self.of(node.args[0].value))), tuple))
             case ast.Name(id="reversed") if node.args:
                 return self.of(node.args[0])
             case ast.Name(id=name):
@@ -198,6 +202,13 @@ class Kinds:
         each = zip(names, node.args, strict=False)
         given = {n: self.of(a) for n, a in (*each, *((str(k.arg), k.value) for k in node.keywords))}
         return substituted(kind, given, self)
+
+
+def shows_list(node: ast.expr) -> bool:
+    """Tell whether the text shows that a summand is a list: it is written out, or a sum with a list written out."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return shows_list(node.left) or shows_list(node.right)
+    return isinstance(node, ast.List)
 
 
 def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = False) -> Kind:

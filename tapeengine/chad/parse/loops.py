@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.parse.arrays import digits, product
+from tapeengine.chad.parse.arrays import digits, product, row
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.dicts import written_out
 from tapeengine.chad.parse.expressions import condition, dict_of, expression
@@ -18,7 +18,7 @@ from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.parse.whole import array as as_array
-from tapeengine.chad.parse.whole import items_of
+from tapeengine.chad.parse.whole import element, items_of
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -83,6 +83,8 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
                 return _range(p, node, [p.coerce(a, expression(p, a, env), INT) for a in args])
             case "enumerate" if len(args) in (1, 2):
                 return _enumerate(p, node, env)
+            case "zip" if len(args) == 1 and isinstance(args[0], ast.Starred):
+                return _columns(p, as_array(p, args[0], expression(p, args[0].value, env)))
             case "zip":
                 return _zip([iteration(p, a, env) for a in args], is_strict(p, node))
             case "itertools.pairwise" if len(args) == 1:
@@ -185,6 +187,16 @@ def _zip(parts: Sequence[Iteration], is_strict: bool) -> Iteration:
             size = Op("iequal" if is_strict else "imin", (size, part.size), INT)
     every = tuple(pair for part in parts for pair in part.lets)
     return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), every)
+
+
+def _columns(p: Parser, rows: Term) -> Iteration:
+    """``zip(*rows)``: as many columns as the first row has elements; a run fails where another row has fewer."""
+    var, of = p.fresh("rows", rows.type), element(rows)
+    if not isinstance(of, Array):
+        p.error(p.tree, f"zip of the parts of {show(rows.type)}", "give zip the arrays one by one")
+    r = p.fresh("row", of)
+    n = p.fresh("n", INT)
+    return Iteration(n, lambda i: Map((r,), Index(r, i), (var,)), ((var, rows), (n, Size(row(var)))))
 
 
 def _pairwise(of: Iteration) -> Iteration:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from tapeengine.chad.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
+from tapeengine.chad.parse.lists import shows_list
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
@@ -28,7 +29,7 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Product, Type, numbers_of, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, numbers_of, show
 
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
@@ -173,12 +174,14 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
         items, size = (left, right) if lists[0] else (right, left)
         if size.type == INT:
             return repeated(p, items, size)
-    if isinstance(node.op, ast.Add) and any(isinstance(side, ast.List) for side in (node.left, node.right)):
+    shows = isinstance(node.op, ast.Add) and any(map(shows_list, (node.left, node.right)))
+    records = isinstance(left.type, Array) and isinstance(numbers_of(left.type), Product | Sum | Named)
+    if isinstance(node.op, ast.Add) and (shows or records):
         lists = [p.as_list(n) and isinstance(t.type, Array) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Add) and all(lists):
         of = p.unify(node, left.type, right.type)
         return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))
-    if isinstance(node.op, ast.Add) and any(isinstance(side, ast.List) for side in (node.left, node.right)):
+    if shows:
         p.error(node, "+ of a list written out is ambiguous", "write np.concatenate((a, b)), or np.array([...]) + b")
     return None
 

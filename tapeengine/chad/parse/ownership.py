@@ -33,7 +33,7 @@ ADDING = frozenset(("append", "extend", "insert"))
 
 
 def shared(
-    function: ast.FunctionDef, is_copy: Callable[[ast.Subscript], bool] = lambda node: False
+    function: ast.FunctionDef, is_copy: Callable[[ast.expr], bool] = lambda node: False
 ) -> Mapping[str, str | None]:
     r"""Map each assigned variable to the reason why its array may be shared; None if it is not.
 
@@ -77,13 +77,25 @@ def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
     pairs = [names for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
     for _ in pairs:
         changed.update(name for names in pairs if changed.intersection(names) for name in names)
+    operated = {id(part) for node in ast.walk(function) for part in operands(node)}
     for node in ast.walk(function):
         if is_slice(node) and isinstance(node.value, ast.Name) and node.value.id in changed:
-            yield node
+            if id(node) not in operated:  # an operation makes an array of its own
+                yield node
         elif isinstance(node, ast.Assign | ast.AnnAssign) and is_slice(node.value):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if changed.intersection(target.id for target in targets if isinstance(target, ast.Name)):
                 yield node.value
+
+
+def operands(node: ast.AST) -> list[ast.expr]:
+    """Give the operands of an operator."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.Compare(left=left, comparators=others):
+            return [left, *others]
+    return [node.operand] if isinstance(node, ast.UnaryOp) else []
 
 
 def is_slice(node: ast.AST | None) -> TypeGuard[ast.Subscript]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeGuard
 
 from tapeengine.chad.parse.names import renaming
 
-#: Tells whether a slice is a copy.
-IsCopy = Callable[[ast.Subscript], bool]
+#: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
+IsCopy = Callable[[ast.expr], bool]
 
 #: Functions that give numbers, or arrays of their own.
 READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split())
@@ -20,7 +21,7 @@ READING = frozenset("len sum max min any all abs float mean prod dot amax amin n
 MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array outer".split())
 
 
-def never(node: ast.Subscript) -> bool:
+def never(node: ast.expr) -> bool:
     """Say that a slice is no copy."""
     return False
 
@@ -80,6 +81,8 @@ def is_rectangle(value: ast.expr, is_copy: IsCopy) -> bool:
             return is_fresh_row(elt, is_copy)
         case ast.List(elts=elts):
             return bool(elts) and all(is_fresh_row(elt, is_copy) for elt in elts)
+        case ast.Call(func=ast.Attribute(attr="copy")) | ast.BinOp():
+            return is_copy(value)
         case ast.Call(func=ast.Attribute(attr=called)):
             return called in MAKING
     return False
@@ -123,9 +126,19 @@ def holds(node: ast.AST, name: str) -> bool:
             return False
         case ast.Subscript() if (cell := indices(node)) and cell[0] == name:
             return holds(cell[1], name) or holds(cell[2], name)
+        case ast.BinOp(left=left, right=right):  # which makes an array of its own of a row
+            return any(holds(side.slice if is_row(side, name) else side, name) for side in (left, right))
         case ast.comprehension(target=target, iter=over, ifs=ifs):
             return any(holds(part, name) for part in (target, *ifs)) or runs_over_rows(over, name)
     return any(holds(child, name) for child in ast.iter_child_nodes(node))
+
+
+def is_row(node: ast.expr, name: str) -> TypeGuard[ast.Subscript]:
+    """Tell whether an expression is a row of a grid."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=found), slice=index):
+            return found == name and not isinstance(index, ast.Slice)
+    return False
 
 
 def runs_over_rows(over: ast.expr, name: str) -> bool:

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from tapeengine.chad.parse.arrays import axes, counted, digits, product
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
-from tapeengine.chad.terms import Build, Index, Let, Literal, Op, Proj, Term, Tuple, lit
-from tapeengine.chad.types import INT, Product
+from tapeengine.chad.terms import Build, Index, Let, Literal, Map, Op, Proj, Term, Tuple, lit
+from tapeengine.chad.types import FLOAT, INT, Array, Product
 
 
 def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -82,3 +82,15 @@ def element(xs: Term, present: Sequence[Term], place: Term) -> Term:
 RESHAPING: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
     {"reshape": reshape, "ravel": flattened, "flatten": flattened}
 )
+
+
+def outer(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.outer(a, b)``, of all numbers of each."""
+    x = p.fresh("x", FLOAT)
+    a, b = (p.coerce(node, RESHAPING["ravel"](p, node, [arg]), Array(FLOAT)) for arg in (args[0], args[1]))
+
+    def rows(b: Term) -> Term:
+        y = p.fresh("y", FLOAT)
+        return Map((x,), Map((y,), Op("mul", (x, y)), (b,)), (a,))
+
+    return p.let("b", b, rows)

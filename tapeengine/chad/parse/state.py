@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
-from tapeengine.chad.kinds import MIXED, Given, ListOf, TupleOf
+from tapeengine.chad.kinds import ARRAY, MIXED, Given, ListOf, TupleOf
 from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
@@ -316,9 +316,15 @@ class Parser:
         self.operands.append((node, frozenset({kind}), True))
         return True
 
-    def is_copy(self, node: ast.Subscript) -> bool:
-        """Tell whether a slice is a copy, as one of a list is."""
-        return self.as_list(node.value)
+    def is_copy(self, node: ast.expr) -> bool:
+        """Tell whether a slice is a copy, as one of a list is; and of a copy or a sum whether its rows are copies."""
+        if isinstance(node, ast.Subscript):
+            return self.as_list(node.value)
+        kind = self.kinds.of(node)
+        if isinstance(kind, Given) and not (kind.is_mixed or kind.or_list):
+            self.operands.append((node, frozenset({kind}), False))
+            return True
+        return kind == ARRAY
 
     def is_module(self, node: ast.expr) -> bool:
         """Tell whether an expression is the name of a module."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from tapeengine.chad.parse import in_place, numeric
@@ -494,12 +494,19 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
     if result is None:
         p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
     names = tuple(a.arg for a in parameters(node.args))
-    captured = tuple(n for n in captures(uses(node.body), env) if not isinstance(env[n], Lifted))
+    found = captures(uses(node.body), env)
+    read_again = {
+        n: replace(v, missing=frozenset({n}))
+        for n, v in found.items()
+        if isinstance(v, Local) and None in v.parameters.types
+    }
+    captured = tuple(n for n, v in found.items() if not isinstance(v, Lifted) and n not in read_again)
     name = p.names(original(f"{p.symbol}_{node.name}"))
     lifted = Lifted(name, captured, tuple(v.of for v in params), result, of)
     extra = tuple(p.fresh(n, value_at(p, node, n, env).type) for n in captured)
     inner = {
         **{n: v for n, v in env.items() if isinstance(v, Lifted)},
+        **read_again,
         **dict(zip(captured, extra, strict=True)),
         **dict(zip(names, params, strict=True)),
         node.name: lifted,

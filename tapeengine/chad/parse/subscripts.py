@@ -29,7 +29,7 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return expanded(p, term, 0)
     if isinstance(term.type, Product) and isinstance(key := p.known(index, env), str):
         if term.type.name != "dict" or key not in term.type.fields:
-            p.error(index, f"the key {key!r} of {show(term.type)}", "give a key that the dict has")
+            return failing()
         return Proj(term, term.type.fields.index(key))
     if isinstance(term.type, Product):
         return of_tuple(p, node, term, index, env)

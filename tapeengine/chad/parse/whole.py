@@ -292,15 +292,3 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.linalg.norm(xs)`` of a vector."""
     return p.let("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))
-
-
-def outer(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.outer(a, b)``."""
-    x = p.fresh("x", FLOAT)
-    b = p.coerce(node, args[1], Array(FLOAT))
-
-    def rows(b: Term) -> Term:
-        y = p.fresh("y", FLOAT)
-        return Map((x,), Map((y,), Op("mul", (x, y)), (b,)), (p.coerce(node, args[0], Array(FLOAT)),))
-
-    return p.let("b", b, rows)
