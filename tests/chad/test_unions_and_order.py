@@ -258,3 +258,10 @@ def test_methods_of_arrays(text):
     ct = ct.tolist() if isinstance(wanted, list) else ct
     for mine, theirs in zip(te.vjp(program, *args)[1](ct), te.vjp(program.python, *args)[1](ct), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-14)
+
+
+def test_an_item_of_a_variable_is_no_variable_of_another_scope():
+    def program(x: list[float], b: list[float]) -> float:
+        return sum([p[0] * p[1] for p in sorted(zip(b, x), key=lambda p: p[1])])
+
+    assert te.value_and_grad(te.program(program))([1.0, 2.0], [3.0, 1.0]) == (5.0, [3.0, 1.0])

@@ -414,7 +414,7 @@ def place(node: ast.expr, env: Env) -> str | None:
     Examples
     --------
     >>> place(ast.parse("o.p['x']", mode="eval").body, {"o": Var("o_1", UNIT)})
-    'o_1.p.x'
+    'o_1->p->x'
     """
     way: tuple[str, ...] = ()
     while not isinstance(node, ast.Name):
@@ -424,7 +424,7 @@ def place(node: ast.expr, env: Env) -> str | None:
             case _:
                 return None
     root = env.get(node.id)
-    return ".".join((root.name, *way)) if way and isinstance(root, Var) else None
+    return "->".join((root.name, *way)) if way and isinstance(root, Var) else None
 
 
 def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:

@@ -545,6 +545,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.tuple": tuple_,
         "itertools.chain": chained,
         "builtins.float": float_,
+        "numpy.float64": float_,
         "builtins.round": round_,
         "builtins.next": next_,
         "itertools.accumulate": accumulated,

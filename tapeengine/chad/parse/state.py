@@ -351,7 +351,7 @@ class Parser:
 
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
-        var = self.fresh(hint.rpartition(".")[2], option)
+        var = self.fresh(hint.rpartition("->")[2], option)
         self.narrowed[var.name] = subject
         return var
 
