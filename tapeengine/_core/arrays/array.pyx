@@ -20,7 +20,7 @@ from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewe
 from tapeengine._core.arrays.operators cimport compared, in_place, operate, ufunc_call
 from tapeengine._core.tape.accumulation cimport strided, view_of
 from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, seen, view_by
-from tapeengine._core.tape.tape cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
+from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
 
 from types import GenericAlias
 

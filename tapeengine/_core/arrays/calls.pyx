@@ -18,8 +18,10 @@ from tapeengine._core.arrays.storing cimport (
     CALLED, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep, new_array,
     note, note_outcome, numbers_of, operand, plain, snapshot,
 )
+from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT
 from tapeengine._core.tape.tape cimport (
-    ARRAY, CONSTANT_RIGHT, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, SPECIAL, Head, Record, Tape, first_id, head_of, op_at, record_at, record_special, tape_of,
+    ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
+    record_special, tape_of,
 )
 
 from bisect import bisect_left

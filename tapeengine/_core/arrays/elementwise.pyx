@@ -24,9 +24,8 @@ from tapeengine._core.arrays.storing cimport (
     COMPUTED, errors_raised, is_recording, keep, keeps_values, kernels, new_array, note, operand,
 )
 from tapeengine._core.scalars.scalar cimport Dual, as_double
-from tapeengine._core.tape.tape cimport (
-    ARRAY, OP_MUL, OP_NEG, OP_SUB, Head, head_of, op_names, record_special, tape_of,
-)
+from tapeengine._core.tape.opcodes cimport OP_MUL, OP_NEG, OP_SUB, op_names
+from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of
 
 import numpy
 

@@ -46,12 +46,15 @@ from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.guards cimport (
+    TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
+)
+from tapeengine._core.tape.opcodes cimport (
+    CONSTANT_LEFT, CONSTANT_RIGHT, OPERATIONS, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects,
+)
 from tapeengine._core.tape.tape cimport (
-    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, CONSTANT_LEFT, CONSTANT_RIGHT, OPERATIONS, SPECIAL, READ, TE_ACCESS, TE_CALL, TE_CONSTANT,
-    TE_EXACT, TE_NAN, TE_STEP, WRITE, Place,
-    TE_SELECTION, TE_TRUNC,
-    Guard, Head, Record, Tape, op_arities, op_codes, op_forms, op_names, op_at, op_da, op_db, op_selects, record1, record2, record_at,
-    record_selection, reserve, value_at,
+    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,
+    record1, record2, record_at, record_selection, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 from tapeengine._core.tape.accumulation cimport free_zeros, unset, zeros

@@ -2,12 +2,10 @@
 
 import cmath as python_cmath
 
-from tapeengine._core.scalars.complex cimport (
-    ComplexDual, add, as_complex, div, exactly, mul, neg, new, of_parts, one, operated, plain, product, quotient, seen, sub,
-    two, v, valued,
-)
+from tapeengine._core.scalars.complex cimport ComplexDual, as_complex, exactly, new, of_parts, operated, plain, product, quotient, seen
+from tapeengine._core.scalars.parts cimport add, div, mul, neg, one, sub, two, v, valued
 from tapeengine._core.scalars.scalar cimport Dual
-from tapeengine._core.tape.tape cimport (
+from tapeengine._core.tape.opcodes cimport (
     OP_ADD, OP_ATAN2, OP_COS, OP_COSH, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_SIN, OP_SINH, OP_SQRT, OP_TAN, OP_TANH,
 )
 

@@ -10,10 +10,12 @@ from cpython.object cimport Py_EQ, Py_NE
 from libc.math cimport fabs, floor
 cimport cython
 
+from tapeengine._core.scalars.parts cimport add, div, is_zero, mul, neg, one, sub, two, v, valued
 from tapeengine._core.scalars.scalar cimport Dual, as_double, is_numpy, of_kind, other_precision
-from tapeengine._core.tape.tape cimport (
-    NUMPY_DOUBLES, traces, OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
+from tapeengine._core.tape.opcodes cimport (
+    OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
 )
+from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, traces
 
 import operator
 

@@ -11,7 +11,8 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.stdint cimport uintptr_t
 
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, new_dual
-from tapeengine._core.tape.tape cimport CONSTANT_RIGHT, OP_MUL, Head, record1, record2, tape_of, traces
+from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT, OP_MUL
+from tapeengine._core.tape.tape cimport Head, record1, record2, tape_of, traces
 
 ctypedef double (*one_double)(double) noexcept nogil
 ctypedef double (*two_doubles)(double, double) noexcept nogil

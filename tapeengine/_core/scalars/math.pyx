@@ -12,10 +12,11 @@ from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_
 from tapeengine._core.scalars.scalar cimport (
     Dual, answer, answered, as_double, binary_of, head_of_dual, look, new_dual, of_kind, unary_of, value_seen,
 )
-from tapeengine._core.tape.tape cimport (
-    Head, op_da, op_value, record_function, traces, PYTHON_FLOATS, OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, OP_SUB,
-    TE_FINITE, TE_INFINITE, TE_NAN,
+from tapeengine._core.tape.guards cimport TE_FINITE, TE_INFINITE, TE_NAN
+from tapeengine._core.tape.opcodes cimport (
+    OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, OP_SUB, op_da, op_value,
 )
+from tapeengine._core.tape.tape cimport Head, PYTHON_FLOATS, record_function, traces
 
 from tapeengine._core.scalars import spread
 from tapeengine.errors import UnsupportedError

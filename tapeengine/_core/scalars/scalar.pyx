@@ -22,12 +22,17 @@ from libc.stdint cimport uint32_t
 cimport cython
 
 from tapeengine._core.tape.nested cimport carried
+from tapeengine._core.tape.guards cimport (
+    TE_CALL, TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE,
+    TE_ROUND, TE_TRUNC,
+)
+from tapeengine._core.tape.opcodes cimport (
+    CONSTANT_LEFT, CONSTANT_RIGHT, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SQRT, OP_SUB,
+    op_da, op_db, op_selects, op_ufuncs, op_value,
+)
 from tapeengine._core.tape.tape cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, Head, head_of, op_da, op_db, op_selects, op_ufuncs, op_value, record1, record2,
-    record_function, record_selection, tape_of, traces, NUMPY_DOUBLES, PYTHON_FLOATS, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SQRT, OP_SUB,
-    TE_CALL,
-    TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE, TE_ROUND,
-    TE_TRUNC, guard,
+    Head, NUMPY_DOUBLES, PYTHON_FLOATS, guard, head_of, record1, record2, record_function, record_selection, tape_of,
+    traces,
 )
 
 from tapeengine._core.scalars.floatlike import FloatLike

@@ -8,10 +8,8 @@ closed under differentiation, so the derivative of a partial is its expression e
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.tape.tape cimport (
-    CONSTANT_LEFT, OP_ADD, OP_MUL, OP_NEG, OP_SUB, SPECIAL, Head, Record, Tape, op_at, op_codes, op_forms, record_at,
-    value_at,
-)
+from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, OP_ADD, OP_MUL, OP_NEG, OP_SUB, op_codes, op_forms
+from tapeengine._core.tape.tape cimport Head, Record, SPECIAL, Tape, op_at, record_at, value_at
 
 cdef extern from "ops_second.h" nogil:
     ctypedef struct te_scalar:

@@ -184,7 +184,7 @@ def functions(ops: Any) -> list[str]:
     """The functions of `tapeengine.math` that rows describe, for `math.pyx`."""
     offered = [op for op in ops if op.doc]
     lines = ["# Generated from table.py by generate_ops.py."]
-    lines += [f"from tapeengine._core.tape.tape cimport OP_{op.name.upper()}" for op in offered]
+    lines += [f"from tapeengine._core.tape.opcodes cimport OP_{op.name.upper()}" for op in offered]
     lines += [f"cdef tuple ELEMENTARY = {tuple(op.signature[0] for op in offered)}"]
     for op in offered:
         name, params = op.signature

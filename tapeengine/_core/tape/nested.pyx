@@ -11,10 +11,13 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
+from tapeengine._core.tape.opcodes cimport (
+    CONSTANT_LEFT, CONSTANT_RIGHT, OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG, op_codes, op_da, op_db, op_discrete, op_forms,
+    op_value,
+)
 from tapeengine._core.tape.tape cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, INPUT, SPECIAL, Head, Record, Tape, first_id, head_of, op_at,
-    op_codes, op_da, op_db, op_discrete, op_forms, op_value, record1, record2, record_at, record_special, tape_of, value_at,
-    OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG,
+    Head, INPUT, Record, SPECIAL, Tape, first_id, head_of, op_at, record1, record2, record_at, record_special, tape_of,
+    value_at,
 )
 
 from tapeengine.errors import TraceError

@@ -2,35 +2,6 @@
 from libc.stdint cimport uint8_t, uint32_t
 from numpy cimport ndarray
 
-cdef extern from "ops_table.h" nogil:
-    const char *const op_names[]
-    const unsigned char op_arities[]
-    const unsigned char op_discrete[]
-    const unsigned char op_selects[]
-    const char *const op_ufuncs[]
-    double op_value(int op, double a, double b)
-    double op_da(int op, double a, double b, double v)
-    double op_db(int op, double a, double b, double v)
-
-include "ops_names.pxi"     # the numbers of the opcodes
-
-cdef extern from "guards.h" nogil:
-    enum:
-        TE_CONSTANT, TE_LT_TRUE, TE_LT_FALSE, TE_LE_TRUE, TE_LE_FALSE, TE_EQ_TRUE, TE_EQ_FALSE
-        TE_TRUNC, TE_FLOOR, TE_CEIL, TE_ROUND, TE_EXACT, TE_FINITE, TE_INFINITE, TE_NAN, TE_ACCESS, TE_STEP, TE_CALL
-        TE_SELECTION
-
-# The byte of a record is the sum of an opcode and its form: which operands of a binary operation are on the tape. A
-# constant operand of a one-parent record is kept in d2, which its sweep does not need.
-cdef extern from "ops_table.h" nogil:
-    enum:
-        BOTH "TE_BOTH"              # unary, or binary with both parents on the tape
-        CONSTANT_RIGHT "TE_RIGHT"   # p1 is the left operand, d2 the value of the right one
-        CONSTANT_LEFT "TE_LEFT"     # p1 is the right operand, d2 the value of the left one
-        OPERATIONS "TE_OPERATIONS"  # the number of bytes that are scalar operations
-    const unsigned char op_codes[]
-    const unsigned char op_forms[]
-
 # Sweeps recognise a special record by p1 == its own id.
 cdef enum Special:
     SPECIAL = 0xC0  # from here on not a scalar operation
