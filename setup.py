@@ -21,7 +21,7 @@ FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction to fused multiply-add: values are those of Python's floats. Debug information, symbols and padding are
-# most of a wheel. Vectors pay where loops are, -O2 in hot modules, and Cython's quicker calls in all but rare ones.
+# most of a wheel. Vectors pay where loops are, -O2 in hot modules, Cython's quicker calls where calls are many.
 WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
@@ -32,10 +32,10 @@ LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-m
 SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
 HOT, VECTORS = "accumulation indexing interleave records tape", "elementwise forward machine poles scalar sweep trace"
 COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
-RARE = "batch column_sweep environment finite inspection lifetimes linear nested recorded row_sweep slots tangents"
+ARRAYS = "accesses array assignment boundary calls creation fields functions operators primitives replay storing"
 SIMPLE = " -DCYTHON_".join([SHORT, *"USE_DICT_VERSIONS=0 UNPACK_METHODS=0 USE_PYLONG_INTERNALS=0 VECTORCALL=0".split()])
 MODULES = {HOT: QUICK, VECTORS: LOOPS, "block products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
-LEVELS = {name: level for names, level in (MODULES | {RARE: SIMPLE}).items() for name in names.split()}
+LEVELS = {name: level for names, level in (MODULES | {ARRAYS: SHORT}).items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
@@ -53,7 +53,7 @@ extensions = [
         extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
-    for path, level in [(path, LEVELS.get(path.stem, SHORT)) for path in sorted(CORE.glob("*/*.pyx"))]
+    for path, level in [(path, LEVELS.get(path.stem, SIMPLE)) for path in sorted(CORE.glob("*/*.pyx"))]
 ]
 build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  # each mode has C files of its own
 modules = cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build)

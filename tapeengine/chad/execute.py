@@ -134,7 +134,14 @@ class Executable:
     @property
     def prefers_numpy(self) -> bool:
         """Whether numpy runs the program on many numbers, where no back end is asked for."""
-        return not self.backend and self.is_whole and not self.takes_rows
+        if self.backend:
+            return False
+        return (self.is_whole and not self.takes_rows) or (self.calls_python and self.whole is not None)
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether the program calls primitives that have no C functions: one call for an array costs least."""
+        return any(n == p.name for n, p in self.primitives.table.items())
 
     @property
     def takes_rows(self) -> bool:
@@ -161,7 +168,7 @@ class Executable:
     @functools.cached_property
     def keeps_order(self) -> bool:
         """Whether many numbers are for compiled passes."""
-        if self.backend or not is_installed() or self.module.by_numpy or not self.is_whole:
+        if self.backend or not is_installed() or self.module.by_numpy or self.calls_python or not self.is_whole:
             return False
         return self.whole is not None and not self.whole.made.matrix_products
 
@@ -209,15 +216,15 @@ class Executable:
     def lowered(self) -> Lowered | None:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
-            return self.with_kernels(lower_reverse(self.closed, self.reverse_terms))
+            return self.with_primitives(lower_reverse(self.closed, self.reverse_terms))
         except NotLowered as reason:
             if self.backend in COMPILED and self.references is None:
                 warn(self.definition.name, reason)
             return None
 
-    def with_kernels(self, lowered: Lowered) -> Lowered:
-        """Give a lowered program with the C kernels that it calls."""
-        lowered.program.kernels.update({n: p.kernel for n, p in self.primitives.table.items() if n != p.name})
+    def with_primitives(self, lowered: Lowered) -> Lowered:
+        """Give a lowered program with the primitives that it calls."""
+        lowered.program.primitives.update(self.primitives.table)
         return lowered
 
     @functools.cached_property
@@ -226,9 +233,10 @@ class Executable:
         lowered = self.dense_tangent
         if lowered is None:
             return None
-        if not (self.backend or self.takes_rows or is_stepwise(lowered.program.functions[lowered.main].body)):
+        is_stepped = self.takes_rows or is_stepwise(lowered.program.functions[lowered.main].body)
+        if not self.backend and (self.calls_python or not is_stepped):
             whole = self.whole_tangent
-            if whole is not None and not whole.made.stepwise:
+            if whole is not None and (self.calls_python or not whole.made.stepwise):
                 return None
         passes = of_tangent(lowered, self.definition, self.classes)
         return native(passes, self.definition.name, no_backpropagator, self.backend)
@@ -255,7 +263,7 @@ class Executable:
         if self.prefers_numpy:
             return None
         return References(
-            lambda: self.with_kernels(lower_reverse(self.closed, self.reverse_terms, dense=False)),
+            lambda: self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False)),
             of,
             self.closed.types,
             self.classes,
@@ -302,7 +310,7 @@ class Executable:
     def dense_tangent(self) -> Lowered | None:
         """The tangent in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
-            return self.with_kernels(lower_value(tangent_module(self.closed)))
+            return self.with_primitives(lower_value(tangent_module(self.closed)))
         except NotLowered:
             return None
 

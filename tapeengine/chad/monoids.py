@@ -16,7 +16,7 @@ from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.backends.whole.passes import POLES
 from tapeengine.chad.depth import DEPTH, deep
 from tapeengine.chad.execute import Executable
-from tapeengine.chad.intermediate.running import call_registered, given_by
+from tapeengine.chad.intermediate.running import call_registered, on_leaves
 from tapeengine.chad.intermediate.statements import Registered
 from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.lowering.passes import lower_reverse
@@ -232,7 +232,7 @@ def called(monoid: Monoid, table: Mapping[str, Primitive], s: Registered, leaves
     found: list[Any] = []
     for k, at in places:
         seeded = [seeded_with(leaf, at if k == j else None) for j, leaf in enumerate(flat)]
-        partials = given_by(table, s, [x if j in {i for i, _ in places} else leaves[j] for j, x in enumerate(seeded)])
+        partials = on_leaves(table, s)([x if j in {i for i, _ in places} else leaves[j] for j, x in enumerate(seeded)])
         element: Any = flat[k][at]
         reached = [scaled(element, part) for part in parts_of(partials)]
         found = [a + b for a, b in zip(found, reached, strict=True)] if found else reached

@@ -34,7 +34,7 @@ def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
         n = Op("iequal" if t.broadcasts else "isame", (n, Size(other)), INT)
     body = lets(((var, Index(array, i)) for var, array in zip(t.vars, arrays, strict=True)), t.body)
     named = [(name, bound) for name, bound in zip(arrays, t.arrays, strict=True) if name is not bound]
-    return lets(named, Build(n, i, body))
+    return lets(named, Build(n, i, body, t.is_parallel))
 
 
 def lower_filter(t: Filter, fresh: Callable[..., Var]) -> Term:

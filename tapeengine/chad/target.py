@@ -16,7 +16,7 @@ innermost open slot of its name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from tapeengine.chad.terms import Binds, Literal, Term, Var, element_type
@@ -364,12 +364,13 @@ class Then(Term):
 
 @dataclass(frozen=True)
 class ForEach(Term):
-    """Runs ``body`` for each ``index`` in ``range(size)``, in any order."""
+    """Runs ``body`` for each ``index`` in ``range(size)``, in any order; on threads if it ``is_parallel``."""
 
     BINDS: ClassVar[Binds] = {"body": ("index",)}
     size: Term
     index: Var
     body: Term
+    is_parallel: bool = field(default=False, compare=False)
 
     def _type(self) -> Type:
         return EVM(UNIT)

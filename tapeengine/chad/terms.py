@@ -215,12 +215,13 @@ class Call(Term):
 
 @dataclass(frozen=True)
 class Build(Term):
-    """``[body for index in range(size)]`` (EC section 7)."""
+    """``[body for index in range(size)]`` (EC section 7); if it ``is_parallel``, its steps may run on threads."""
 
     BINDS: ClassVar[Binds] = {"body": ("index",)}
     size: Term
     index: Var
     body: Term
+    is_parallel: bool = field(default=False, compare=False)
 
     def _type(self) -> Type:
         return Array(self.body.type)
@@ -264,13 +265,17 @@ class Size(Term):
 
 @dataclass(frozen=True)
 class Map(Term):
-    """``[body for vars in zip(arrays)]``, as long as the shortest array; all are equally long if it ``broadcasts``."""
+    """``[body for vars in zip(arrays)]``, as long as the shortest array; all are equally long if it ``broadcasts``.
+
+    If it ``is_parallel``, its steps may run on threads.
+    """
 
     BINDS: ClassVar[Binds] = {"body": ("vars",)}
     vars: tuple[Var, ...]
     body: Term
     arrays: tuple[Term, ...]
     broadcasts: bool = field(default=False, compare=False)
+    is_parallel: bool = field(default=False, compare=False)
 
     def _type(self) -> Type:
         return Array(self.body.type)

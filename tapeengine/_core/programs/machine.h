@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
 #include "ops_table.h"
 
 #define TE_RANK 8
@@ -403,8 +407,8 @@ typedef struct te_native {
     int64_t budget;
     void *thread;           /* NULL while the run holds the GIL */
     char *limit;            /* the lowest allowed address of the C stack */
-    void *called;           /* calls registered primitives */
     int64_t allowed;        /* the total budget so far */
+    const int *stopped;     /* on a thread of a fork, whether to stop; NULL on the thread that calls the program */
 } te_native;
 
 typedef int (*te_compiled)(te_word *registers, te_native *state);
@@ -439,6 +443,15 @@ static char *te_more(te_arena *a, int64_t size) {
     return at;
 }
 
+/* Memory for some bytes; NULL if there is none. */
+static inline char *te_take(te_arena *a, int64_t size) {
+    size = (size + 32) & -32;
+    if (!a->block || a->end - a->top < size) return te_more(a, size);
+    char *at = a->top;
+    a->top += size;
+    return at;
+}
+
 /* Take memory from these blocks first. */
 static inline void te_reopen(te_arena *a, te_block *b) {
     a->block = b;
@@ -451,6 +464,37 @@ static inline te_block *te_last_block(const te_arena *a) {
     te_block *b = a->block;
     while (b && b->after) b = b->after;
     return b;
+}
+
+/* Put the blocks that end with one behind the newest block of an arena. */
+static inline void te_splice(te_arena *a, te_block *last) {
+    te_block *first = last, *b = a->block;
+    while (first->before) first = first->before;
+    if (!b) {
+        a->block = last;
+        a->top = a->end = last->end;
+        return;
+    }
+    first->before = b->before;
+    if (b->before) b->before->after = first;
+    last->after = b;
+    b->before = last;
+}
+
+/* The next number of a counter that threads share. */
+static inline int64_t te_next(int64_t *counter) {
+#ifdef _MSC_VER
+    return _InterlockedExchangeAdd64((volatile __int64 *)counter, 1);
+#else
+    return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Nanoseconds of the wall clock. */
+static inline int64_t te_now(void) {
+    struct timespec t;
+    timespec_get(&t, TIME_UTC);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static int te_power(int64_t a, int64_t n, int64_t *d) { return te_pow(a, n, d); }

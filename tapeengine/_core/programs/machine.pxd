@@ -32,8 +32,8 @@ cdef extern from "machine.h" nogil:
         int64_t budget
         void *thread
         char *limit
-        void *called
         int64_t allowed
+        const int *stopped
     ctypedef int (*te_compiled)(te_word *registers, te_native *state)
     enum:
         TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG

@@ -4,6 +4,8 @@ A run begins with the GIL held, so that a short program never releases it. After
 releases the GIL, and takes it again regularly to check for interrupts. It never recurses.
 """
 
+from _thread import get_ident
+
 cimport cython
 from numpy cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_SIZE, PyArray_TYPE,
@@ -18,6 +20,7 @@ cdef extern from "Python.h":
     void *PyEval_SaveThread() noexcept nogil
     void PyEval_RestoreThread(void *) noexcept nogil
     int look_for_signals "PyErr_CheckSignals"() noexcept
+    void *PyErr_Occurred() noexcept
 
 cdef extern from "machine.h" nogil:
     ctypedef struct te_state:
@@ -33,10 +36,16 @@ cdef extern from "machine.h" nogil:
     double op_value(int op, double a, double b)
     te_block *te_last_block(const te_arena *a)
     void te_reopen(te_arena *a, te_block *b)
+    char *te_begin(te_block *b)
     te_block *te_spared(te_block *last, int64_t most)
     te_block *te_cut(te_block *last)
     void te_free_after(te_block *first)
     int te_power(int64_t a, int64_t n, int64_t *d)
+    char *te_take(te_arena *a, int64_t size)
+    void te_splice(te_arena *a, te_block *last)
+    int64_t te_next(int64_t *counter)
+    int64_t te_now()
+    void te_free_blocks(te_block *last)
     const void *const *te_operations
     enum:
         OP_COUNT, TE_STEP_COUNT
@@ -189,18 +198,12 @@ cdef class Code:
         """Run compiled code until it stops."""
         cdef te_native s
         cdef te_word[SMALL] room
-        cdef char *small = <char *> room
-        cdef te_block *first = <te_block *> small
+        cdef te_block *first = begin_run(&s, <char *> room, FIRST)
         cdef int status
-        memset(&s, 0, sizeof(te_native))
-        memset(small, 0, sizeof(te_block))
-        first.end = small + sizeof(room)
         s.kept.block = memory.blocks
         if s.kept.block == NULL and self.spare != NULL:
             te_reopen(&s.kept, self.spare)
             self.spare = NULL
-        s.scratch.block, s.scratch.top, s.scratch.end = first, small + 32, first.end
-        s.budget, s.allowed, s.limit, s.called = FIRST, FIRST, small - STACK, <void *> self.owner
         status = self.address(r, &s)
         if s.thread != NULL:
             PyEval_RestoreThread(s.thread)
@@ -211,7 +214,9 @@ cdef class Code:
         else:
             te_free_after(rest)
         passed[0] = s.allowed - s.budget
-        if status == TE_RAISED:
+        if status == TE_RAISED or status < 0:
+            if PyErr_Occurred() == NULL:   # below 0: an interrupt that a Python function could not catch
+                raise raised.pop(get_ident(), KeyboardInterrupt())
             return -1
         if status == TE_NO_MEMORY:
             raise MemoryError("no memory for the arrays of a program, or for what it keeps for its reverse pass")
@@ -226,6 +231,17 @@ cdef class Code:
         te_free(memory)
 
 
+cdef te_block *begin_run(te_native *s, char *room, int64_t budget) noexcept nogil:
+    """The state of a run whose scratch memory begins in some room on the C stack, of SMALL words; return that block."""
+    cdef te_block *first = <te_block *> room
+    memset(s, 0, sizeof(te_native))
+    memset(first, 0, sizeof(te_block))
+    first.end = room + SMALL * sizeof(te_word)
+    s.scratch.block, s.scratch.top, s.scratch.end = first, te_begin(first), first.end
+    s.budget, s.allowed, s.limit = budget, budget, room - STACK
+    return first
+
+
 cdef void free_above(te_block *last, te_block *first) noexcept nogil:
     """Free all blocks but the first."""
     while last != first:
@@ -236,6 +252,8 @@ cdef void free_above(te_block *last, te_block *first) noexcept nogil:
 
 cdef int poll(te_native *s) noexcept:
     """Check for interrupts and release the GIL briefly; compiled code calls this when its budget is used up."""
+    if s.stopped != NULL and s.stopped[0]:
+        return TE_PAUSE
     if s.thread != NULL:
         PyEval_RestoreThread(s.thread)
         s.thread = NULL
@@ -245,6 +263,12 @@ cdef int poll(te_native *s) noexcept:
     s.allowed += SLICE
     s.thread = PyEval_SaveThread()
     return TE_DONE
+
+
+#: The errors of Python functions that compiled code has called, by thread.
+raised = {}
+
+include "forks.pxi"
 
 
 def addresses():
@@ -257,4 +281,5 @@ def addresses():
     """
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
+    found["te_take"], found["te_fork"] = <size_t> te_take, <size_t> fork
     return found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tapeengine._core.programs.machine import Code
 from tapeengine._core.programs.native import Form, Native
+from tapeengine.chad.backends.chunks import chunked
 from tapeengine.chad.backends.forms import Forms, leaf, same
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.analysis import linear
@@ -112,6 +113,7 @@ def of_references(
 
 def reverse_passes(lowered: Lowered, params: tuple[Form, ...], result: Form) -> Passes | None:
     """Give a lowered derivative with the forms of its values; None if its results or cotangents have other leaves."""
+    lowered = replace(lowered, program=chunked(lowered.program))
     forward, reverse = pair = reverse_pair(lowered)
     leaves = [leaf(x.type) for x in forward.results]
     fits = same(result.leaves(), leaves) and same(leaves, [leaf(p.type) for p in reverse.function.params])
@@ -138,6 +140,7 @@ def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
 
 def of_leaves(lowered: Lowered) -> Passes | None:
     """Give the passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
+    lowered = replace(lowered, program=chunked(lowered.program))
     pair = reverse_pair(lowered)
     try:
         params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
@@ -158,6 +161,7 @@ def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, t
         The program. Its parameters are all discrete or all continuous, and only the latter have tangents.
     classes : mapping of str to type
     """
+    lowered = replace(lowered, program=chunked(lowered.program))
     forms, function = Forms(classes), lowered.program.functions[lowered.main]
     try:
         tangents = [forms(p.of) for p in definition.params if not is_discrete(p.of)]

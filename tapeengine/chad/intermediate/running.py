@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import SimpleNamespace
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -87,31 +88,43 @@ def leaf_of(kind: str) -> Type:
 
 def call_registered(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
     """Call a registry primitive or one of its rules; return the leaves of the result as plain Python values."""
-    found = zip(called_on_arrays(table, s, leaves), s.outs, strict=True)
+    found = zip(on_arrays(table, s)(leaves), s.outs, strict=True)
     return [x.tolist() if isinstance(v.type, ArrayOf) and v.type.rank == 1 else x for x, v in found]
 
 
-def called_on_arrays(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> list[Any]:
-    """Call a registry primitive or one of its rules; return the leaves of the result as numpy arrays."""
-    return fitted(given_by(table, s, leaves), s.outs)
+def on_arrays(table: Mapping[str, Primitive], s: Registered) -> Callable[[Sequence[Any]], list[Any]]:
+    """Give a primitive of the registry, or a rule, as a function of leaves with numpy arrays among its results."""
+    run, fit = on_leaves(table, s), fitting(s.outs)
+    return lambda leaves: fit(run(leaves))
 
 
-def given_by(table: Mapping[str, Primitive], s: Registered, leaves: Sequence[Any]) -> Any:
-    """Call a registry primitive or one of its rules."""
-    primitive = table[s.name]
-    given = iter(leaves)
-    values = [grouped(g, given) for g in s.groups]
+def on_leaves(table: Mapping[str, Primitive], s: Registered) -> Callable[[Sequence[Any]], Any]:
+    """Give a primitive of the registry, or a rule, as a function of leaves."""
+    run = on_values(table[s.name], s)
+    if all(g.items is None for g in s.groups):
+        return lambda leaves: run(*[np.array(x) if isinstance(x, list) else x for x in leaves])
+
+    def grouping(leaves: Sequence[Any]) -> Any:
+        given = iter(leaves)
+        return run(*[grouped(g, given) for g in s.groups])
+
+    return grouping
+
+
+def on_values(primitive: Primitive, s: Registered) -> Callable[..., Any]:
+    """Give a primitive of the registry, or a rule, as a function of the values of its arguments."""
     if s.name != primitive.name:
-        return by_kernel(primitive.kernel, s.rule, s.argument, values)
+        return lambda *values: by_kernel(primitive.kernel, s.rule, s.argument, values)
     static = {**primitive.static_defaults, **dict(s.static)}
     if s.rule == "value":
-        return primitive.primal(*values, **static)
+        return partial(primitive.primal, **static)
     rules = primitive.vjp_rules if s.rule == "vjp" else primitive.jvp_rules
     rule = rules[0 if primitive.variadic else s.argument]
-    d, *args, out = values
     if rule is None:
-        return tuple([np.zeros(np.shape(x)) for x in parts(args[s.argument] if s.rule == "vjp" else out)])
-    return rule(d, rule.keep(args, static, out, s.argument))
+        return lambda d, *args: tuple(
+            [np.zeros(np.shape(x)) for x in parts(args[s.argument if s.rule == "vjp" else -1])]
+        )
+    return lambda d, *args: rule(d, rule.keep(args[:-1], static, args[-1], s.argument))
 
 
 def by_kernel(kernel: Any, rule: str, argument: int, values: Sequence[Any]) -> Any:
@@ -143,12 +156,19 @@ def parts(value: Any) -> list[Any]:
     return [x for v in value for x in parts(v)] if isinstance(value, tuple | list) else [value]
 
 
-def fitted(value: Any, outs: Sequence[Var]) -> list[Any]:
-    """Give the leaves of a value in the types of the intermediate form."""
-    found: list[Any] = []
-    for x, v in zip(parts(value), outs, strict=True):
-        if isinstance(v.type, ArrayOf):
-            found.append(np.asarray(x))
-        else:
-            found.append(float(x) if v.type == REAL else bool(x) if v.type == TRUTH else int(x))
+def fitting(outs: Sequence[Var]) -> Callable[[Any], list[Any]]:
+    """Give a function that gives the leaves of a value in the types of the intermediate form."""
+    kinds = [LEAVES.get(v.type, np.asarray) for v in outs]
+    if len(kinds) == 1:
+        return lambda value: [kinds[0](value if not isinstance(value, tuple | list) else one(parts(value)))]
+    return lambda value: [kind(x) for kind, x in zip(kinds, parts(value), strict=True)]
+
+
+def one(values: Sequence[Any]) -> Any:
+    """Give the only one of some values."""
+    (found,) = values
     return found
+
+
+#: How leaves that are numbers are made of the numbers that primitives give.
+LEAVES: Mapping[Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, TRUTH: bool, WHOLE: int})

@@ -277,6 +277,8 @@ class For:
         Each step of a forward pass appends a frame.
     recalled : list of Kept
         Step ``index`` of a reverse pass begins with the frame of step ``index``.
+    is_parallel : bool
+        The steps do not depend on one another but for what they add to numbers and arrays, and may run on threads.
     """
 
     index: Var
@@ -286,6 +288,7 @@ class For:
     carried: list[tuple[Var, Operand]] = field(default_factory=list)
     kept: Kept | None = None
     recalled: list[Kept] = field(default_factory=list)
+    is_parallel: bool = False
 
 
 @dataclass(slots=True)
@@ -427,10 +430,11 @@ class Program:
     functions : dict of str to Function
     records : dict of str to list of list of Type
         For each recursive sum, the types of the fields of each option.
-    kernels : dict of str to Kernel
-        The C functions of the primitives that the program calls by their kernels, by the names in `Registered`.
+    primitives : dict of str to Primitive
+        The primitives that the program calls, by the names in `Registered`; by another name than the primitive's own a
+        program calls its kernel.
     """
 
     functions: dict[str, Function] = field(default_factory=dict)
     records: dict[str, list[list[Type]]] = field(default_factory=dict)
-    kernels: dict[str, Any] = field(default_factory=dict)
+    primitives: dict[str, Any] = field(default_factory=dict)

@@ -137,9 +137,16 @@ class Arrays:
 
     # ------------------------------------------------------------ building
 
-    def build(self, size: Operand, at: Callable[[Operand], Value], hint: str = "i", keeps: bool = False) -> Rows:
+    def build(
+        self,
+        size: Operand,
+        at: Callable[[Operand], Value],
+        hint: str = "i",
+        keeps: bool = False,
+        is_parallel: bool = False,
+    ) -> Rows:
         """Write a loop that makes an array."""
-        with self.b.loop(size, hint=hint, keeps=keeps) as body:
+        with self.b.loop(size, hint=hint, keeps=keeps, is_parallel=is_parallel) as body:
             assert body.index is not None
             value = at(body.index)
             element = self.kept_element(value, size, body)

@@ -234,12 +234,14 @@ class Builder:
     # ------------------------------------------------------------ loops and branches
 
     @contextmanager
-    def loop(self, count: Operand, down: bool = False, hint: str = "i", keeps: bool = False) -> Iterator[Block]:
+    def loop(
+        self, count: Operand, down: bool = False, hint: str = "i", keeps: bool = False, is_parallel: bool = False
+    ) -> Iterator[Block]:
         """Write a counted loop; the body is written inside."""
         body = self.inner()
         index = self.fresh(hint, WHOLE, body)
         body.index, body.count = index, count
-        flow = For(index, count, body.statements, down)
+        flow = For(index, count, body.statements, down, is_parallel=is_parallel)
         body.flow = flow
         if keeps:
             flow.kept = body.kept = self.kept("steps")

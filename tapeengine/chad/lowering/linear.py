@@ -218,7 +218,7 @@ def then(L: Lower, t: T.Then, env: Env) -> Value:
 
 
 def for_each(L: Lower, t: T.ForEach, env: Env) -> Value:
-    with L.b.loop(L.natural(t.size, env), down=True, hint=t.index.name) as body:
+    with L.b.loop(L.natural(t.size, env), down=True, hint=t.index.name, is_parallel=t.is_parallel) as body:
         assert body.index is not None
         env[t.index.name] = body.index
         L.perform(t.body, env)

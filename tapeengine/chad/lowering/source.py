@@ -157,7 +157,7 @@ def build(L: Lower, t: S.Build, env: Env) -> Value:
         env[t.index.name] = i
         return L(t.body, env)
 
-    return L.build(size, at, t.index.name, keeps=L.keeps)
+    return L.build(size, at, t.index.name, L.keeps, t.is_parallel)
 
 
 def changed(L: Lower, t: S.Build, env: Env) -> Value | None:

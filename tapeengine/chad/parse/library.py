@@ -296,9 +296,19 @@ def scan(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def map_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``map(f, xs, ...)``."""
+    return mapped(p, node, env, is_parallel=False)
+
+
+def fork_map(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``te.fork_map(f, xs, ...)``: a map whose steps may run on threads."""
+    return mapped(p, node, env, is_parallel=True)
+
+
+def mapped(p: Parser, node: ast.Call, env: Env, is_parallel: bool) -> Term:
+    """Parse a map."""
     xss = [array(p, node, expression(p, a, env)) for a in node.args[1:]]
     variables = tuple(p.fresh("x", element(xs)) for xs in xss)
-    return Map(variables, function_body(p, node.args[0], variables, env), tuple(xss))
+    return Map(variables, function_body(p, node.args[0], variables, env), tuple(xss), is_parallel=is_parallel)
 
 
 def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -550,7 +560,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.next": next_,
         "itertools.accumulate": accumulated,
         "tapeengine.iterate": iterate,
-        "tapeengine.fork_map": map_,
+        "tapeengine.fork_map": fork_map,
         "numpy.array": array_of,
         "numpy.asarray": array_of,
         "numpy.einsum": einsum,

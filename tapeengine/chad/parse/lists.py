@@ -189,6 +189,9 @@ class Kinds:
                 return self.of(body)
             case ast.Attribute(value=ast.Name(id=name)) if self.is_numpy(name):
                 return ARRAY
+            case ast.Attribute(attr="fork_map") if node.args:
+                call = ast.Call(node.args[0], [Element(x) for x in node.args[1:]], [])
+                return ListOf(self.of(call))
             case ast.Attribute(value=value, attr=attr):
                 kind = self.of(value)
                 if attr == "tolist":

@@ -58,13 +58,13 @@ def build(D: Reverse, t: Build, context: Context) -> Term:
             return D.let(
                 "ds",
                 T.Collect(d, n),
-                lambda ds: D.form.for_each(n, k, D.back(Index(a, k), Index(ds, k)), context),
+                lambda ds: D.form.for_each(n, k, D.back(Index(a, k), Index(ds, k)), context, t.is_parallel),
             )
 
         return D.result(component(a, n, D.fresh("j", INT), 0), back, cotangent(t.type))
 
     def sized(n: Var) -> Term:
-        return D.let("a", Build(n, t.index, D(t.body, context)), lambda a: kept(n, a))
+        return D.let("a", Build(n, t.index, D(t.body, context), t.is_parallel), lambda a: kept(n, a))
 
     return D.let("n", D.primal(t.size, context), sized)
 

@@ -74,7 +74,7 @@ class Form(ABC):
         """Extract the cotangents of inner variables from an effect, and continue with an effect made of them."""
 
     @abstractmethod
-    def for_each(self, size: Term, index: Var, effect: Term, context: Context) -> Term:
+    def for_each(self, size: Term, index: Var, effect: Term, context: Context, is_parallel: bool = False) -> Term:
         """Repeat an effect for each index."""
 
     @abstractmethod
@@ -135,8 +135,8 @@ class Accumulating(Form):
             value = Proj(value, 0)
         return T.Bind(got, effect, rest(cotangents))
 
-    def for_each(self, size: Term, index: Var, effect: Term, context: Context) -> Term:
-        return T.ForEach(size, index, effect)
+    def for_each(self, size: Term, index: Var, effect: Term, context: Context, is_parallel: bool = False) -> Term:
+        return T.ForEach(size, index, effect, is_parallel)
 
     def descend(
         self,

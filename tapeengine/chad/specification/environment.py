@@ -56,7 +56,7 @@ class _Writer(Form):
     def after(self, slots: Sequence[tuple[str, Linear]], effect: Term, rest: Callable[[list[Term]], Term]) -> Term:
         return self._split_all(slots, effect, lambda e, ds: T.Plus(e, rest(ds)))
 
-    def for_each(self, size: Term, index: Var, effect: Term, context: Context) -> Term:
+    def for_each(self, size: Term, index: Var, effect: Term, context: Context, is_parallel: bool = False) -> Term:
         state = Var(self.names("e"), self.zero(context))
         return For(size, index, state, self.nothing(context), T.Plus(state, effect))
 

@@ -283,14 +283,14 @@ def test_whole_numbers_of_more_than_64_bits_are_pythons():
 
 @needs_llvm
 def test_a_program_for_which_native_code_is_named_and_cannot_run_says_so_once():
-    def determinant(a: te.Array[te.Vec]) -> float:
-        return np.linalg.det(a)
+    def remainder(x: float, n: int) -> float:
+        return x * float((n * 1180591620717411303424) % 7)
 
-    with pytest.warns(RuntimeWarning, match="determinant runs without native code: a primitive") as found:
-        program = te.program(determinant, backend="native")
+    with pytest.warns(RuntimeWarning, match="remainder runs without native code: the literal 1180591620") as found:
+        program = te.program(remainder, backend="native")
         for _ in range(3):
-            np.testing.assert_allclose(te.grad(program)(2.0 * np.eye(2)), 2.0 * np.eye(2))
+            assert te.grad(program)(2.0, 3) == float((3 * 1180591620717411303424) % 7)
     assert len(found) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        te.grad(te.program(determinant))(np.eye(2))
+        te.grad(te.program(remainder))(2.0, 3)

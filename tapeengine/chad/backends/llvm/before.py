@@ -47,6 +47,7 @@ class Before:
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
         self.inside = {v.name for v in self.indices} | {v.name for s in inside for v in outs(s)}
+        self.hidden = {name: b.known[name] for name in self.inside if name in b.known}
         self.inside |= {f.name for k in loop.recalled for f in k.fields}
         changed = {v.name for s in inside for v in changes(s)}
         params = {p.name for p in b.function.params}
@@ -140,8 +141,9 @@ class Before:
         b.checked.add(id(s))
 
     def leave(self) -> None:
-        """Discard the facts after the loop."""
+        """Discard the facts after the loop, and the values of variables that the steps have computed again."""
         b, known = self.b, {id(s) for s in self.steps}
+        b.known |= self.hidden
         b.checked -= known
         b.hoisted -= known
         b.prepared = {key: i for key, i in b.prepared.items() if key[0] not in known}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from tapeengine._core.programs.machine import Code
 from tapeengine._core.programs.native import Native
+from tapeengine.chad.backends.chunks import chunked
 from tapeengine.chad.backends.llvm.compile import Compiled, compiled
 from tapeengine.chad.backends.llvm.module import Entry, module
 from tapeengine.chad.backends.llvm.vectors import variants
@@ -24,7 +26,7 @@ EACH_STATEMENT = 2_000_000
 def code(entry: Entry, made: Compiled) -> Code:
     """Give a compiled pass to the core."""
     places = (entry.params, entry.results)
-    return Code((), (), entry.registers, entry.shared, (), *places, made.address(entry.name), made)
+    return Code((), (), entry.registers, entry.shared, (), *places, made.address(entry.name), (made, entry.called))
 
 
 def native(passes: Passes, again: Callable[..., Any] | None = None, is_loose: bool = False) -> Native:
@@ -82,4 +84,5 @@ def loosened(text: str) -> str:
 
 def text_of(lowered: Lowered) -> str:
     """Give a lowered derivative as LLVM text."""
+    lowered = replace(lowered, program=chunked(lowered.program))
     return module(lowered.program, reverse_pair(lowered))[0]

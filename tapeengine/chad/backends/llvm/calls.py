@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from tapeengine.chad.backends.llvm.body import Body
+from tapeengine.chad.backends.llvm.body import SCRATCH, Body
+from tapeengine.chad.backends.llvm.callbacks import address_of, callback
 from tapeengine.chad.backends.llvm.helpers import typed
 from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
-from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate.operations import Scalar
 from tapeengine.chad.intermediate.statements import Call, Function, Operand, Registered
 
 
@@ -38,10 +40,16 @@ def call(b: Body, s: Call) -> None:
 
 
 def registered(b: Body, s: Registered) -> None:
-    """Call a primitive of the registry by its C kernel; a rule is a product with a partial derivative."""
-    kernel = b.program.program.kernels.get(s.name)
-    if kernel is None:
-        raise NotAssembled("a primitive of the registry without a kernel")
+    """Call a primitive of the registry: its C kernel, or the primitive itself."""
+    primitive = b.program.program.primitives[s.name]
+    if s.name == primitive.name:
+        by_python(b, s)
+    else:
+        by_kernel(b, s, primitive.kernel)
+
+
+def by_kernel(b: Body, s: Registered, kernel: Any) -> None:
+    """Call a primitive's C functions; a rule is a product with a partial derivative."""
     if s.rule == "value":
         b.give(s.outs[0], [by_address(b, kernel.value, s.args)])
         return
@@ -53,3 +61,25 @@ def by_address(b: Body, address: int, args: Sequence[Operand]) -> str:
     """Call a C function of numbers."""
     given = typed(["double"] * len(args), b.values(args))
     return b.op(f"call double inttoptr (i64 {address} to ptr)({given}) #0")
+
+
+def by_python(b: Body, s: Registered) -> None:
+    """Call a primitive, or one of its rules, with the GIL."""
+    given, found = ([w for x in xs for w in words(x.type)] for xs in (s.args, s.outs))
+    called = callback({s.name: b.program.program.primitives[s.name]}, s)
+    b.program.called.append(called)
+    place = b.fresh("leaves")
+    b.places.append(f"  {place} = alloca [{8 * max(len(given), len(found)) + 8} x i8], align 8")
+    leaves = b.at(place, 8)
+    b.write("i64", "0", place, FRAME)
+    b.write_words(given, b.values(s.args), leaves, FRAME)
+    is_brief = all(isinstance(v.type, Scalar) or b.lifetimes.is_scratch(v) for v in s.outs)
+    arena = b.state(SCRATCH) if is_brief else "%ctx"
+    b.line(f"call void inttoptr (i64 {address_of(called)} to ptr)(ptr {arena}, ptr {place})")
+    status = b.op(f"trunc i64 {b.read('i64', place, FRAME)} to i32")
+    b.check_status(b.op(f"sub i32 {status}, 1"))
+    values = b.read_values([v.type for v in s.outs], leaves, FRAME)
+    for v in s.outs:
+        n = len(words(v.type))
+        b.give(v, values[:n])
+        del values[:n]

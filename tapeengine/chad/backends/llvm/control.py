@@ -19,6 +19,7 @@ from tapeengine.chad.backends.llvm.ahead import BLOCK, Ahead, ahead, is_chain
 from tapeengine.chad.backends.llvm.before import Before
 from tapeengine.chad.backends.llvm.blocks import SIDE, may_read_rows, rows_of
 from tapeengine.chad.backends.llvm.body import SCRATCH, Body
+from tapeengine.chad.backends.llvm.forks import Task, fork, may_fork
 from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
 from tapeengine.chad.backends.llvm.interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
@@ -288,7 +289,27 @@ def for_(b: Body, s: For) -> None:
         return
     count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
     kept = [] if s.kept is None else [open_columns(b, s.kept, count)]
-    steps_of(b, s, count, kept, recalled)
+    if may_fork(b, s) and not recalled.chains:
+        fork(b, s, count, partial(one_task, s=s))
+    else:
+        steps_of(b, s, count, kept, recalled)
+
+
+def one_task(b: Task, s: For) -> None:
+    """Write the step ``%chunk`` of a parallel loop."""
+    recalled = Recalled(b, s)
+    count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
+    scratch = Scratch(b, s)
+    scratch.begin(b)
+    b.naturals.add("%chunk")
+    b.indices.add(s.index.name)
+    b.give(s.index, ["%chunk"])
+    for c in recalled.open(b, count):
+        c.recall(b, "%chunk")
+    b.block(s.body)
+    if s.kept is not None:
+        Columns(b, s.kept, b.one(s.kept.frames), count).keep(b, "%chunk")
+    scratch.end(b)
 
 
 def steps_of(b: Body, s: For, count: str, kept: Sequence[Columns], recalled: Recalled, first: str = "0") -> None:

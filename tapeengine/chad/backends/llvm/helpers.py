@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from tapeengine.chad.backends.llvm.interrupts import Counted
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
@@ -79,6 +80,7 @@ class Helpers:
         self.written: dict[str, str] = {}
         self.most_zeros = 0
         self.metadata: list[str] = []
+        self.called: list[Any] = []
         loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
         self.uncounted = {k.frames.name for s in loops if s.count is None for k in s.recalled}
 

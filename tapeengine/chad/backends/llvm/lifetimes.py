@@ -25,6 +25,7 @@ from tapeengine.chad.intermediate.statements import (
     New,
     Operand,
     Pack,
+    Registered,
     Row,
     Statement,
     Store,
@@ -43,6 +44,13 @@ def is_numbers(x: Operand) -> bool:
     return isinstance(x.type, ArrayOf) and isinstance(x.type.element, Scalar)
 
 
+def made_by(s: Statement) -> tuple[Var, ...]:
+    """Give the arrays that a statement makes."""
+    if isinstance(s, New | ZerosLike):
+        return (s.out,)
+    return tuple(filter(is_numbers, s.outs)) if isinstance(s, Registered) else ()
+
+
 class Lifetimes:
     """The classes of a function's arrays, and those that escape."""
 
@@ -57,8 +65,8 @@ class Lifetimes:
         self.escape([*function.results, *kept])
         for s, around in walk(function.body):
             self.note(s)
-            if isinstance(s, New | ZerosLike):
-                self.loops[s.out.name] = tuple(f for f in around if isinstance(f, For | While))
+            for v in made_by(s):
+                self.loops[v.name] = tuple(f for f in around if isinstance(f, For | While))
         self.escaping = {self.find(name) for name in self.lasting}
 
     # ------------------------------------------------------------ classes

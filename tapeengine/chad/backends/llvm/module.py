@@ -10,6 +10,7 @@ import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tapeengine._core.programs.machine import addresses
 from tapeengine.chad.backends.llvm import elementary
@@ -51,6 +52,8 @@ class Entry:
     shared, registers : int
         The numbers of shared registers and of all registers.
     params, results : tuple of int
+    called : sequence of callback
+        The Python functions that the program calls.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Entry:
     registers: int
     params: tuple[int, ...]
     results: tuple[int, ...]
+    called: Sequence[Any] = ()
 
 
 def module(
@@ -180,6 +184,7 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         first + len(p.results),
         tuple(range(len(shared), first)),
         tuple(range(first, first + len(p.results))),
+        helpers.called,
     )
     return text + "\n" + entrance(b, entry, name, types), entry
 
@@ -351,6 +356,7 @@ INTRINSICS: Mapping[str, str] = {
     "llvm.assume": "void (i1)",
     "te_more": "ptr (ptr, i64)",
     "te_poll": "i32 (ptr)",
+    "te_fork": "i32 (ptr, ptr, ptr, i64)",
     "te_power": "i32 (i64, i64, ptr)",
 }
 

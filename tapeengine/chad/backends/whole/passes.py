@@ -38,7 +38,7 @@ from tapeengine.chad.backends.whole.text import (
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
 from tapeengine.chad.backends.whole.writer import Refused, Writer
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE, Scalar
-from tapeengine.chad.intermediate.running import called_on_arrays, given_by
+from tapeengine.chad.intermediate.running import on_arrays, on_leaves
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.lowering.patterns import leaf_types
@@ -76,8 +76,9 @@ class Functions:
         self.stepwise, self.matrix_products = writer.steps_one_by_one, writer.matrix_products
         called = writer.called
         self.namespace: dict[str, Any] = {**SCALAR_FUNCTIONS, "np": np, "ops": Running(), "__name__": "whole"}
-        self.namespace["registered"] = lambda k, leaves: called_on_arrays(primitives, called[k], leaves)
-        self.namespace["each"] = lambda k, leaves: np.asarray(given_by(primitives, called[k], leaves))
+        arrays, each = ([of(primitives, s) for s in called] for of in (on_arrays, on_leaves))
+        self.namespace["registered"] = lambda k, leaves: arrays[k](leaves)
+        self.namespace["each"] = lambda k, leaves: np.asarray(each[k](leaves))
         exec(compile(text, "<derivative>", "exec"), self.namespace)
         made = [f.__code__ for f in self.namespace.values() if getattr(f, "__module__", "") == "whole"]
         outside = {i.argval for code in made for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}

@@ -1,0 +1,419 @@
+"""Parallel loops as loops over chunks of their steps, whose contributions to shared cotangents are added in order.
+
+A loop that `te.fork_map` writes, and the one that mirrors it in the reverse pass, have steps that depend on one another
+only in what they add (EC section 8). Here each becomes a parallel loop over chunks. A chunk adds to numbers and arrays
+of its own, which a second loop adds to the shared ones, chunk by chunk. The number of chunks depends only on the number
+of steps, and the order of each sum only on the chunks, so all back ends give the same bits, with any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
+from tapeengine.chad.intermediate.statements import (
+    Add,
+    AddAll,
+    AddAt,
+    Append,
+    ArrayOf,
+    Assign,
+    Call,
+    Compute,
+    Const,
+    Flow,
+    For,
+    Frames,
+    Function,
+    If,
+    Kept,
+    Load,
+    New,
+    Operand,
+    Program,
+    Registered,
+    Row,
+    Size,
+    Statement,
+    Store,
+    Var,
+    While,
+    ZerosLike,
+)
+
+#: The most chunks of a loop. What they add to an array takes so many times its memory.
+CHUNKS = 16
+
+
+def chunked(program: Program) -> Program:
+    """Give a program whose parallel loops are loops over chunks; a loop that cannot be one runs on one thread.
+
+    Parameters
+    ----------
+    program : Program
+
+    Examples
+    --------
+    >>> i, n, total, a = Var("i", WHOLE), Var("n", WHOLE), Var("d", REAL), Var("a", ArrayOf(REAL))
+    >>> loop = For(i, n, [AddAt(a, (i,), Const(2.0, REAL)), Add(total, Const(1.0, REAL))], is_parallel=True)
+    >>> found = chunked(Program({"f": Function("f", [n, total, a], [loop], [total])})).functions["f"].body
+    >>> [type(s).__name__ for s in found]
+    ['Compute', 'Compute', 'Compute', 'Compute', 'Compute', 'Compute', 'New', 'For', 'For']
+    """
+    loops = dict(candidates(program))
+    if not loops:
+        return program
+    names = {v.name for f in program.functions.values() for v in variables(f)}
+    writer = Chunks(agreeing(program, loops), names)
+    return replace(program, functions={k: replace(f, body=writer.block(f.body)) for k, f in program.functions.items()})
+
+
+def variables(f: Function) -> Iterator[Var]:
+    """Iterate over the variables of a function."""
+    yield from f.params
+    for kept in (f.kept, f.recalled):
+        yield from [] if kept is None else [kept.frames, *kept.fields]
+    for s, _ in walk(f.body):
+        yield from outs(s)
+
+
+# ------------------------------------------------------------ which loops
+
+
+@dataclass
+class Shared:
+    """What the steps of a loop add to.
+
+    Attributes
+    ----------
+    numbers, arrays : dict of str to Var
+        Numbers, and arrays of which steps may add to the same elements.
+    """
+
+    numbers: dict[str, Var] = field(default_factory=dict)
+    arrays: dict[str, Var] = field(default_factory=dict)
+
+
+class NotParallel(Exception):
+    """The steps of a loop depend on one another, or call Python."""
+
+
+#: Loops over chunks by identity, with what their steps add to; None where they run one after the other.
+Loops = Mapping[int, Shared | None]
+
+
+def candidates(program: Program) -> Iterator[tuple[int, Shared | None]]:
+    """Give the loops that may be loops over chunks."""
+    for f in program.functions.values():
+        for s, around in walk(f.body):
+            if isinstance(s, For) and s.is_parallel and not any(isinstance(x, For) and x.is_parallel for x in around):
+                if s.carried or s.count is None:
+                    continue
+                try:
+                    yield id(s), Steps(program, f, s, around).shared
+                except NotParallel:
+                    yield id(s), None
+
+
+def agreeing(program: Program, loops: Loops) -> Loops:
+    """Give the loops of which those that keep frames and those that recall them are all there, and one is parallel."""
+    found = dict(loops)
+    flows = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
+    keepers = {s.kept.frames.name: id(s) for s in flows if s.kept is not None}
+    pairs = [(keepers.get(k.frames.name, 0), id(s)) for s in flows for k in s.recalled]
+    size = -1
+    while len(found) != size:
+        size = len(found)
+        for pair in pairs:
+            if not found.keys() >= set(pair):
+                for key in pair:
+                    found.pop(key, None)
+    wanted = {key for key, shared in found.items() if shared is not None}
+    size = -1
+    while len(wanted) != size:
+        size = len(wanted)
+        wanted.update(*(pair for pair in pairs if not wanted.isdisjoint(pair)))
+    return {key: shared for key, shared in found.items() if key in wanted}
+
+
+class Steps:
+    """Finds what the steps of a loop share.
+
+    Raises
+    ------
+    NotParallel
+    """
+
+    def __init__(self, program: Program, function: Function, loop: For, around: tuple[Flow, ...]) -> None:
+        self.program, self.function, self.loop, self.around = program, function, loop, around
+        self.inner = {v.name for k in loop.recalled for v in k.fields} | {loop.index.name}
+        self.indices = {loop.index}
+        self.made: dict[str, Statement] = {}
+        self.rows: dict[str, Row | Load] = {}
+        self.shared = Shared()
+        body = [s for s, _ in walk(loop.body)]
+        for s in body:
+            for v in () if isinstance(s, Add) else outs(s):
+                self.inner.add(v.name)
+                self.made[v.name] = s
+            if isinstance(s, Assign):
+                self.indices |= {v for v, x in zip(s.outs, s.values, strict=True) if x in self.indices}
+            if isinstance(s, Row | Load) and isinstance(s.out.type, ArrayOf):
+                self.rows[s.out.name] = s
+        inside = set(map(id, body))
+        changing = {v for s in body if isinstance(s, For | While) for v, _ in s.carried}
+        self.indices -= changing
+        others = (s for s, _ in walk(function.body) if id(s) not in inside and s is not loop)
+        if not self.inner.isdisjoint({v.name for s in others for v in outs(s)}):
+            raise NotParallel  # a variable that is assigned outside as well
+        self.written: set[str] = set()
+        for s in body:
+            self.note(s)
+        for s in body:
+            self.check(s)
+
+    def origin(self, x: Operand) -> tuple[Var | None, Operand | None]:
+        """Give the array outside of the loop that an array lies in, and the first index there; None if it is inside."""
+        first: Operand | None = None
+        while isinstance(x, Var) and x.name in self.rows:
+            row = self.rows[x.name]
+            x, first = row.array, row.indices[0]
+        return (None, None) if not isinstance(x, Var) or x.name in self.inner else (x, first)
+
+    def note(self, s: Statement) -> None:
+        """Find what a statement adds to, or writes."""
+        match s:
+            case Add(out, _) if out.name not in self.inner:
+                if out.type != REAL:
+                    raise NotParallel
+                self.shared.numbers[out.name] = out
+            case Store() | AddAt() | AddAll() | Append():
+                self.access(s)
+            case Call() if self.function.recalled is not None and any(
+                self.origin(x)[0] is not None for x in arrays(s.args)
+            ):
+                raise NotParallel
+            case Registered() if self.program.primitives[s.name].name == s.name:
+                raise NotParallel
+
+    def access(self, s: Store | AddAt | AddAll | Append) -> None:
+        """Find the array that a statement changes."""
+        array, first = self.origin(s.array)
+        if array is None:
+            if not isinstance(self.root(s.array), New | ZerosLike):
+                raise NotParallel  # it may lie in memory that other steps use
+            return
+        if first is None and isinstance(s, Store | AddAt):
+            first = s.indices[0]
+        self.written.add(array.name)
+        if first in self.indices:
+            return
+        is_real = isinstance(array.type, ArrayOf) and array.type.element == REAL
+        if isinstance(s, Store | Append) or not is_real or not self.is_made_here(array):
+            raise NotParallel
+        self.shared.arrays[array.name] = array
+
+    def root(self, x: Operand) -> Statement | None:
+        """Give the statement that made an array of the loop."""
+        while isinstance(x, Var) and x.name in self.rows:
+            x = self.rows[x.name].array
+        return self.made.get(x.name) if isinstance(x, Var) else None
+
+    def is_made_here(self, array: Var) -> bool:
+        """Tell whether an array is made where the loop is, so that copies of it cost no more than a constant factor."""
+        made = [around for s, around in walk(self.function.body) if isinstance(s, New) and s.out == array and s.sizes]
+        return [loops(x) for x in made] == [loops(self.around)]
+
+    def check(self, s: Statement) -> None:
+        """Refuse statements that read what steps add to, or give it another name."""
+        used = {x.name for x in reads(s) if isinstance(x, Var)} - ({s.out.name} if isinstance(s, Add) else set())
+        if not used.isdisjoint(self.shared.numbers):
+            raise NotParallel
+        for x in reads(s):
+            array, first = self.origin(x)
+            if array is None or array.name not in self.written or isinstance(s, Size):
+                continue
+            if isinstance(s, Row | Load) and s.array == x:
+                first = s.indices[0] if first is None else first
+                is_number = not isinstance(s.out.type, ArrayOf)
+                if first not in self.indices and (is_number or array.name not in self.shared.arrays):
+                    raise NotParallel
+                if is_number and array.name in self.shared.arrays:
+                    raise NotParallel
+            elif not isinstance(s, Store | AddAt | AddAll) or s.array != x:
+                raise NotParallel
+
+
+def arrays(xs: Iterable[Operand]) -> Iterator[Operand]:
+    """Give the arrays among operands."""
+    return (x for x in xs if isinstance(x.type, ArrayOf))
+
+
+def loops(around: Sequence[Flow]) -> list[int]:
+    """Give the identities of the loops among flow statements."""
+    return [id(s) for s in around if isinstance(s, For | While)]
+
+
+# ------------------------------------------------------------ writing
+
+
+class Chunks:
+    """Writes loops over chunks.
+
+    Parameters
+    ----------
+    found : mapping of int to Shared or None
+    names : set of str
+        The names of all variables.
+    """
+
+    def __init__(self, found: Loops, names: set[str]) -> None:
+        self.found, self.names = found, names
+        self.parts: dict[str, Var] = {}
+
+    def fresh(self, hint: str, of: object = WHOLE) -> Var:
+        """Give a new variable."""
+        name, k = hint, 0
+        while name in self.names:
+            k += 1
+            name = f"{hint}_{k}"
+        self.names.add(name)
+        return Var(name, of)  # type: ignore[arg-type]
+
+    def block(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Give statements with their parallel loops in chunks."""
+        made: list[Statement] = []
+        for s in statements:
+            if isinstance(s, For) and s.is_parallel:
+                one = replace(s, is_parallel=False)
+                made += self.loop(s, self.found[id(s)]) if id(s) in self.found else [one]
+            elif isinstance(s, For):
+                made.append(replace(s, body=self.block(s.body)))
+            elif isinstance(s, While):
+                made.append(replace(s, test=self.block(s.test), body=self.block(s.body)))
+            elif isinstance(s, If):
+                made.append(replace(s, then=self.block(s.then), orelse=self.block(s.orelse)))
+            else:
+                made.append(s)
+        return made
+
+    def compute(self, into: list[Statement], name: str, *args: Operand, hint: str = "t") -> Var:
+        """Write an integer operation."""
+        out = self.fresh(hint)
+        into.append(Compute(out, OPERATIONS_BY_NAME[name], args))
+        return out
+
+    def loop(self, s: For, found: Shared | None) -> list[Statement]:
+        """Write a loop over chunks, and one that adds what they have added."""
+        made: list[Statement] = []
+        shared = found or Shared()
+        assert s.count is not None
+        most = self.compute(made, "iadd", s.count, Const(CHUNKS - 1, WHOLE))
+        each = self.compute(made, "ifloordiv", most, Const(CHUNKS, WHOLE))
+        size = self.compute(made, "imax", each, Const(1, WHOLE), hint="size")
+        above = self.compute(made, "isub", self.compute(made, "iadd", s.count, size), Const(1, WHOLE))
+        count = self.compute(made, "ifloordiv", above, size, hint="chunks")
+        chunk = self.fresh("chunk")
+        sums = self.sums(made, shared, count)
+        body: list[Statement] = []
+        first = self.compute(body, "imul", chunk, size)
+        steps = self.compute(body, "imin", size, self.compute(body, "isub", s.count, first), hint="steps")
+        own = {name: self.fresh("d", REAL) for name in shared.numbers}
+        body += [Assign((v,), (Const(0.0, REAL),)) for v in own.values()]
+        body.append(self.steps(s, first, steps, Own(chunk, own, sums, self.fresh)))
+        body += [Store(sums[name], (chunk,), v) for name, v in own.items()]
+        kept = None if s.kept is None else Kept(s.kept.frames, [self.part(s.kept)])
+        recalled = [Kept(k.frames, [self.part(k)]) for k in s.recalled]
+        made.append(For(chunk, count, body, s.down, [], kept, recalled, found is not None))
+        return [*made, *self.merge(s, shared, sums, count)]
+
+    def sums(self, made: list[Statement], shared: Shared, count: Var) -> dict[str, Var]:
+        """Make the arrays of what chunks add: an element or row for each chunk."""
+        found = {}
+        for name in shared.numbers:
+            found[name] = self.fresh("sums", ArrayOf(REAL))
+            made.append(New(found[name], (count,)))
+        for name, v in shared.arrays.items():
+            assert isinstance(v.type, ArrayOf)
+            sizes = [self.fresh("n") for _ in range(v.type.rank)]
+            made += [Size(n, v, k) for k, n in enumerate(sizes)]
+            found[name] = self.fresh("sums", ArrayOf(REAL, v.type.rank + 1))
+            made.append(New(found[name], (count, *sizes)))
+        return found
+
+    def part(self, kept: Kept) -> Var:
+        """Give the frames of a chunk, which are a field of the frames of all steps."""
+        name = kept.frames.name
+        if name not in self.parts:
+            made = self.fresh(name)
+            self.parts[name] = Var(made.name, Frames(made.name))
+        return self.parts[name]
+
+    def steps(self, s: For, first: Var, steps: Var, own: Own) -> For:
+        """Write the steps of a chunk."""
+        j = self.fresh(s.index.name)
+        start = Compute(s.index, OPERATIONS_BY_NAME["iadd"], (first, j))
+        kept = None if s.kept is None else Kept(self.part(s.kept), s.kept.fields)
+        recalled = [Kept(self.part(k), k.fields) for k in s.recalled]
+        return For(j, steps, [start, *own.block(self.block(s.body))], s.down, [], kept, recalled)
+
+    def merge(self, s: For, shared: Shared, sums: Mapping[str, Var], count: Var) -> list[Statement]:
+        """Add what chunks have added, one after the other."""
+        body: list[Statement] = []
+        chunk = self.fresh("chunk")
+        for name, v in shared.numbers.items():
+            x = self.fresh("d", REAL)
+            body += [Load(x, sums[name], (chunk,), False), Add(v, x)]
+        for name, v in shared.arrays.items():
+            row = self.fresh("row", v.type)
+            body += [Row(row, sums[name], (chunk,), False), AddAll(v, row)]
+        return [For(chunk, count, body, s.down)] if body else []
+
+
+@dataclass
+class Own:
+    """Lets the statements of a chunk add to what is its own.
+
+    Attributes
+    ----------
+    chunk : Var
+        The number of the chunk.
+    numbers : mapping of str to Var
+    sums : mapping of str to Var
+        The arrays of what chunks add, by the names of the shared numbers and arrays.
+    fresh : callable
+        Makes a variable.
+    """
+
+    chunk: Var
+    numbers: Mapping[str, Var]
+    sums: Mapping[str, Var]
+    fresh: Callable[..., Var]
+
+    def block(self, statements: Sequence[Statement]) -> list[Statement]:
+        """Give the statements of a chunk."""
+        return [x for s in statements for x in self.each(s)]
+
+    def each(self, s: Statement) -> list[Statement]:
+        """Give the statements for one statement."""
+        match s:
+            case For():
+                return [replace(s, body=self.block(s.body))]
+            case While():
+                return [replace(s, test=self.block(s.test), body=self.block(s.body))]
+            case If():
+                return [replace(s, then=self.block(s.then), orelse=self.block(s.orelse))]
+            case Add(out, _):
+                return [replace(s, out=self.numbers.get(out.name, out))]
+            case Row() | AddAt() if self.is_shared(s.array):
+                return [replace(s, array=self.sums[s.array.name], indices=(self.chunk, *s.indices))]  # type: ignore[union-attr]
+            case AddAll() if self.is_shared(s.array):
+                row = self.fresh("row", s.array.type)
+                return [Row(row, self.sums[s.array.name], (self.chunk,), False), replace(s, array=row)]
+        return [s]
+
+    def is_shared(self, x: Operand) -> bool:
+        """Tell whether an array is one that chunks add to."""
+        return isinstance(x, Var) and x.name in self.sums

@@ -1,0 +1,214 @@
+"""Primitives without C functions: native code calls them with the GIL, with the bits and errors of plain Python."""
+
+import random
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.backends import tiers
+from tapeengine.primitive import Primitive
+
+pytestmark = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
+
+
+def of_one(name, primal, partial):
+    """Return a primitive of one argument with one partial derivative, applied to arrays element by element."""
+    rules = {"x": lambda first, x: first * partial(x)}
+    return Primitive(f"test.{name}", primal, vjp=rules, jvp=rules)
+
+
+def complain(x):
+    """Raise an error for large numbers."""
+    if x > 4:
+        raise LookupError(f"too large: {x}")
+    return x * 0.5
+
+
+square = of_one("square", lambda x: x * x * 0.5, lambda x: x)
+damped = of_one("damped", lambda x: x / (1 + x * x), lambda x: (1 - x * x) / (1 + x * x) ** 2)
+limited = of_one("limited", complain, lambda x: np.full(np.shape(x), 0.5))
+logged = of_one("logged", lambda x: np.log(x), lambda x: 1 / x)
+total = Primitive(
+    "test.total",
+    lambda x: float(np.sum(np.square(x))),
+    vjp={"x": lambda first, x: 2 * first * np.asarray(x)},
+    jvp={"x": lambda first, x: float(np.sum(2 * first * x))},
+)
+smooth = Primitive(
+    "test.smooth",
+    lambda x: (np.asarray(x) + np.asarray(x)[::-1]) / 2,
+    vjp={"x": lambda first: (first + first[::-1]) / 2},
+    jvp={"x": lambda first: (first + first[::-1]) / 2},
+)
+whole = Primitive("test.whole", lambda x: np.arange(3), vjp={"x": None}, jvp={"x": None})
+
+
+def scalars(x: float, n: int) -> float:
+    y = x
+    for k in range(n):
+        y = square(y) + x if y < 3 else damped(y) + float(k)
+    return y
+
+
+def reduced(x: te.Vec, n: int) -> float:
+    s = 0.1
+    for k in range(n):
+        s = s * 0.5 + damped(total([v * s for v in x])) + float(k)
+    return s
+
+
+def arrays(x: te.Vec, n: int) -> float:
+    y = [v * 2.0 for v in x]
+    for k in range(n):
+        z = smooth([v * 0.9 + k for v in y])
+        y = [damped(v) + w for v, w in zip(z, x)]
+    return sum(y)
+
+
+def matrices(x: te.Array[te.Vec], n: int) -> float:
+    s = 0.5
+    for _ in range(n):
+        s = damped(np.linalg.det([[v + s for v in row] for row in x])) + s * 0.5
+    return s
+
+
+def counted(x: te.Vec, n: int) -> float:
+    s = 0.0
+    for k in range(n):
+        s = s + x[whole(x)[k % 3] % len(x)] * damped(s) + x[0]
+    return s
+
+
+def nested(x: float, n: int) -> float:
+    if n <= 0:
+        return damped(x)
+    return nested(square(x) * 0.5, n - 1) + damped(x) * nested(x * 0.7, n - 2)
+
+
+DRAWS = random.Random(7)
+VECTOR = np.array([DRAWS.uniform(0.1, 1.5) for _ in range(5)])
+MATRIX = np.array([[DRAWS.uniform(-1, 1) for _ in range(3)] for _ in range(3)])
+CASES = [(scalars, (0.7, 40)), (reduced, (VECTOR, 30)), (arrays, (VECTOR, 20)), (matrices, (MATRIX, 12)),
+         (counted, (VECTOR, 9)), (nested, (0.8, 8))]  # fmt: skip
+
+
+def native(function):
+    """Return a program that is native code at once, and fails the test if there is none."""
+    return te.program(function, backend="native")
+
+
+@pytest.mark.filterwarnings("error:.*runs without native code")
+@pytest.mark.parametrize(("function", "args"), CASES, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize("is_full", [False, True])
+def test_values_are_those_of_python_and_cotangents_are_those_of_the_other_back_ends(function, args, is_full):
+    program = native(function)
+    value, back = te.vjp(program, *args)
+    assert type(back).__name__ == "Backpropagator"
+    if is_full:
+        program.native.promote()
+        value, back = te.vjp(program, *args)
+    assert float(value).hex() == float(program.function(*args)).hex()
+    found = back(0.7)[0]
+    default = te.vjp(te.program(function, backend="machine"), *args)[1](0.7)[0]
+    np.testing.assert_allclose(found, default, rtol=1e-12)
+    x, rest = np.asarray(args[0], dtype=float), args[1:]
+    along = np.array([DRAWS.uniform(-1, 1) for _ in range(x.size)]).reshape(x.shape)
+    step = 1e-6
+    ends = [program.function(x + s * along if x.shape else float(x + s * along), *rest) for s in (step, -step)]
+    assert float(np.sum(found * along)) == pytest.approx((ends[0] - ends[1]) / (2 * step) * 0.7, rel=1e-4)
+
+
+@pytest.mark.parametrize(("function", "args"), CASES, ids=lambda x: getattr(x, "__name__", ""))
+def test_tangents(function, args):
+    program = native(function)
+    tangent = 1.0 if isinstance(args[0], float) else np.ones_like(args[0])
+    value, found = te.jvp(program, args, (tangent, *[None] * (len(args) - 1)))
+    assert float(value).hex() == float(program.function(*args)).hex()
+    assert found == pytest.approx(float(np.sum(te.vjp(program, *args)[1](1.0)[0])), rel=1e-10)
+
+
+def failing(x: float, n: int) -> float:
+    y = x
+    for _ in range(n):
+        y = limited(y) + y
+    return y
+
+
+def poles(x: float, n: int) -> float:
+    y = x
+    for _ in range(n):
+        y = logged(y) + 1.0
+    return y
+
+
+def test_errors_of_primitives_are_raised_and_the_program_stays_usable():
+    program = native(failing)
+    assert te.vjp(program, 1.0, 2)[0] == 2.25
+    for _ in range(3):
+        with pytest.raises(LookupError, match="too large"):
+            te.vjp(program, 1.0, 6)
+    assert te.grad(program)(1.0, 2) == 2.25
+
+
+def test_what_numpy_warns_of_is_left_to_python():
+    program = native(poles)
+    assert te.grad(program)(2.0, 3) == pytest.approx(te.grad(te.program(poles, backend="machine"))(2.0, 3))
+    with np.errstate(all="ignore"):
+        assert te.vjp(program, 0.0, 1)[0] == -np.inf
+
+
+def test_two_programs_with_one_text_call_their_own_primitives():
+    def made(primitive):
+        def program(x: float, n: int) -> float:
+            y = x
+            for _ in range(n):
+                y = primitive(y) + x
+            return y
+
+        return program
+
+    found = [native(made(p)) for p in (square, damped)]
+    for program in (*found, *found):
+        assert te.vjp(program, 0.3, 4)[0] == program.function(0.3, 4)
+    assert te.grad(found[0])(0.3, 4) != te.grad(found[1])(0.3, 4)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_comes_through_wherever_it_is_met():
+    """Whether the primitive runs or the code around it; a lost interrupt would let the loop run for minutes."""
+
+    def program(x: float, n: int) -> float:
+        y = x
+        for _ in range(n):
+            y = damped(y) + x
+        return y
+
+    compiled = native(program)
+    te.vjp(compiled, 0.5, 10)
+    for k in range(10):
+        timer = threading.Timer(0.02 + 0.003 * k, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            te.vjp(compiled, 0.5, 100_000_000)
+        timer.join()
+    assert te.vjp(compiled, 0.5, 3)[0] == program(0.5, 3)
+
+
+def test_calls_in_several_threads():
+    program = native(reduced)
+    wanted = te.vjp(program, VECTOR, 200)[1](1.0)[0].tobytes()
+    found = []
+
+    def work():
+        for _ in range(5):
+            found.append(te.vjp(program, VECTOR, 200)[1](1.0)[0].tobytes())
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert found == [wanted] * 15
