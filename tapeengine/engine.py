@@ -601,6 +601,11 @@ class Engine(Parallel):
         type
             The class.
 
+        Raises
+        ------
+        StructureError
+            If its objects keep contents elsewhere, as those of `int` and `list` do.
+
         Examples
         --------
         >>> engine = Engine()

@@ -16,9 +16,12 @@ from typing import Any
 import numpy
 
 from tapeengine._core.structures.fields import Fields
+from tapeengine.errors import StructureError
 
 __all__ = ["Container", "Structures", "of_object", "slots_of"]
 
+#: A bit of ``__flags__`` of the classes that Python code makes.
+_MADE_BY_PYTHON = 1 << 9
 #: Leaves that are not differentiated and pass through unchanged.
 DISCRETE: tuple[type, ...] = (
     *(int, bool, str, bytes, type(None), range, slice, type(...), type),
@@ -74,6 +77,7 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
 
     Attributes named in `static`, and those with names that Python reserves, are copied unchanged.
     """
+    _check_class(cls)
     slots = [name for base in cls.__mro__ for name in slots_of(base)]
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
@@ -89,6 +93,20 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
         return value
 
     return Container(take, make, lambda aux: [f".{name}" for name in aux[0]])
+
+
+def _check_class(cls: Any) -> None:
+    """Refuse what is no class, and classes whose objects consist of more than attributes."""
+    if not isinstance(cls, type):
+        raise StructureError(f"register_container takes a class, not {cls!r}")
+    base = next((base for base in cls.__mro__[:-1] if not base.__flags__ & _MADE_BY_PYTHON), None)
+    if base is not None:
+        what = "" if base is cls else f" is a {base.__name__}, which"
+        raise StructureError(
+            f"register_container takes a class whose objects consist of their attributes, and {cls.__name__}{what} "
+            f"keeps its contents elsewhere. Write a class with an attribute for the {base.__name__}; "
+            "numbers are differentiated where they are floats"
+        )
 
 
 def slots_of(cls: type) -> list[str]:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.errors import CotangentError, DroppedDerivativeError, UnsupportedError
+from tapeengine.errors import CotangentError, DroppedDerivativeError, StructureError, UnsupportedError
 
 
 def radius(x: float, y: float) -> float:
@@ -339,6 +339,25 @@ def test_containers_by_one_line() -> None:
     assert slope.a.tolist() == [2.0, 2.0] and slope.name is None and slope.tags == {"t"}
     with pytest.raises(CotangentError, match=r"cotangent\._Slotted__hidden"):
         engine.vjp(lambda s: s, Slotted(2.0, 5.0))[1](Slotted(2.0, "x"))
+
+
+class Count(int):
+    """Objects that `object.__new__` does not make."""
+
+
+@pytest.mark.parametrize(
+    "cls", [int, float, str, bool, complex, list, tuple, np.ndarray, np.float64, Count, ValueError]
+)
+def test_classes_with_contents_beside_their_attributes_are_no_containers(cls: type) -> None:
+    engine = te.Engine()
+    with pytest.raises(StructureError, match=f"and {cls.__name__} .*keeps its contents elsewhere. Write a class"):
+        engine.register_container(cls)
+    assert engine.grad(lambda x: x * int(True) * float("2"))(3.0) == 2.0
+
+
+def test_an_object_is_no_container_class() -> None:
+    with pytest.raises(StructureError, match="register_container takes a class, not 3"):
+        te.register_container(3)  # type: ignore[type-var]
 
 
 @pytest.mark.parametrize("kind", ["attrs", "pydantic"])
