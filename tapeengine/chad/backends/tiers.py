@@ -82,7 +82,9 @@ def size(program: Program) -> int:
 def compiled(passes: Passes, name: str, again: Callable[..., Any] | None, backend: str | None) -> Native | None:
     """Compile a program; None if native code cannot run it, with a warning if LLVM failed or native code was named."""
     try:
-        return calling.native(passes, again, backend == "fastmath")
+        return calling.native(
+            passes, again, backend == "fastmath", functools.partial(warn, name, of="improved native code")
+        )
     except NotAssembled as reason:
         if backend in COMPILED:
             warn(name, reason)
@@ -173,10 +175,10 @@ class References:
         return None if passes is None else compiled(passes, of.name, self.again, self.backend)
 
 
-def warn(name: str, error: Exception) -> None:
-    """Warn once why a program runs without native code."""
+def warn(name: str, error: Exception, of: str = "native code") -> None:
+    """Warn once why a program runs without native code, or without better code."""
     kind = "" if isinstance(error, NotAssembled | NotLowered) else f"{type(error).__name__}: "
-    warnings.warn(f"{name} runs without native code: {kind}{first_line(error)}", RuntimeWarning, stacklevel=3)
+    warnings.warn(f"{name} runs without {of}: {kind}{first_line(error)}", RuntimeWarning, stacklevel=3)
 
 
 def first_line(error: Exception) -> str:

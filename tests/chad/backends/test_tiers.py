@@ -142,6 +142,26 @@ def test_an_error_of_llvm_is_a_warning_with_a_reason(monkeypatch):
     assert found == (pytest.approx(value), (pytest.approx(by_x), nothing))
 
 
+@needs_llvm
+def test_a_failed_improvement_is_a_warning_with_a_reason(monkeypatch):
+    from tapeengine.chad.backends.llvm import calling
+
+    made = calling.compiled
+
+    def broken(text, is_full):
+        if is_full:
+            raise RuntimeError("LLVM says no")
+        return made(text, is_full)
+
+    monkeypatch.setattr(calling, "compiled", broken)
+    program = te.program(oscillator, backend="native")
+    wanted = run(program, 0.7, 50)
+    with pytest.warns(RuntimeWarning, match="runs without improved native code: RuntimeError: LLVM says no$"):
+        program.native.promote()
+    assert program.native.better is None
+    assert run(program, 0.7, 50) == wanted
+
+
 def test_without_llvmlite_the_machine_runs(monkeypatch):
     monkeypatch.setattr(tiers, "is_installed", lambda: False)
     program = te.program(oscillator)

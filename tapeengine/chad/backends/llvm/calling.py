@@ -29,7 +29,12 @@ def code(entry: Entry, made: Compiled) -> Code:
     return Code((), (), entry.registers, entry.shared, (), *places, made.address(entry.name), (made, entry.called))
 
 
-def native(passes: Passes, again: Callable[..., Any] | None = None, is_loose: bool = False) -> Native:
+def native(
+    passes: Passes,
+    again: Callable[..., Any] | None = None,
+    is_loose: bool = False,
+    kept: Callable[[Exception], None] = lambda error: None,
+) -> Native:
     """Compile a program's two passes quickly, and again with full optimisation after they have run as long.
 
     The latter is replaced where its loops along arrays are long. If sums may be reordered, these forms would give
@@ -42,6 +47,8 @@ def native(passes: Passes, again: Callable[..., Any] | None = None, is_loose: bo
         The fallback for runs that compiled code refers to Python.
     is_loose : bool
         Whether sums and products may be reordered.
+    kept : callable, optional
+        Gets the error for which the quickly compiled passes stay in use.
 
     Raises
     ------
@@ -65,7 +72,8 @@ def native(passes: Passes, again: Callable[..., Any] | None = None, is_loose: bo
     def full() -> Native | None:
         try:
             found = by_level(True)
-        except FAULTS:  # the present code stays in use
+        except FAULTS as error:
+            kept(error)
             return None
         found.replace_if_long(long)
         return found
