@@ -124,6 +124,9 @@ def stacked(leaves: list[Any], axis: int | None) -> Any:
         if any(leaf is not first and not np.array_equal(leaf, first) for leaf in leaves):
             raise StructureError(f"the lanes return different values, such as {first!r}, which cannot be joined")
         return first
+    shapes = {np.shape(leaf) for leaf in leaves}
+    if len(shapes) > 1:
+        raise StructureError(f"the lanes return arrays of different shapes, {sorted(shapes)}, which cannot be joined")
     if any(map(is_traced, leaves)):
         return tnp.stack(leaves, axis=axis) if hasattr(first, "shape") and first.shape else tnp.array(leaves)
     return np.stack(leaves, axis=axis) if np.ndim(first) else np.array(leaves)

@@ -58,6 +58,8 @@ def fork_map(
     progress: Progress | None = None,
 ) -> list[Any]:
     """See `Engine.fork_map`."""
+    if not callable(f):
+        raise StructureError(f"fork_map takes a function and its items, not {f!r}: write fork_map(f, xs)")
     if chunksize < 1:
         raise StructureError(f"fork_map needs a chunksize of at least 1, not {chunksize}")
     items = list(zip(*iterables, strict=True))

@@ -143,7 +143,7 @@ LOOKS: dict[str, Callable[[Any], Any]] = {
     "finite": lambda x: x if np.isfinite(1.0 / x).all() else 2.0 * x,
     "text": lambda x: x * len(repr(x)),
     "values": lambda x: x * te.value(x),
-    "bytes": lambda x: x * x.tobytes()[0],
+    "bytes": lambda x: x * te.value(x).tobytes()[0],
     "truth": lambda x: x if x[:1] else 2.0 * x,
     "integer": lambda x: x * int(x[:1].reshape(())),
     "zeros": lambda x: np.trim_zeros(x) * 2.0,

@@ -277,3 +277,12 @@ def test_lanes_are_numbers_of_one_kind_whether_traced_or_not(name: str, wrap: Ca
     by_lanes = [te.grad(program, (0, 1))(float(a), float(b)) for a, b in zip(x, y, strict=True)]
     gradient = te.grad(lambda x, y: np.sum(lanes(x, y)), (0, 1))(x, y)
     np.testing.assert_allclose(np.stack(gradient, axis=1), by_lanes, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda x: np.ones(int(x)), lambda x: x * np.ones(int(x)), lambda x: x if x > 1 else [x][0:1]]
+)
+def test_lanes_of_different_shapes_are_refused(make: Any) -> None:
+    for transform in (te.vmap(make), te.grad(lambda xs: np.sum(te.vmap(make)(xs)))):
+        with pytest.raises(StructureError, match="cannot be joined"):
+            transform(np.array([1.0, 2.0]))

@@ -503,3 +503,8 @@ def test_what_the_function_of_a_map_and_its_items_share_stays_shared(chunksize: 
     assert wanted[1] == pytest.approx((plain(w0 + 1e-6) - plain(w0 - 1e-6)) / 2e-6, rel=1e-8)
     assert te.hvp(spread, (w0,), (1.0,)) == pytest.approx(te.hvp(plain, (w0,), (1.0,)), rel=1e-12)
     assert spread(w0) == plain(w0)
+
+
+def test_what_cannot_be_called_is_named() -> None:
+    with pytest.raises(StructureError, match=r"write fork_map\(f, xs\)"):
+        te.fork_map(3, [1.0])  # type: ignore[arg-type]
