@@ -45,6 +45,13 @@ def test_run_time_dependencies_are_numpy_and_pluggy() -> None:
     assert sorted(name.split(">")[0] for name in PROJECT["dependencies"]) == ["numpy", "pluggy"]
 
 
+def test_an_import_of_the_engine_imports_nothing_that_only_some_programs_need() -> None:
+    names = "concurrent.futures", "logging", "asyncio", "llvmlite", "scipy", "pandas", "ast", "tapeengine.chad.parse"
+    result = run("-c", f"import sys, tapeengine; print([name for name in {names!r} if name in sys.modules])")
+    known = run("-c", f"import sys, numpy; print([name for name in {names!r} if name in sys.modules])")
+    assert result.stdout == known.stdout, result.stderr
+
+
 def test_an_unknown_build_mode_is_refused() -> None:
     result = run("setup.py", "--version", TAPEENGINE_BUILD="fast")
     assert result.returncode != 0

@@ -1,10 +1,15 @@
-"""Threads that run the steps of parallel loops of compiled code, which `forks.pxi` gives to them."""
+"""Threads that run the steps of parallel loops of compiled code, which `forks.pxi` gives to them.
+
+Python's pools are imported by the first loop that needs them: they take a tenth of the time to import the engine.
+"""
 
 from __future__ import annotations
 
 import os
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 
 class Work(Protocol):
@@ -45,6 +50,8 @@ class Threads:
 
     def ask(self, work: Work) -> list[Future[None]]:
         """Let threads help."""
+        from concurrent.futures import ThreadPoolExecutor
+
         if self.pool is None:
             self.pool = ThreadPoolExecutor(max(self.count - 1, 1), "tapeengine-native")
         try:
@@ -60,6 +67,8 @@ if hasattr(os, "register_at_fork"):
 
 def run(work: Work) -> None:
     """Run the steps of a loop on threads; an interrupt stops all of them."""
+    from concurrent.futures import wait
+
     helpers: list[Future[None]] = []
     error: BaseException | None = None
     try:
