@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +43,14 @@ Floats = NDArray[np.float64]
 SMALLER = 8
 #: If the number of steps varies, at most this many times more lanes than steps may be computed.
 SPARSEST = 64
+#: For so many rows a product with ones is quicker than numpy's assignment.
+FEW = range(1, 257)
+
+
+@functools.lru_cache(16)
+def ones(size: int) -> Floats:
+    """Ones, which nobody changes."""
+    return np.ones(size)
 
 
 class Running:
@@ -54,6 +63,7 @@ class Running:
         setattr(self, name, found)
         return found
 
+    DifferentSizes = DifferentSizes
     zeros_like = staticmethod(zeros_like)
     outer = staticmethod(outer)
     summed = staticmethod(summed)
@@ -90,12 +100,6 @@ class Running:
         """Refuse indices out of range."""
         if np.any(np.asarray(index) >= size) or np.any(np.asarray(index) < -size):
             raise IndexError("index out of range")
-
-    @staticmethod
-    def same(a: int, b: int) -> None:
-        """Refuse arrays of different sizes."""
-        if a != b:
-            raise DifferentSizes
 
     @staticmethod
     def windows(x: Anything, start: int, rows: int, columns: int, dim: int) -> Anything:
@@ -167,6 +171,8 @@ class Running:
     @staticmethod
     def spread(x: Any, shape: tuple[int, ...], dtype: Any = float) -> Anything:
         """A new array of this shape, filled with a broadcast value."""
+        if len(shape) == 2 and dtype is float and shape[0] in FEW and type(x) is np.ndarray and x.shape == shape[1:]:
+            return outer(ones(shape[0]), x)  # type: ignore[no-any-return]
         result = np.empty(shape if min(shape, default=0) >= 0 else [max(n, 0) for n in shape], dtype)
         result[...] = x
         return result

@@ -182,7 +182,7 @@ class Writer:
     def same(self, a: str, b: str) -> str:
         """Write a check that two sizes are equal; return the size."""
         if not self.equal(a, b):
-            self.check(f"ops.same({a}, {b})")
+            self.check(f"if {a} != {b}: raise ops.DifferentSizes")
             self.memo[-1]["same", self.size(b)] = self.size(a)
         return self.size(a)
 
