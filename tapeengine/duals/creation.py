@@ -11,6 +11,7 @@ from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.assignment import add_at, put_overlapping
 from tapeengine._core.arrays.calls import counts_as_double
 from tapeengine._core.arrays.creation import fresh, from_values
+from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.errors import UnsupportedError
@@ -50,9 +51,9 @@ def copy_mode(copy: Any) -> bool | None:
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
-    if type(a) is Array:
+    if type(a) is Array and not is_number(a):
         return a.copy(order)
-    return from_values(a, None) if type(a) is Dual or plain(a) is not a else fresh(numpy.copy(a, order))
+    return from_values(a, None) if type(a) in (Array, Dual) or plain(a) is not a else fresh(numpy.copy(a, order))
 
 
 def like(function: Callable[..., Any]) -> Callable[..., Any]:

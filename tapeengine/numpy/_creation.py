@@ -11,6 +11,7 @@ import numpy
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.creation import fresh, from_values
 from tapeengine._core.arrays.functions import offered
+from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import copy_mode, is_discrete, like, plain
@@ -43,7 +44,7 @@ def array(
     copy = copy_mode(copy)
     items = listed(object)
     object = items if holds_traced(items) else object
-    if type(object) is Array:
+    if type(object) is Array and not is_number(object):
         result = object.astype(object.dtype if dtype is None else dtype, order, copy=bool(copy))
     else:
         result = from_values(object, dtype, order=order, **options)

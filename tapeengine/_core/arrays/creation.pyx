@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 
+from tapeengine._core.arrays.indexing cimport read_part
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.scalars.scalar cimport Dual
@@ -56,7 +57,7 @@ def from_values(value, dtype=None, **options):
     """
     cdef Head *h
     if type(value) is Array:
-        copy = value.copy()
+        copy = read_part(<Array> value, None)   # an array also of a number
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
     numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
     if innermost_here() == NULL or not differentiable(numbers):
