@@ -1,6 +1,7 @@
 """The built package: the content of its distributions, its metadata, and the switch of build modes."""
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -56,6 +57,20 @@ def test_an_unknown_build_mode_is_refused() -> None:
     result = run("setup.py", "--version", TAPEENGINE_BUILD="fast")
     assert result.returncode != 0
     assert "TAPEENGINE_BUILD=fast: write one of release, profile, tsan, check, trace" in result.stderr
+
+
+def test_modules_compiled_without_vectorcall_have_no_functions_of_cython() -> None:
+    """All modules share the class of lambdas and inner functions, which calls them by what these leave out."""
+    listed = set(re.findall(r"\w+", (ROOT / "setup.py").read_text()))
+    sources = [path for path in (ROOT / "tapeengine" / "_core").glob("*/*.pyx") if path.stem not in listed]
+    assert len(sources) > 10
+    for path in sources:
+        outer = ""
+        for line in path.read_text().splitlines():
+            outer = line if line[:1].strip() else outer
+            inner = line.startswith(" ") and re.match(r"\s+(async )?def ", line) and " class " not in f" {outer}"
+            has_lambda = re.search(r"\blambda\b", line) and not line.strip().startswith((">>>", "..."))
+            assert not inner and not has_lambda, f"{path.stem}: {line}"
 
 
 def test_the_source_distribution_is_complete(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ It is a class itself, so that `match` patterns, annotations and numpy's dtypes a
 
 import builtins
 import copyreg
+from functools import partial
+from types import GenericAlias
 
 from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
@@ -212,7 +214,7 @@ cdef extern from *:
 
 cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float))
 cdef object made_type = stand_in(
-    python_type, (StandIn,), type_call, __class_getitem__=lambda item: python_type[item])
+    python_type, (StandIn,), type_call, __class_getitem__=partial(GenericAlias, python_type))
 the_float = <PyObject *> made_float
 te_set_vectorcall(made_float, <void *> vector_float)
 te_set_vectorcall(made_type, <void *> vector_type)
