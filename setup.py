@@ -32,10 +32,10 @@ LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-m
 SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
 HOT, VECTORS = "accumulation indexing interleave records tape", "elementwise forward machine poles scalar sweep trace"
 COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
-OFTEN = "accesses array assignment boundary calls creation fields functions operators primitives replay standins storing"
+MANY = "accesses array assignment boundary calls creation fields functions operators primitives replay standins storing"
 SIMPLE = " -DCYTHON_".join([SHORT, *"USE_DICT_VERSIONS=0 UNPACK_METHODS=0 USE_PYLONG_INTERNALS=0 VECTORCALL=0".split()])
 MODULES = {HOT: QUICK, VECTORS: LOOPS, "block products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
-LEVELS = {name: level for names, level in (MODULES | {OFTEN: SHORT}).items() for name in names.split()}
+LEVELS = {name: level for names, level in (MODULES | {MANY: SHORT}).items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
