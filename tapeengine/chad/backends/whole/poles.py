@@ -42,10 +42,12 @@ def at_poles(how: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         if VARIABLE.get(None) is not None:  # the caller's own state, which has more parts
             with np.errstate(divide=how, over=how, invalid=how):
                 return function(*args)
-        token = VARIABLE.set(wanted)
+        token = None
         try:
+            token = VARIABLE.set(wanted)
             return function(*args)
         finally:
-            VARIABLE.reset(token)
+            if token is not None:
+                VARIABLE.reset(token)
 
     return run
