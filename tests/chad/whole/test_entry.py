@@ -1,6 +1,10 @@
 """Programs of whole arrays that the core enters itself: what they give, and what they share with the caller."""
 
+import sys
 import threading
+from contextlib import nullcontext
+from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ from asv_bench.programs.typed import product
 from tapeengine._core.arrays.products import outer
 from tapeengine._core.arrays.sums import summed
 from tapeengine._core.programs.native import WholeBackpropagator
+from tapeengine.chad.backends.whole.poles import at_poles
 from tapeengine.chad.backends.whole.running import Running
 from tapeengine.chad.execute import has_few
 from tapeengine.errors import CotangentError
@@ -157,6 +162,42 @@ def test_the_state_of_floating_point_errors_is_the_callers_afterwards(how: str) 
     state = np.geterr()
     te.vjp(layer, *primals)[1](np.ones(150))
     assert np.geterr() == state
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_an_interrupt_at_any_instruction_leaves_the_state_of_floating_point_errors(own: bool) -> None:
+    run = at_poles("raise", lambda: 1.0)
+    code = run.__code__
+
+    def interrupted(at: int) -> bool:
+        count = 0
+
+        def trace(frame: FrameType, event: str, arg: Any) -> Any:
+            nonlocal count
+            if frame.f_code is not code:
+                return None
+            frame.f_trace_opcodes = True
+            count += event == "opcode"
+            if count == at and event == "opcode":
+                raise KeyboardInterrupt
+            return trace
+
+        previous = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            return run() != 1.0
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(previous)
+
+    with np.errstate(all="warn") if own else nullcontext():
+        state = np.geterr()
+        at = 1
+        while interrupted(at):
+            assert np.geterr() == state
+            at += 1
+        assert at > 10 and np.geterr() == state
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (7, 9), (300, 17), (17, 300), (0, 3), (3, 0)])

@@ -1,13 +1,14 @@
 """What numpy does at poles while a pass runs: it raises an error, or goes on.
 
 `numpy.errstate` takes as long as three operations on small arrays, so its state is set directly: numpy holds it in a
-context variable, which is found as the one that `numpy.seterr` sets.
+context variable, which is found as the one that `numpy.seterr` sets. It is set in a copy of the caller's context, which
+ends with the pass, so that no interrupt can leave it behind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import Context, ContextVar
+from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
 import numpy as np
@@ -39,15 +40,11 @@ def at_poles(how: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     wanted = STATES[how]
 
     def run(*args: Any) -> Any:
-        if VARIABLE.get(None) is not None:  # the caller's own state, which has more parts
-            with np.errstate(divide=how, over=how, invalid=how):
-                return function(*args)
-        token = None
-        try:
-            token = VARIABLE.set(wanted)
-            return function(*args)
-        finally:
-            if token is not None:
-                VARIABLE.reset(token)
+        context = copy_context()
+        if VARIABLE.get(None) is None:
+            context.run(VARIABLE.set, wanted)
+        else:  # the caller's own state, which has more parts
+            context.run(np.seterr, divide=how, over=how, invalid=how)
+        return context.run(function, *args)
 
     return run
