@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.analysis import outs, reads, walk, with_blocks
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -27,7 +27,6 @@ from tapeengine.chad.intermediate.statements import (
     For,
     Frames,
     Function,
-    If,
     Kept,
     Load,
     New,
@@ -168,6 +167,8 @@ class Steps:
         others = (s for s, _ in walk(function.body) if id(s) not in inside and s is not loop)
         if not self.inner.isdisjoint({v.name for s in others for v in outs(s)}):
             raise NotParallel  # a variable that is assigned outside as well
+        if calls_python(program, loop.body, set()):
+            raise NotParallel  # an error there would be one of another thread
         self.written: set[str] = set()
         for s in body:
             self.note(s)
@@ -194,8 +195,6 @@ class Steps:
             case Call() if self.function.recalled is not None and any(
                 self.origin(x)[0] is not None for x in arrays(s.args)
             ):
-                raise NotParallel
-            case Registered() if self.program.primitives[s.name].name == s.name:
                 raise NotParallel
 
     def access(self, s: Store | AddAt | AddAll | Append) -> None:
@@ -246,6 +245,18 @@ class Steps:
                 raise NotParallel
 
 
+def calls_python(program: Program, statements: list[Statement], seen: set[str]) -> bool:
+    """Tell whether statements, or functions that they call, call a primitive that has no C function."""
+    for s, _ in walk(statements):
+        if isinstance(s, Registered) and program.primitives[s.name].name == s.name:
+            return True
+        if isinstance(s, Call) and s.function not in seen:
+            seen.add(s.function)
+            if calls_python(program, program.functions[s.function].body, seen):
+                return True
+    return False
+
+
 def arrays(xs: Iterable[Operand]) -> Iterator[Operand]:
     """Give the arrays among operands."""
     return (x for x in xs if isinstance(x.type, ArrayOf))
@@ -289,14 +300,8 @@ class Chunks:
             if isinstance(s, For) and s.is_parallel:
                 one = replace(s, is_parallel=False)
                 made += self.loop(s, self.found[id(s)]) if id(s) in self.found else [one]
-            elif isinstance(s, For):
-                made.append(replace(s, body=self.block(s.body)))
-            elif isinstance(s, While):
-                made.append(replace(s, test=self.block(s.test), body=self.block(s.body)))
-            elif isinstance(s, If):
-                made.append(replace(s, then=self.block(s.then), orelse=self.block(s.orelse)))
             else:
-                made.append(s)
+                made.append(with_blocks(s, self.block))
         return made
 
     def compute(self, into: list[Statement], name: str, *args: Operand, hint: str = "t") -> Var:
@@ -399,12 +404,6 @@ class Own:
     def each(self, s: Statement) -> list[Statement]:
         """Give the statements for one statement."""
         match s:
-            case For():
-                return [replace(s, body=self.block(s.body))]
-            case While():
-                return [replace(s, test=self.block(s.test), body=self.block(s.body))]
-            case If():
-                return [replace(s, then=self.block(s.then), orelse=self.block(s.orelse))]
             case Add(out, _):
                 return [replace(s, out=self.numbers.get(out.name, out))]
             case Row() | AddAt() if self.is_shared(s.array):
@@ -412,7 +411,7 @@ class Own:
             case AddAll() if self.is_shared(s.array):
                 row = self.fresh("row", s.array.type)
                 return [Row(row, self.sums[s.array.name], (self.chunk,), False), replace(s, array=row)]
-        return [s]
+        return [with_blocks(s, self.block)]
 
     def is_shared(self, x: Operand) -> bool:
         """Tell whether an array is one that chunks add to."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -50,6 +50,25 @@ def blocks(s: Statement) -> tuple[list[Statement], ...]:
         case Join():
             return (s.body,)
     return ()
+
+
+def with_blocks(s: Statement, change: Callable[[list[Statement]], list[Statement]]) -> Statement:
+    """Give a loop or a branch with the statements inside it changed; another statement as it is.
+
+    Examples
+    --------
+    >>> loop = For(Var("i", REAL), Var("n", REAL), [Add(Var("total", REAL), Var("x", REAL))])
+    >>> with_blocks(loop, lambda statements: []).body
+    []
+    """
+    match s:
+        case For():
+            return replace(s, body=change(s.body))
+        case While():
+            return replace(s, test=change(s.test), body=change(s.body))
+        case If():
+            return replace(s, then=change(s.then), orelse=change(s.orelse))
+    return s
 
 
 def flatten(statements: list[Statement]) -> None:

@@ -14,6 +14,7 @@ import tapeengine as te
 from tapeengine._core.programs.machine import ask_threads_for
 from tapeengine._core.programs.threads import THREADS
 from tapeengine.chad.backends import tiers
+from tapeengine.primitive import Primitive
 
 pytestmark = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
 
@@ -374,3 +375,39 @@ def test_backpropagators_run_again_after_the_threads_are_gone(threads):
     THREADS.forget()
     assert bits(back(1.0)) == bits(back(1.0))
     assert back.nbytes > 80 * 4 * 8
+
+
+class TooLargeError(Exception):
+    """An error of a primitive."""
+
+
+def squared(x):
+    if np.max(x) > 8.0:
+        raise TooLargeError(f"{x} is too large")
+    return x * x
+
+
+RULES = {"x": lambda first, x: first * 2.0 * x}
+square = Primitive("test.forked_square", squared, vjp=RULES, jvp=RULES)
+
+
+@te.program
+def deep(x: float, n: int) -> float:
+    return square(x) if n == 0 else deep(x + 1.0, n - 1) * 0.5
+
+
+def of_deep(xs: te.Vec) -> float:
+    return sum(te.fork_map(lambda x: deep(x, 3), xs))
+
+
+def test_errors_of_primitives_that_called_functions_call_are_those_of_python(threads):
+    program = te.program(of_deep, backend="native")
+    for count in (1, 2, 4):
+        threads(count)
+        xs = np.arange(5.0)
+        value, back = te.vjp(program, xs)
+        assert value == sum((x + 3.0) ** 2 * 0.125 for x in xs)
+        np.testing.assert_allclose(back(1.0)[0], (xs + 3.0) * 0.25, rtol=1e-14)
+        for _ in range(3):
+            with pytest.raises(TooLargeError, match="is too large"):
+                te.vjp(program, np.arange(40.0))

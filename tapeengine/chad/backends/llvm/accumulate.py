@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
+from tapeengine.chad.intermediate.analysis import outs, reads, walk, with_blocks
 from tapeengine.chad.intermediate.statements import (
     AddAll,
     AddAt,
@@ -19,12 +19,10 @@ from tapeengine.chad.intermediate.statements import (
     Assign,
     For,
     Function,
-    If,
     New,
     Row,
     Statement,
     Var,
-    While,
 )
 
 
@@ -64,22 +62,11 @@ class Places:
 
     def block(self, statements: Sequence[Statement]) -> list[Statement]:
         """Give statements that add to their sums directly."""
-        found = list(map(self.inside, statements))
+        found = [with_blocks(s, self.block) for s in statements]
         for s in list(found):
             if isinstance(s, New) and self.times[s.out.name] == 3 and len(s.sizes) == 1:
                 self.move(found, s)
         return found
-
-    def inside(self, s: Statement) -> Statement:
-        """Do the same inside a statement."""
-        match s:
-            case For():
-                return replace(s, body=self.block(s.body))
-            case While():
-                return replace(s, test=self.block(s.test), body=self.block(s.body))
-            case If():
-                return replace(s, then=self.block(s.then), orelse=self.block(s.orelse))
-        return s
 
     def move(self, statements: list[Statement], made: New) -> None:
         """Let the loop that fills an array add to the array's sum, if no other statement uses either."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tapeengine.chad.backends.llvm.accumulate import accumulated
-from tapeengine.chad.intermediate.analysis import keeps, outs, reads, walk
+from tapeengine.chad.intermediate.analysis import keeps, outs, reads, walk, with_blocks
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -15,14 +15,12 @@ from tapeengine.chad.intermediate.statements import (
     Const,
     For,
     Function,
-    If,
     Load,
     New,
     Operand,
     Statement,
     Store,
     Var,
-    While,
 )
 
 
@@ -65,23 +63,11 @@ def named(s: Statement) -> Iterator[Var]:
 
 def block(statements: Sequence[Statement], times: Counter[str]) -> list[Statement]:
     """Fuse the loops inside statements, and then the statements themselves."""
-    found = [inside(s, times) for s in statements]
+    found = [with_blocks(s, lambda inner: block(inner, times)) for s in statements]
     for s in list(found):
         if isinstance(s, New) and times[s.out.name] == 3 and len(s.sizes) == 1 and s.sizes[0].type != REAL:
             join(found, s)
     return found
-
-
-def inside(s: Statement, times: Counter[str]) -> Statement:
-    """Fuse the loops inside a statement."""
-    match s:
-        case For():
-            return replace(s, body=block(s.body, times))
-        case While():
-            return replace(s, test=block(s.test, times), body=block(s.body, times))
-        case If():
-            return replace(s, then=block(s.then, times), orelse=block(s.orelse, times))
-    return s
 
 
 def join(statements: list[Statement], made: New) -> None:
