@@ -1018,6 +1018,8 @@ cdef class Native:
             raise ZeroDivisionError("a pole")
         if status == TE_LONG and self.better is None and self.longer is not None:
             self.better = self.longer()
+            if self.better is None:
+                self.longer = None   # there is no such code
         return status == TE_DONE
 
     cdef int is_given(self, Form form, Cursor *c, bint cotangent) except -1:

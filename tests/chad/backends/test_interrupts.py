@@ -183,6 +183,26 @@ def test_code_with_strips_replaces_the_other_where_a_loop_is_long(function):
     assert run(program, 1, xs[:9])[0] == function(1, xs[:9])
 
 
+@pytest.mark.usefixtures("unhurried")
+def test_code_for_long_loops_that_cannot_be_made_is_one_warning_with_a_reason(monkeypatch):
+    from tapeengine.chad.backends.llvm import calling
+
+    calls = []
+
+    def broken(text, is_full):
+        calls.append(text)
+        raise RuntimeError("LLVM says no")
+
+    xs = np.linspace(-1.0, 1.0, 2 * STRIP + 3)
+    program = improved(squares, 2, xs[:9])
+    monkeypatch.setattr(calling, "compiled", broken)
+    with pytest.warns(RuntimeWarning, match="runs without improved native code: RuntimeError: LLVM says no$") as said:
+        for _ in range(3):
+            assert run(program, 2, xs)[0] == pytest.approx(squares(2, xs), rel=1e-12)  # by the fallback
+    assert len(said) == len(calls) == 1
+    assert program.native.better.better is None
+
+
 def test_a_loop_that_is_long_only_in_the_reverse_pass(monkeypatch):
     from tapeengine.chad.backends.llvm import interrupts
 

@@ -48,7 +48,7 @@ def native(
     is_loose : bool
         Whether sums and products may be reordered.
     kept : callable, optional
-        Gets the error for which the quickly compiled passes stay in use.
+        Gets the error for which passes that were compiled earlier stay in use.
 
     Raises
     ------
@@ -63,19 +63,17 @@ def native(
         ahead, back = (code(e, code_of) for e in found)
         return passes.native(ahead, back, again)
 
-    def long() -> Native | None:
+    def improved(is_long: bool) -> Native | None:
         try:
-            return by_level(True, is_long=True)
-        except FAULTS:  # the fallback runs
-            return None
-
-    def full() -> Native | None:
-        try:
-            found = by_level(True)
+            return by_level(True, is_long)
         except FAULTS as error:
             kept(error)
             return None
-        found.replace_if_long(long)
+
+    def full() -> Native | None:
+        found = improved(False)
+        if found is not None:
+            found.replace_if_long(lambda: improved(True))
         return found
 
     if is_loose:
