@@ -7,6 +7,7 @@ import pytest
 from chad.everyday import EVERYDAY
 from chad.outsiders import OUTSIDERS
 from chad.users import CALLS
+from outcomes import outcome
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
@@ -63,21 +64,12 @@ def drawn():
     return iter(np.random.default_rng(3).normal(size=2000).tolist())
 
 
-def attempt(run):
-    """What a run gives, or the error that it raises."""
-    try:
-        with np.errstate(all="ignore"):
-            return run()
-    except Exception as error:
-        return error
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", EVERYDAY)
 def test_an_everyday_program(name, backend):
     function, args, named = EVERYDAY[name]
     program = te.program(function, backend=backend)
-    value, found = attempt(lambda: function(*args, **named)), attempt(lambda: te.vjp(program, *args, **named))
+    value, found = outcome(lambda: function(*args, **named)), outcome(lambda: te.vjp(program, *args, **named))
     if isinstance(value, Exception):
         assert (type(found), str(found)) == (type(value), str(value))
         return
@@ -102,7 +94,7 @@ WRITTEN = {**{n: (f, a, {}) for n, (f, a) in {**CALLS, **OUTSIDERS}.items()}, **
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_value_has_the_kinds_of_the_plain_programs_value(name):
     function, args, named = WRITTEN[name]
-    value = attempt(lambda: function(*args, **named))
+    value = outcome(lambda: function(*args, **named))
     if isinstance(value, Exception):
         pytest.skip("it raises an error")
     found = te.vjp(te.program(function), *args, **named)[0]

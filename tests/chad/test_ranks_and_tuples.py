@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from chad.source_programs import Source, function_of
+from outcomes import outcome
 
 import tapeengine as te
 from tapeengine.chad.errors import ProgramError
@@ -47,15 +48,6 @@ CASES = [
 ]
 
 
-def attempt(run):
-    """What a run gives, or the error that it raises."""
-    try:
-        with np.errstate(all="ignore"):
-            return run()
-    except Exception as error:
-        return error
-
-
 def ones(value):
     """A cotangent or a tangent of a value."""
     return None if np.asarray(value).dtype.kind in "ib" else np.cos(np.arange(np.size(value))).reshape(np.shape(value))
@@ -74,7 +66,7 @@ def test_value_error_or_refusal(text, given):
     parameters = ("x", "y")[: len(args)]
     source = f"def program({', '.join(parameters)}):\n    return {text}\n"
     plain = function_of(Source(hash((text, given)), source, ()))
-    wanted, found = attempt(lambda: plain(*args)), attempt(lambda: te.vjp(te.program(plain), *args))
+    wanted, found = outcome(lambda: plain(*args)), outcome(lambda: te.vjp(te.program(plain), *args))
     if isinstance(found, ProgramError | StructureError):
         return
     if isinstance(wanted, Exception):
@@ -86,7 +78,7 @@ def test_value_error_or_refusal(text, given):
     ct = ones(wanted)
     if ct is None:
         return
-    expected = attempt(lambda: te.vjp(te.program(plain).python, *args)[1](ct))
+    expected = outcome(lambda: te.vjp(te.program(plain).python, *args)[1](ct))
     if not isinstance(expected, Exception):
         for mine, theirs in zip(back(ct), expected, strict=True):
             np.testing.assert_allclose(np.array(mine, float), np.array(theirs, float), rtol=1e-11, atol=1e-13)
@@ -95,7 +87,7 @@ def test_value_error_or_refusal(text, given):
     along = te.jvp(te.program(plain), args, moved)[1]
     if any(t is None for t in moved):
         return
-    changed = attempt(lambda: plain(*(np.asarray(x) + 1j * step * np.array(t) for x, t in zip(args, moved))))
+    changed = outcome(lambda: plain(*(np.asarray(x) + 1j * step * np.array(t) for x, t in zip(args, moved))))
     if not isinstance(changed, Exception) and np.iscomplexobj(changed) and "abs" not in text and "arctan" not in text:
         ordered = ("max", "sort", "clip", "median", "ptp", "sign", "where", "quantile", "norm", "interp", "std", "var")
         if not any(name in text for name in ordered):  # complex numbers have no order, and no squares of moduli

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from chad.users import CALLS
+from outcomes import outcome
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
@@ -46,15 +47,6 @@ def drawn(like):
     return rebuilt(like, iter(np.random.default_rng(5).normal(size=500).tolist()))
 
 
-def attempt(run):
-    """What a run gives, or the error that it raises."""
-    try:
-        with np.errstate(all="ignore"):
-            return run()
-    except Exception as error:
-        return error
-
-
 def plain(x):
     """A value with its kinds: lists and arrays are alike, numpy's numbers are Python's."""
     inside = parts(x)
@@ -73,7 +65,7 @@ def same(wanted, found):
 
 def along(function, args, tangent):
     """The directional derivative: of dual numbers where they run, otherwise by differences."""
-    made = attempt(lambda: te.jvp(te.program(function).python, args, tangent)[1])
+    made = outcome(lambda: te.jvp(te.program(function).python, args, tangent)[1])
     if not isinstance(made, TapeEngineError):
         return numbers(made)
     x, d = (np.array(numbers(a)) for a in (args, tangent))
@@ -86,9 +78,9 @@ def along(function, args, tangent):
 def test_a_users_program(name, backend):
     function, args = CALLS[name]
     program = te.program(function, backend=backend)
-    value, found = attempt(lambda: function(*args)), attempt(lambda: te.vjp(program, *args))
+    value, found = outcome(lambda: function(*args)), outcome(lambda: te.vjp(program, *args))
     tangent = drawn(args)
-    forward = attempt(lambda: te.jvp(program, args, tangent))
+    forward = outcome(lambda: te.jvp(program, args, tangent))
     if isinstance(value, Exception):
         assert (type(found), str(found)) == (type(forward), str(forward)) == (type(value), str(value))
         return
