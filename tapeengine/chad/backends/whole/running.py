@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeengine._core.arrays.products import outer
+from tapeengine._core.arrays.products import outer, spread
 from tapeengine._core.arrays.sums import summed
 from tapeengine._core.programs.machine import apply_opcode, opcodes
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL
@@ -43,14 +42,6 @@ Floats = NDArray[np.float64]
 SMALLER = 8
 #: If the number of steps varies, at most this many times more lanes than steps may be computed.
 SPARSEST = 64
-#: For so many rows a product with ones is quicker than numpy's assignment.
-FEW = range(1, 257)
-
-
-@functools.lru_cache(16)
-def ones(size: int) -> Floats:
-    """Ones, which nobody changes."""
-    return np.ones(size)
 
 
 class Running:
@@ -65,7 +56,7 @@ class Running:
 
     DifferentSizes = DifferentSizes
     zeros_like = staticmethod(zeros_like)
-    outer = staticmethod(outer)
+    outer, spread = staticmethod(outer), staticmethod(spread)
     summed = staticmethod(summed)
 
     @staticmethod
@@ -166,15 +157,6 @@ class Running:
             shape[place] = size
         result: Floats = np.empty(shape)
         np.matmul(a, b, out=result.transpose(order))
-        return result
-
-    @staticmethod
-    def spread(x: Any, shape: tuple[int, ...], dtype: Any = float) -> Anything:
-        """A new array of this shape, filled with a broadcast value."""
-        if len(shape) == 2 and dtype is float and shape[0] in FEW and type(x) is np.ndarray and x.shape == shape[1:]:
-            return outer(ones(shape[0]), x)  # type: ignore[no-any-return]
-        result = np.empty(shape if min(shape, default=0) >= 0 else [max(n, 0) for n in shape], dtype)
-        result[...] = x
         return result
 
     @staticmethod
