@@ -1,4 +1,4 @@
-"""Fixtures of all tests: the path of the benchmark programs, and working interrupts."""
+"""Fixtures of all tests: the path of the benchmark programs, working interrupts, numpy's state of errors."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 
 # Appended, so that an installed core is tested instead of this folder's.
@@ -24,3 +25,13 @@ def _interrupts_arrive() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+@pytest.fixture(autouse=True)
+def _the_state_of_floating_point_errors_stays() -> Iterator[None]:
+    """Fail a test after which numpy raises other errors than before."""
+    before = np.geterr()
+    yield
+    after = np.geterr()
+    np.seterr(**before)
+    assert after == before

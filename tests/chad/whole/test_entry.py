@@ -14,7 +14,7 @@ from asv_bench.programs.typed import product
 from tapeengine._core.arrays.products import outer
 from tapeengine._core.arrays.sums import summed
 from tapeengine._core.programs.native import WholeBackpropagator
-from tapeengine.chad.backends.whole.poles import at_poles
+from tapeengine.chad.backends.poles import at_poles
 from tapeengine.chad.backends.whole.running import Running
 from tapeengine.chad.execute import has_few
 from tapeengine.errors import CotangentError

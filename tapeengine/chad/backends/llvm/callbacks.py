@@ -15,6 +15,7 @@ import numpy as np
 from tapeengine._core.programs.machine import addresses, raised
 from tapeengine.chad.backends.llvm.arguments import RANK
 from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.backends.poles import at_poles
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
 from tapeengine.chad.intermediate.running import on_arrays
 from tapeengine.chad.intermediate.statements import ArrayOf, Operand, Registered
@@ -49,7 +50,7 @@ def callback(table: Mapping[str, Primitive], s: Registered) -> Any:
     Where numpy warns, and where an array of the result does not have the elements that the program expects, the run is
     referred to Python. An error is raised when the run has ended.
     """
-    takes, gives, run = Leaves(s.args), Leaves(s.outs), on_arrays(table, s)
+    takes, gives, run = Leaves(s.args), Leaves(s.outs), at_poles("raise", on_arrays(table, s))
 
     def called(arena: int, place: int) -> None:
         try:
@@ -57,9 +58,7 @@ def callback(table: Mapping[str, Primitive], s: Registered) -> Any:
             if leaves is None:
                 end(place, REFER)
                 return
-            with np.errstate(divide="raise", over="raise", invalid="raise"):
-                found = run(leaves)
-            gives.write(place, found, arena)
+            gives.write(place, run(leaves), arena)
         except FloatingPointError:
             end(place, REFER)
         except BaseException as error:

@@ -17,11 +17,11 @@ from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Form, Whole, l
 from tapeengine._core.programs.poles import is_finite
 from tapeengine.chad.backends.native import native
 from tapeengine.chad.backends.passes import Passes, of_leaves
+from tapeengine.chad.backends.poles import at_poles
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense
 from tapeengine.chad.backends.whole.control import WRITE, fields
 from tapeengine.chad.backends.whole.many import for_columns, for_many
-from tapeengine.chad.backends.whole.poles import at_poles
 from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
 from tapeengine.chad.backends.whole.text import (
     Block,
@@ -282,8 +282,7 @@ class WholePasses:
         if made is None:
             return None
         try:
-            with np.errstate(all="ignore"):
-                found = made["reverse"](made["forward"](*leaves)[1], block)
+            found = at_poles("ignore", lambda: made["reverse"](made["forward"](*leaves)[1], block))()
         except POLES:
             return None
         by_place = dict(zip(places, found, strict=True))
@@ -315,8 +314,7 @@ class WholePasses:
             return None
         leaves[along] = block
         try:
-            with np.errstate(divide="raise", over="raise", invalid="raise"):
-                (found,) = made["value"](*leaves)
+            (found,) = at_poles("raise", made["value"])(*leaves)
         except POLES:
             return None
         return found if is_finite(found) else None
@@ -408,8 +406,7 @@ class WholePasses:
         """
         how: Any = "ignore" if may_be_infinite else "raise"
         try:
-            with np.errstate(divide=how, over=how, invalid=how):
-                results, kept = self.forward(*leaves)
+            results, kept = at_poles(how, self.forward)(*leaves)
         except DifferentSizes:
             raise
         except POLES:
@@ -417,13 +414,15 @@ class WholePasses:
         if not (may_be_infinite or all(map(is_finite, results))):
             return None
 
+        def linear(given: list[Any]) -> list[Any]:
+            if not may_be_infinite:
+                return self.reverse(kept, *given)  # type: ignore[no-any-return]
+            found = self.reverse(kept, *(np.asarray(d).view(Linear) for d in given))
+            return [np.array(d) if np.ndim(d) else float(d) for d in found]
+
         def reverse(given: list[Any]) -> list[Any] | None:
             try:
-                with np.errstate(all="ignore"):
-                    if not may_be_infinite:
-                        return self.reverse(kept, *given)  # type: ignore[no-any-return]
-                    found = self.reverse(kept, *(np.asarray(d).view(Linear) for d in given))
-                    return [np.array(d) if np.ndim(d) else float(d) for d in found]
+                return at_poles("ignore", linear)(given)  # type: ignore[no-any-return]
             except POLES:
                 return None
 
@@ -478,8 +477,7 @@ class WholeTangent:
             if not is_discrete(p.of):
                 given += self.boundary.cotangent_in(p.of, t, iter(own), f"tangent {k}")
         try:
-            with np.errstate(divide="raise", over="raise", invalid="raise"):
-                found = self.run(*leaves, *given)
+            found = at_poles("raise", self.run)(*leaves, *given)
         except DifferentSizes:
             raise
         except POLES:

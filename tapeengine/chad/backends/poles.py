@@ -1,8 +1,8 @@
-"""What numpy does at poles while a pass runs: it raises an error, or goes on.
+"""What numpy does at poles while a pass or a primitive runs: it raises an error, or goes on.
 
-`numpy.errstate` takes as long as three operations on small arrays, so its state is set directly: numpy holds it in a
-context variable, which is found as the one that `numpy.seterr` sets. It is set in a copy of the caller's context, which
-ends with the pass, so that no interrupt can leave it behind.
+A block of `numpy.errstate` takes as long as three operations on small arrays, and an interrupt at its ends may leave
+its state behind. So the state, which numpy holds in the context variable that `numpy.seterr` sets, is set in a copy of
+the caller's context, which ends with the call.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def at_poles(how: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         context = copy_context()
         if VARIABLE.get(None) is None:
             context.run(VARIABLE.set, wanted)
-        else:  # the caller's own state, which has more parts
+        elif how == "ignore":  # and the caller has a state of its own, which has more parts
+            context.run(np.seterr, all=how)
+        else:
             context.run(np.seterr, divide=how, over=how, invalid=how)
         return context.run(function, *args)
 
