@@ -30,7 +30,7 @@ from tapeengine.chad.types import (
     rank_of,
     show,
 )
-from tapeengine.chad.values import Tagged, field_of, is_record, record_of
+from tapeengine.chad.values import Tagged, field_of, is_record, parts_in, record_of, suffixes
 from tapeengine.errors import CotangentError, StructureError
 
 #: A place in a value: a name, or a pair of another place and a suffix; it is formatted only for errors.
@@ -191,14 +191,11 @@ class Converter:
     def _product(self, of: Product, value: Any, path: Path) -> Any:
         if of == UNIT and value is None:
             return ()
-        if of.name:
-            if is_record(value, of.name, of.fields):
-                parts = zip(of.fields, of.items, strict=True)
-                return tuple([self.inward(t, field_of(value, f), (path, f".{f}")) for f, t in parts])
-        elif isinstance(value, tuple) and len(value) == len(of.items):
-            each = enumerate(zip(of.items, value, strict=True))
-            return tuple([self.inward(t, v, (path, f"[{i}]")) for i, (t, v) in each])
-        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
+        parts = parts_in(of, value)
+        if parts is None:
+            raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
+        each = zip(of.items, parts, suffixes(of), strict=True)
+        return tuple([self.inward(t, v, (path, suffix)) for t, v, suffix in each])
 
     def _member(self, of: Type, options: tuple[Type, ...], value: Any, path: Path) -> Tagged:
         for i, option in enumerate(options):
@@ -300,14 +297,11 @@ class Converter:
             return ()
         if value is None:
             return None
-        if of.name and is_record(value, of.name, of.fields):
-            parts = [(f".{f}", field_of(value, f)) for f in of.fields]
-        elif not of.name and isinstance(value, tuple) and len(value) == len(of.items):
-            parts = [(f"[{i}]", v) for i, v in enumerate(value)]
-        else:
+        parts = parts_in(of, value)
+        if parts is None:
             raise CotangentError(f"{shown(path)} is of type {type(value).__name__}, which does not fit {show(of)}")
-        each = zip(of.items, parts, primal, strict=True)
-        return tuple([self.cotangent_in(t, v, x, (path, suffix)) for t, (suffix, v), x in each])
+        each = zip(of.items, parts, primal, suffixes(of), strict=True)
+        return tuple([self.cotangent_in(t, v, x, (path, suffix)) for t, v, x, suffix in each])
 
     def cotangent_out(self, of: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
         """Convert a sparse cotangent (or tangent) to Python, in the structure of its primal; discrete leaves are None.

@@ -104,18 +104,11 @@ class LinearValues(ABC):
         """Multiply; zero gives zero for every factor, because the map is linear."""
         return 0.0 if a == 0 else a * factor
 
-    def total(self, of: LArray, a: Any) -> Any:
-        """Add the components of an array."""
-        result = self.zero(of.element)
-        for _, value in self.entries(a):
-            result = self.plus(of.element, result, value)
-        return result
-
-    def index(self, of: LArray, a: Any, index: int) -> Any:
-        """Give one component of an array."""
+    def total(self, of: LArray, a: Any, index: int | None = None) -> Any:
+        """Add the components of an array, or those at one index."""
         result = self.zero(of.element)
         for i, value in self.entries(a):
-            if i == index:
+            if index is None or i == index:
                 result = self.plus(of.element, result, value)
         return result
 

@@ -16,7 +16,7 @@ from tapeengine.chad.backends.leaves import Values
 from tapeengine.chad.backends.whole.passes import POLES
 from tapeengine.chad.depth import DEPTH, deep
 from tapeengine.chad.execute import Executable
-from tapeengine.chad.intermediate.running import call_registered, on_leaves
+from tapeengine.chad.intermediate.running import call_registered, on_leaves, parts
 from tapeengine.chad.intermediate.statements import Registered
 from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.lowering.passes import lower_reverse
@@ -234,7 +234,7 @@ def called(monoid: Monoid, table: Mapping[str, Primitive], s: Registered, leaves
         seeded = [seeded_with(leaf, at if k == j else None) for j, leaf in enumerate(flat)]
         partials = on_leaves(table, s)([x if j in {i for i, _ in places} else leaves[j] for j, x in enumerate(seeded)])
         element: Any = flat[k][at]
-        reached = [scaled(element, part) for part in parts_of(partials)]
+        reached = [scaled(element, part) for part in parts(partials)]
         found = [a + b for a, b in zip(found, reached, strict=True)] if found else reached
     return [x.tolist() for x in found]
 
@@ -253,8 +253,3 @@ def scaled(element: Element, partials: Any) -> Any:
     for at in np.ndindex(found.shape):
         found[at] = element * np.asarray(partials)[at]
     return found
-
-
-def parts_of(value: Any) -> list[Any]:
-    """Give the leaves of a rule's result."""
-    return [x for v in value for x in parts_of(v)] if isinstance(value, tuple | list) else [value]

@@ -149,28 +149,17 @@ class Primitives:
         given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
         return inward(t.of, primitive.primal(*given, **{**primitive.static_defaults, **dict(t.static)}))
 
-    def vjp(self, t: Vjp, linear: LinearValues, ct: Any, args: list[Any], out: Any) -> Any:
-        """Apply the vjp rule of one argument."""
+    def linear(self, t: Vjp | Jvp, linear: LinearValues, d: Any, args: list[Any], out: Any) -> Any:
+        """Apply the vjp rule of one argument to a cotangent, or its jvp rule to a tangent."""
         primitive = self.table[t.name]
-        rule = primitive.vjp_rules[0 if primitive.variadic else t.argument]
+        rules = primitive.vjp_rules if isinstance(t, Vjp) else primitive.jvp_rules
+        rule = rules[0 if primitive.variadic else t.argument]
         if rule is None:
             return linear.zero(t.of)
         given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
         output = outward(t.out.type, out)
         static = {**primitive.static_defaults, **dict(t.static)}
-        dense = dense_like(linear, t.term.type, ct, output)
-        return sparse(linear, t.of, rule(dense, rule.keep(given, static, output, t.argument)))
-
-    def jvp(self, t: Jvp, linear: LinearValues, tangent: Any, args: list[Any], out: Any) -> Any:
-        """Apply the jvp rule of one argument."""
-        primitive = self.table[t.name]
-        rule = primitive.jvp_rules[0 if primitive.variadic else t.argument]
-        if rule is None:
-            return linear.zero(t.of)
-        given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
-        output = outward(t.out.type, out)
-        static = {**primitive.static_defaults, **dict(t.static)}
-        dense = dense_like(linear, t.term.type, tangent, given[t.argument])
+        dense = dense_like(linear, t.term.type, d, output if isinstance(t, Vjp) else given[t.argument])
         return sparse(linear, t.of, rule(dense, rule.keep(given, static, output, t.argument)))
 
 

@@ -100,18 +100,7 @@ def binders_of(term: Term) -> tuple[Var, ...]:
 
 def map_children(term: Term, f: Callable[[Term], Term]) -> Term:
     """Rebuild a term with ``f`` applied to each subterm; return the same object if nothing changes."""
-    changes: dict[str, Any] = {}
-    for name, many, _ in _layout(_kind(term))[0]:
-        old = getattr(term, name)
-        if many:
-            several = tuple([f(x) for x in old])  # and no map, which would take C's stack
-            if any(a is not b for a, b in zip(old, several, strict=True)):
-                changes[name] = several
-        else:
-            one = f(old)
-            if one is not old:
-                changes[name] = one
-    return dataclasses.replace(term, **changes) if changes else term
+    return map_scopes(term, f, f)
 
 
 def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Term], Term]) -> Term:
@@ -120,7 +109,7 @@ def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Te
     for name, many, binds in _layout(_kind(term))[0]:
         f, old = inside if binds else outside, getattr(term, name)
         before = old if many else (old,)
-        after = tuple([f(x) for x in before])
+        after = tuple([f(x) for x in before])  # and no map, which would take C's stack
         if any(a is not b for a, b in zip(before, after, strict=True)):
             changes[name] = after if many else after[0]
     return dataclasses.replace(term, **changes) if changes else term
@@ -238,16 +227,7 @@ def size(term: Term) -> int:
 
 def retype(term: Term, f: Callable[[Type], Type]) -> Term:
     """Rewrite every type written in a term."""
-
-    def renewed(value: Any) -> Any:
-        if isinstance(value, Term):
-            return retype(value, f)
-        if isinstance(value, Type):
-            return f(value)
-        return tuple(map(renewed, value)) if isinstance(value, tuple) else value
-
-    changes = {field.name: renewed(getattr(term, field.name)) for field in dataclasses.fields(term) if field.init}
-    return dataclasses.replace(term, **changes)
+    return rebuild(term, lambda child, _: retype(child, f), f)
 
 
 def rebuild(term: Term, f: Callable[[Term, tuple[Var, ...]], Term], g: Callable[[Type], Type]) -> Term:

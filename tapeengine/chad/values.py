@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
+
+from tapeengine.chad.types import Product
 
 
 class Tagged(NamedTuple):
@@ -48,6 +50,25 @@ def field_of(x: Any, name: str) -> Any:
     (1.0, 2.0)
     """
     return x[name] if type(x) is dict else getattr(x, name)
+
+
+def parts_in(of: Product, x: Any) -> Sequence[Any] | None:
+    """Give the parts of a record, a dict or a tuple of a type; None for another value.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.types import FLOAT
+    >>> parts_in(Product((FLOAT,), "dict", ("a",)), {"a": 1.0}), parts_in(Product((FLOAT, FLOAT)), (1.0,))
+    ([1.0], None)
+    """
+    if of.name:
+        return [field_of(x, f) for f in of.fields] if is_record(x, of.name, of.fields) else None
+    return x if isinstance(x, tuple) and len(x) == len(of.items) else None
+
+
+def suffixes(of: Product) -> Iterable[str]:
+    """Give what follows the name of a record or a tuple in the names of its parts."""
+    return [f".{f}" for f in of.fields] if of.name else [f"[{i}]" for i in range(len(of.items))]
 
 
 def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:

@@ -41,6 +41,7 @@ from tapeengine.chad.intermediate.statements import (
     While,
     ZerosLike,
 )
+from tapeengine.chad.traverse import Names
 
 #: The most chunks of a loop. What they add to an array takes so many times its memory.
 CHUNKS = 16
@@ -281,17 +282,12 @@ class Chunks:
     """
 
     def __init__(self, found: Loops, names: set[str]) -> None:
-        self.found, self.names = found, names
+        self.found, self.names = found, Names(names)
         self.parts: dict[str, Var] = {}
 
     def fresh(self, hint: str, of: object = WHOLE) -> Var:
         """Give a new variable."""
-        name, k = hint, 0
-        while name in self.names:
-            k += 1
-            name = f"{hint}_{k}"
-        self.names.add(name)
-        return Var(name, of)  # type: ignore[arg-type]
+        return Var(self.names(hint), of)  # type: ignore[arg-type]
 
     def block(self, statements: Sequence[Statement]) -> list[Statement]:
         """Give statements with their parallel loops in chunks."""

@@ -157,6 +157,11 @@ def recalls(s: Statement) -> tuple[Var, ...]:
     return tuple(f for k in recalled(s) for f in k.fields)
 
 
+def named(s: Statement) -> Iterator[Var]:
+    """Iterate over the variables of a statement, without those of statements inside it."""
+    yield from (x for x in (*reads(s), *outs(s), *keeps(s)) if isinstance(x, Var))
+
+
 def changes(s: Statement) -> tuple[Var, ...]:
     """Give the arrays that a statement changes, or may change."""
     if isinstance(s, Call):

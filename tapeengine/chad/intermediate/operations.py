@@ -167,6 +167,15 @@ def _table() -> Mapping[str, Operation]:
 
 
 OPERATIONS_BY_NAME: Mapping[str, Operation] = _table()
+BUILTINS = ("abs", "float", "int", "max", "min", "round")
+#: The functions that the texts of operations call, by name, except Python's own.
+FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
+    {
+        called: getattr(math, called, o.compute)
+        for o in OPERATIONS_BY_NAME.values()
+        if (called := o.text.split("(")[0]).isidentifier() and called not in BUILTINS
+    }
+)
 
 
 def operation(name: str, takes: tuple[object, ...] = ()) -> Operation:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import ATOM, OPERATIONS_BY_NAME, Scalar
+from tapeengine.chad.intermediate.operations import ATOM, FUNCTIONS, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
     ArrayOf,
@@ -54,18 +54,14 @@ def readable(program: Program, about: str = "") -> str:
 def imports(body: str, rules: Mapping[Any, str]) -> list[str]:
     """Give the imports of the names that a text uses."""
     words = set(re.findall(r"\b([A-Za-z_]\w*)\(", body))
-    called = {o.text.split("(")[0] for o in OPERATIONS_BY_NAME.values() if o.text.partition("(")[0].isidentifier()}
-    of_math = sorted(w for w in words & called if hasattr(math, w))
-    others = sorted(w for w in words & called if not hasattr(math, w) and w not in BUILTINS)
+    called = sorted(words & FUNCTIONS.keys())
+    of_math, others = ([w for w in called if hasattr(math, w) is there] for there in (True, False))
     running = sorted(words & {"add_all", "plus", "zeros_like"}) + ["registered"] * bool(rules)
     found = [f"from math import {', '.join(of_math)}"] if of_math else []
     found += ["import numpy as np"] if "np." in body else []
     found += [f"from tapeengine.chad.intermediate.scalars import {', '.join(others)}"] if others else []
     found += [f"from tapeengine.chad.intermediate.running import {', '.join(running)}"] if running else []
     return found + (["from tapeengine.chad.registered import named"] if rules else [])
-
-
-BUILTINS = ("abs", "float", "int", "max", "min", "round")
 
 
 class Reader(Writer):

@@ -226,21 +226,13 @@ class Option:
 class Unpack:
     """The fields of a box that is known to be of option ``option``.
 
-    A null linear box gives zeros: 0.0, null for a box, and null for an array. Only `AddAll`, `Plus`, `Pack`, `IsNull`
-    and `Assign` accept a null array.
+    A null linear box gives zeros: 0.0, null for a box, and null for an array. Only `AddAll`, `Plus`, `Pack` and
+    `Assign` accept a null array.
     """
 
     outs: tuple[Var, ...]
     box: Operand
     option: int
-
-
-@dataclass(slots=True)
-class IsNull:
-    """``out`` tells whether a linear box or an array in one is null."""
-
-    out: Var
-    value: Operand
 
 
 @dataclass(frozen=True)
@@ -392,7 +384,7 @@ class Registered:
 Flow = For | While | If
 Statement = (
     Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Assign | Add | AddAt | AddAll | Plus | Pack
-    | Option | Unpack | IsNull | For | While | If | Join | Changed | Call | Registered
+    | Option | Unpack | For | While | If | Join | Changed | Call | Registered
 )  # fmt: skip
 
 

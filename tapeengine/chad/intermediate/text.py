@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine.chad.intermediate.analysis import outs
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
+from tapeengine.chad.intermediate.operations import FUNCTIONS, REAL, TRUTH, Scalar
 from tapeengine.chad.intermediate.running import add_all as add_all_at_once
 from tapeengine.chad.intermediate.running import call_registered, plus, zeros_like
 from tapeengine.chad.intermediate.statements import (
@@ -30,7 +30,6 @@ from tapeengine.chad.intermediate.statements import (
     For,
     Function,
     If,
-    IsNull,
     Kept,
     Load,
     New,
@@ -56,7 +55,7 @@ RESERVED = frozenset(
     {"np", "plus", "add_all", "zeros_like", "registered", "counts", "kept", "forward", "reverse"}
     | set(dir(builtins))
     | set(keyword.kwlist)
-    | {o.text.split("(")[0] for o in OPERATIONS_BY_NAME.values()}
+    | FUNCTIONS.keys()
 )
 
 
@@ -263,10 +262,6 @@ def unpack(w: Writer, s: Unpack) -> None:
         w.line(f"{targets} = {w.operand(s.box)}")
 
 
-def is_null(w: Writer, s: IsNull) -> None:
-    w.line(f"{w.named(s.out)} = {w.operand(s.value)} is None")
-
-
 def for_(w: Writer, s: For) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
@@ -337,7 +332,6 @@ WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
         Pack: pack,
         Option: option,
         Unpack: unpack,
-        IsNull: is_null,
         For: for_,
         While: while_,
         If: if_,
@@ -378,13 +372,8 @@ def compiled(
     Registered primitives are called by ``call(primitives, statement, leaves)``.
     """
     writer = written(program, steps is not None)
-    namespace: dict[str, Any] = {"np": np, "plus": plus, "add_all": add_all_at_once, "zeros_like": zeros_like}
-    for o in OPERATIONS_BY_NAME.values():
-        called = o.text.split("(")[0]
-        if called.isidentifier() and called not in ("abs", "max", "min", "int", "float", "round"):
-            namespace.setdefault(called, getattr(math, called, o.compute))
-    namespace["abs"] = abs
-    namespace["counts"] = steps
+    namespace: dict[str, Any] = {**FUNCTIONS, "np": np, "plus": plus, "add_all": add_all_at_once}
+    namespace |= {"zeros_like": zeros_like, "counts": steps}
     namespace["registered"] = [lambda *leaves, s=s: call(primitives, s, leaves) for s in writer.called]
     exec(compile("\n".join(writer.lines), "<program>", "exec"), namespace)
     return {f.name: namespace[name(f.name)] for f in program.functions.values()}

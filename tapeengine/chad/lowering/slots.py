@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tapeengine.chad.intermediate.analysis import linear
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -47,13 +48,6 @@ from tapeengine.chad.lowering.values import (
     Zero,
 )
 from tapeengine.chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product
-
-
-def linear_form(of: FormType) -> FormType:
-    """Give the type of the cotangents of an array's elements."""
-    if isinstance(of, ArrayOf):
-        return ArrayOf(linear_form(of.element), of.rank)
-    return BoxOf(of.name, linear=True) if isinstance(of, BoxOf) else of
 
 
 class Slot:
@@ -105,11 +99,8 @@ class NumberSlot(Slot):
             assert inner.before is not None
             with b.at(inner.before, self.block):
                 self.var = b.fresh("d", self.of)
-                b.add(Assign((self.var,), (self.nothing() if self.value is None else self.value,)))
+                b.add(Assign((self.var,), (self.lower.nothing(self.of) if self.value is None else self.value,)))
         b.add(Add(self.var, x))
-
-    def nothing(self) -> Const:
-        return Const(0.0 if self.of == REAL else None, self.of)
 
     def plus(self, a: Operand, b: Operand) -> Operand:
         if self.of == REAL:
@@ -311,7 +302,9 @@ class Accumulation(Leaves):
         if not isinstance(like, Part):
             raise NotLowered("rows of zeros of unknown sizes")
         whole = self.whole(like)
-        out = self.b.fresh("d", linear_form(whole.type))
+        of_sum = linear(whole.type)
+        assert of_sum is not None
+        out = self.b.fresh("d", of_sum)
         self.b.add(ZerosLike(out, whole))
         return Part(out)
 

@@ -9,10 +9,9 @@ matter.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import TypeGuard
 
-from tapeengine.chad.intermediate.analysis import blocks, outs, reads, walk
+from tapeengine.chad.intermediate.analysis import blocks, named, reads, walk
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import (
     AddAll,
@@ -45,8 +44,8 @@ class Sums:
         self.order: dict[int, int] = {}
         for k, (s, around) in enumerate(walk(function.body)):
             self.around[id(s)], self.order[id(s)] = around, k
-            for name in named(s):
-                self.uses[name].append(s)
+            for v in named(s):
+                self.uses[v.name].append(s)
         self.results = {x.name for x in function.results if isinstance(x, Var)}
 
     def block(self, statements: list[Statement]) -> None:
@@ -93,7 +92,7 @@ class Sums:
         name = end.array.name
         if own is not None:
             rest = [s for s in inside if not is_addition(s, name)]
-            return not any(x in (name, own.array.name) for s in rest for x in named(s))
+            return not any(v.name in (name, own.array.name) for s in rest for v in named(s))
         others = [s for s in self.uses[name] if not is_addition(s, name)]
         made = next((s for s in others if isinstance(s, New | Changed) and s.out.name == name), None)
         if made is None or self.order[id(made)] > self.order[id(new)]:
@@ -112,16 +111,6 @@ class Sums:
 def place(statements: list[Statement], s: Statement) -> int | None:
     """Give the place of a statement."""
     return next((k for k, x in enumerate(statements) if x is s), None)
-
-
-def named(s: Statement) -> Iterator[str]:
-    """Iterate over the names of the variables in a statement, without those of statements inside it."""
-    for x in (*reads(s), *outs(s)):
-        if isinstance(x, Var):
-            yield x.name
-    kept = s.kept if isinstance(s, Flow) else None
-    for k in kept if isinstance(kept, tuple) else () if kept is None else (kept,):
-        yield from (f.name for f in k.fields)
 
 
 def is_addition(s: Statement, name: str) -> bool:

@@ -28,6 +28,9 @@ class _Writer(Form):
     def both(self, first: Term, second: Term) -> Term:
         return T.Plus(first, second)
 
+    def run(self, context: Context, effect: Term) -> Term:
+        return self._split_all(context, effect, lambda _, ds: T.LTuple(tuple(ds)))
+
     def _split_all(
         self, slots: Sequence[tuple[str, Linear]], vector: Term, rest: Callable[[Term, list[Term]], Term]
     ) -> Term:
@@ -93,6 +96,14 @@ class _Writer(Form):
         return let(self.names, "r", loop, finish)
 
 
+def pairs_of(context: Context) -> Linear:
+    """Give the type of left-nested pairs of the cotangents, or the tangents, of a context."""
+    of: Linear = LUnit()
+    for _, item in context:
+        of = LProduct((of, item))
+    return of
+
+
 class Vectors(_Writer):
     """Environment vectors as values with one, split, zero and plus (EC Fig. 2)."""
 
@@ -108,18 +119,12 @@ class Vectors(_Writer):
     def split(self, slot: str, of: Linear, vector: Term) -> tuple[Term, Term]:
         return Proj(vector, 0), Proj(vector, 1)
 
-    def run(self, context: Context, effect: Term) -> Term:
-        return self._split_all(context, effect, lambda _, ds: T.LTuple(tuple(ds)))
-
 
 class Snoc(_Writer):
     """Environment vectors as left-nested linear pairs with projections and coprojections (CHAD 7.5, appendix B.1)."""
 
     def zero(self, context: Context) -> Linear:
-        of: Linear = LUnit()
-        for _, item in context:
-            of = LProduct((of, item))
-        return of
+        return pairs_of(context)
 
     # coproj_i d = <<0, ..., d>, ..., 0>
     def one(self, slot: str, cotangent: Term, context: Context) -> Term:
@@ -131,6 +136,3 @@ class Snoc(_Writer):
 
     def split(self, slot: str, of: Linear, vector: Term) -> tuple[Term, Term]:
         return T.LProj(vector, 0), T.LProj(vector, 1)
-
-    def run(self, context: Context, effect: Term) -> Term:
-        return self._split_all(context, effect, lambda _, ds: T.LTuple(tuple(ds)))

@@ -19,6 +19,8 @@ from tapeengine.chad import forward as shared
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import forward_primal, tangent
 from tapeengine.chad.forward import Forward, Pair, Rule
+from tapeengine.chad.reverse.environment import Context
+from tapeengine.chad.specification.environment import pairs_of
 from tapeengine.chad.sugar import component, is_extreme
 from tapeengine.chad.terms import (
     Apply,
@@ -44,17 +46,7 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.traverse import Names, all_names
-from tapeengine.chad.types import INT, Function, Linear, LProduct, LUnit, is_discrete
-
-Context = tuple[tuple[str, Linear], ...]
-
-
-def context_type(context: Context) -> Linear:
-    """Give the type of tangents of a context: left-nested pairs."""
-    of: Linear = LUnit()
-    for _, item in context:
-        of = LProduct((of, item))
-    return of
+from tapeengine.chad.types import INT, Function, LProduct, LUnit, is_discrete
 
 
 class OfContext(Forward):
@@ -84,7 +76,7 @@ class OfContext(Forward):
 
     def result(self, primal: Term, ahead: Callable[[], Term]) -> Term:
         """Pair a primal with its derivative, a function of the context's tangent."""
-        v = self.fresh("v", context_type(self.context))
+        v = self.fresh("v", pairs_of(self.context))
         outer, self.v = self.v, v
         made = Tuple((primal, Lambda((v,), ahead())))
         self.v = outer
@@ -171,7 +163,7 @@ def lambda_(D: OfContext, t: Lambda) -> Term:
         copies = tuple(D.names.var(p) for p in params)
         given = D.fresh("v", LProduct(tuple(tangent(p.of) for p in t.params)))
         parts = [(p, T.LProj(given, i)) for i, p in enumerate(t.params)]
-        zero = T.Zero(context_type(D.context))
+        zero = T.Zero(pairs_of(D.context))
 
         def paired(z: Var) -> Term:
             return Tuple((Proj(z, 0), Lambda((given,), D.ahead(z, *parts, v=zero))))

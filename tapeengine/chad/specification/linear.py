@@ -70,7 +70,7 @@ def ldense(E: Evaluation, t: T.LDense, env: Environment) -> Any:
 def lindex(E: Evaluation, t: T.LIndex, env: Environment) -> Any:
     E.step()
     assert isinstance(t.term.type, LArray)
-    return E.linear.index(t.term.type, E.eval(t.term, env), E.eval(t.index, env))
+    return E.linear.total(t.term.type, E.eval(t.term, env), E.eval(t.index, env))
 
 
 def lscatter(E: Evaluation, t: T.LScatter, env: Environment) -> Any:
@@ -126,12 +126,8 @@ def lapply(E: Evaluation, t: T.LApply, env: Environment) -> Any:
     return function(*[E.eval(a, env) for a in t.args])
 
 
-def vjp(E: Evaluation, t: T.Vjp, env: Environment) -> Any:
-    return E.primitives.vjp(t, E.linear, E.eval(t.term, env), [E.eval(a, env) for a in t.args], E.eval(t.out, env))
-
-
-def jvp(E: Evaluation, t: T.Jvp, env: Environment) -> Any:
-    return E.primitives.jvp(t, E.linear, E.eval(t.term, env), [E.eval(a, env) for a in t.args], E.eval(t.out, env))
+def rule(E: Evaluation, t: T.Vjp | T.Jvp, env: Environment) -> Any:
+    return E.primitives.linear(t, E.linear, E.eval(t.term, env), [E.eval(a, env) for a in t.args], E.eval(t.out, env))
 
 
 def ev_one(E: Evaluation, t: T.EVOne, env: Environment) -> Any:
@@ -164,8 +160,8 @@ RULES: Mapping[type[Term], Callable[..., Any]] = MappingProxyType(
         T.CopowerFold: copower_fold,
         T.LLambda: llambda,
         T.LApply: lapply,
-        T.Vjp: vjp,
-        T.Jvp: jvp,
+        T.Vjp: rule,
+        T.Jvp: rule,
         T.EVOne: ev_one,
         T.Split: split,
     }

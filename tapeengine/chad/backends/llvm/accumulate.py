@@ -7,7 +7,7 @@ first, and a sum that began at zero is never ``-0.0``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
@@ -49,24 +49,26 @@ def accumulated(function: Function, times: Counter[str]) -> Function:
     """
     if not any(isinstance(s, AddAll) for s, _ in walk(function.body)):
         return function
-    return replace(function, body=Places(function, times).block(function.body))
+    return replace(function, body=at_arrays(function.body, times, Places(function).move))
+
+
+def at_arrays(
+    statements: Sequence[Statement], times: Counter[str], change: Callable[[list[Statement], New], None]
+) -> list[Statement]:
+    """Change statements, from the inside out, where they make an array of one dimension that two others use."""
+    found = [with_blocks(s, lambda inner: at_arrays(inner, times, change)) for s in statements]
+    for s in list(found):
+        if isinstance(s, New) and times[s.out.name] == 3 and len(s.sizes) == 1:
+            change(found, s)
+    return found
 
 
 class Places:
     """Finds the arrays to which arrays of contributions are added."""
 
-    def __init__(self, function: Function, times: Counter[str]) -> None:
-        self.times = times
+    def __init__(self, function: Function) -> None:
         self.lifetimes = Lifetimes(function)
         self.params = {self.lifetimes.find(p.name) for p in function.params}
-
-    def block(self, statements: Sequence[Statement]) -> list[Statement]:
-        """Give statements that add to their sums directly."""
-        found = [with_blocks(s, self.block) for s in statements]
-        for s in list(found):
-            if isinstance(s, New) and self.times[s.out.name] == 3 and len(s.sizes) == 1:
-                self.move(found, s)
-        return found
 
     def move(self, statements: list[Statement], made: New) -> None:
         """Let the loop that fills an array add to the array's sum, if no other statement uses either."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tapeengine.chad.backends.llvm.accumulate import accumulated
-from tapeengine.chad.intermediate.analysis import keeps, outs, reads, walk, with_blocks
+from tapeengine.chad.backends.llvm.accumulate import accumulated, at_arrays
+from tapeengine.chad.intermediate.analysis import named, walk
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -44,7 +44,7 @@ def fused(function: Function) -> Function:
     ['Assign', 'For']
     """
     times = occurrences(function)
-    return accumulated(replace(function, body=block(function.body, times)), times)
+    return accumulated(replace(function, body=at_arrays(function.body, times, join)), times)
 
 
 def occurrences(function: Function) -> Counter[str]:
@@ -54,20 +54,6 @@ def occurrences(function: Function) -> Counter[str]:
     for kept in (function.kept, function.recalled):
         times.update(() if kept is None else [f.name for f in kept.fields])
     return times
-
-
-def named(s: Statement) -> Iterator[Var]:
-    """Iterate over the variables of a statement, without those of statements inside it."""
-    yield from (x for x in (*reads(s), *outs(s), *keeps(s)) if isinstance(x, Var))
-
-
-def block(statements: Sequence[Statement], times: Counter[str]) -> list[Statement]:
-    """Fuse the loops inside statements, and then the statements themselves."""
-    found = [with_blocks(s, lambda inner: block(inner, times)) for s in statements]
-    for s in list(found):
-        if isinstance(s, New) and times[s.out.name] == 3 and len(s.sizes) == 1 and s.sizes[0].type != REAL:
-            join(found, s)
-    return found
 
 
 def join(statements: list[Statement], made: New) -> None:

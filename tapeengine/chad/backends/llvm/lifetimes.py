@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tapeengine.chad.intermediate.analysis import keeps, outs, reads, walk
+from tapeengine.chad.intermediate.analysis import keeps, named, walk
 from tapeengine.chad.intermediate.operations import Scalar
 from tapeengine.chad.intermediate.statements import (
     Append,
@@ -175,8 +175,4 @@ def carries(s: For, name: str) -> bool:
 
 def mentions(s: Statement, name: str) -> bool:
     """Tell whether a statement or one inside it names a variable."""
-    return any(
-        isinstance(x, Var) and x.name == name
-        for inner, _ in walk([s])
-        for x in (*reads(inner), *outs(inner), *keeps(inner))
-    )
+    return any(v.name == name for inner, _ in walk([s]) for v in named(inner))

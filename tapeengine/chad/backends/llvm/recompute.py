@@ -16,7 +16,7 @@ from typing import Any
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.overwritten import overwritten
-from tapeengine.chad.intermediate.analysis import outs, walk
+from tapeengine.chad.intermediate.analysis import outs, walk, with_blocks
 from tapeengine.chad.intermediate.operations import WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     ArrayOf,
@@ -25,7 +25,6 @@ from tapeengine.chad.intermediate.statements import (
     Flow,
     For,
     Function,
-    If,
     Kept,
     Load,
     Operand,
@@ -255,14 +254,8 @@ def holding(x: Any, held: Mapping[str, Sequence[Var]]) -> Any:
         return Kept(x.frames, [*x.fields, *(v for v in held.get(x.frames.name, ()) if v not in x.fields)])
     if isinstance(x, list):
         return [holding(y, held) for y in x]
-    if isinstance(x, For):
-        kept = None if x.kept is None else holding(x.kept, held)
-        return replace(x, body=holding(x.body, held), kept=kept, recalled=holding(x.recalled, held))
-    if isinstance(x, While):
-        return replace(x, test=holding(x.test, held), body=holding(x.body, held))
-    if isinstance(x, If):
-        return replace(x, then=holding(x.then, held), orelse=holding(x.orelse, held))
     if isinstance(x, Function):
-        kept, recalled = (None if k is None else holding(k, held) for k in (x.kept, x.recalled))
-        return replace(x, body=holding(x.body, held), kept=kept, recalled=recalled)
-    return x
+        return replace(x, body=holding(x.body, held), **{k: holding(getattr(x, k), held) for k in ("kept", "recalled")})
+    if isinstance(x, For):
+        x = replace(x, kept=holding(x.kept, held), recalled=holding(x.recalled, held))
+    return x if x is None else with_blocks(x, lambda inner: holding(inner, held))

@@ -11,7 +11,6 @@ from tapeengine.chad.backends.llvm.layout import stride, words
 from tapeengine.chad.backends.llvm.lifetimes import is_filled
 from tapeengine.chad.backends.llvm.operations import compute
 from tapeengine.chad.backends.llvm.writer import ELEMENT, REFER
-from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
@@ -27,7 +26,6 @@ from tapeengine.chad.intermediate.statements import (
     Const,
     For,
     If,
-    IsNull,
     Load,
     New,
     Option,
@@ -36,7 +34,6 @@ from tapeengine.chad.intermediate.statements import (
     Registered,
     Row,
     Size,
-    Statement,
     Store,
     Type,
     Unpack,
@@ -190,14 +187,6 @@ def add_all(b: Body, s: AddAll) -> None:
         b.program.add_all(b, s.array.type, b.value(s.array), b.value(s.value))
 
 
-def is_null(b: Body, s: IsNull) -> None:
-    b.give(s.out, [b.op(f"icmp eq ptr {b.one(s.value)}, null")])
-
-
-def refused(b: Body, s: Statement) -> None:
-    raise NotAssembled(f"the statement {type(s).__name__}")
-
-
 RULES: Rules = MappingProxyType(
     {
         Compute: compute_,
@@ -217,7 +206,6 @@ RULES: Rules = MappingProxyType(
         Pack: boxes.pack,
         Option: boxes.option,
         Unpack: boxes.unpack,
-        IsNull: is_null,
         For: control.for_,
         While: control.while_,
         If: control.if_,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
-from tapeengine.chad.values import field_of, is_record, record_of
+from tapeengine.chad.values import parts_in, record_of
 from tapeengine.errors import StructureError, UnsupportedError
 
 DTYPES: Mapping[type, Any] = {Float: np.float64, Int: np.int64, Bool: np.bool_}
@@ -54,12 +54,8 @@ class Boundary:
         match of:
             case Float() | Int() | Bool():
                 return [self.converter.inward(of, x, "an argument")]
-            case Product(items, name, fields) if of != UNIT:
-                return [
-                    leaf
-                    for t, v in zip(items, parts(name, fields, items, x), strict=True)
-                    for leaf in self.inward(t, v)
-                ]
+            case Product(items) if of != UNIT:
+                return [leaf for t, v in zip(items, parts(of, x), strict=True) for leaf in self.inward(t, v)]
             case Array() if rank_of(of):
                 return [array(of, x)]
         leaves = self.values.flat(of, self.converter.inward(of, x, "an argument"))
@@ -97,8 +93,8 @@ class Boundary:
             case Float() if type(d) is float:
                 next(results)
                 return [d]
-            case Product(items, name_, fields) if of != UNIT and fits(name_, fields, items, d):
-                each = zip(items, parts(name_, fields, items, d), strict=True)
+            case Product(items) if of != UNIT and (given := parts_in(of, d)) is not None:
+                each = zip(items, given, strict=True)
                 return [leaf for t, x in each for leaf in self.cotangent_in(t, x, results, name)]
             case Array() if rank_of(of) and numbers_of(of) == Float():
                 value = next(results)
@@ -120,7 +116,7 @@ class Boundary:
             case Float():
                 return float(next(leaves))
             case Product(items, name, fields):
-                likes = [None] * len(items) if like is None else parts(name, fields, items, like)
+                likes = [None] * len(items) if like is None else parts(of, like)
                 made = [self.cotangent_out(t, leaves, x) for t, x in zip(items, likes, strict=True)]
                 return record_of(self.converter.classes[name], fields, made) if name else tuple(made)
             case Array() if rank_of(of):
@@ -147,20 +143,12 @@ def whole_number(x: Any) -> int:
     return int(x)
 
 
-def parts(name: str, fields: tuple[str, ...], items: tuple[Type, ...], x: Any) -> Any:
+def parts(of: Product, x: Any) -> Sequence[Any]:
     """Give the parts of a tuple or a record."""
-    if name:
-        if not is_record(x, name, fields):
-            raise NotDense(f"a value that is not a {name}")
-        return [field_of(x, f) for f in fields]
-    if not isinstance(x, tuple) or len(x) != len(items):
-        raise NotDense("a value that is not a tuple of the same length")
-    return x
-
-
-def fits(name: str, fields: tuple[str, ...], items: tuple[Type, ...], d: Any) -> bool:
-    """Tell whether a cotangent has the form of a tuple or a record."""
-    return is_record(d, name, fields) if name else isinstance(d, tuple) and len(d) == len(items)
+    found = parts_in(of, x)
+    if found is None:
+        raise NotDense(f"a value that is no {of.name or 'tuple of the same length'}")
+    return found
 
 
 def array(of: Type, x: Any) -> Any:

@@ -6,7 +6,6 @@ import builtins
 import dis
 import functools
 import keyword
-import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -28,16 +27,16 @@ from tapeengine.chad.backends.whole.text import (
     Line,
     Nest,
     defined,
-    finished,
     inlined,
     listed,
     pruned,
     rendered,
+    uses,
     walk,
 )
 from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
 from tapeengine.chad.backends.whole.writer import Refused, Writer
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE, Scalar
+from tapeengine.chad.intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
 from tapeengine.chad.intermediate.running import on_arrays, on_leaves
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from tapeengine.chad.lowering.passes import Lowered
@@ -50,13 +49,6 @@ from tapeengine.primitive import Primitive
 #: Errors after which the fallback decides whether Python raises an error.
 POLES = (ArithmeticError, ValueError, IndexError)
 NAMES = frozenset((*keyword.kwlist, *dir(builtins), "np", "ops", "registered", "each", "given", "value"))
-SCALAR_FUNCTIONS: Mapping[str, Any] = MappingProxyType(
-    {
-        called: getattr(math, called, o.compute)
-        for o in OPERATIONS_BY_NAME.values()
-        if (called := o.text.split("(")[0]).isidentifier() and called not in dir(builtins)
-    }
-)
 
 
 class Functions:
@@ -75,7 +67,7 @@ class Functions:
         self.text = text
         self.stepwise, self.matrix_products = writer.steps_one_by_one, writer.matrix_products
         called = writer.called
-        self.namespace: dict[str, Any] = {**SCALAR_FUNCTIONS, "np": np, "ops": Running(), "__name__": "whole"}
+        self.namespace: dict[str, Any] = {**FUNCTIONS, "np": np, "ops": Running(), "__name__": "whole"}
         arrays, each = ([of(primitives, s) for s in called] for of in (on_arrays, on_leaves))
         self.namespace["registered"] = lambda k, leaves: arrays[k](leaves)
         self.namespace["each"] = lambda k, leaves: np.asarray(each[k](leaves))
@@ -95,7 +87,7 @@ def attempted(functions: Sequence[Function], primitives: Mapping[str, Primitive]
     """Write functions; write them again for each loop that turns out to be sequential."""
     stepwise: set[int] = set()
     while True:
-        writer = Writer(stepwise, NAMES | SCALAR_FUNCTIONS.keys())
+        writer = Writer(stepwise, NAMES | FUNCTIONS.keys())
         writer.write = MappingProxyType(WRITE)
         writer.primitives = primitives
         try:
@@ -162,7 +154,7 @@ def unpacked(shared: Sequence[str]) -> list[Any]:
 
 def shared_names(block: Block, gave: Sequence[str]) -> list[str]:
     """Give the names that a reverse pass uses of the forward pass."""
-    found = finished(block)
+    found = uses(block)
     own = defined(block)
     return list(dict.fromkeys([*found, *(n for n in gave if n not in own)]))
 

@@ -169,11 +169,6 @@ def uses(block: Block) -> list[str]:
     return [n for n in found if n not in own]
 
 
-def finished(reverse: Block) -> list[str]:
-    """Determine the fields of all frames of a reverse pass; give the other names that it uses of the forward pass."""
-    return uses(reverse)
-
-
 # ------------------------------------------------------------ inlining
 
 

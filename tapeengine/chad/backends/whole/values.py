@@ -8,7 +8,7 @@ they are computed, remain symbolic until an array is needed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
@@ -235,11 +235,3 @@ def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
         case View() | Local():
             raise NotWhole("an array that is passed on before it is complete")
     return x
-
-
-def factors(x: Value) -> Iterator[Value]:
-    """Iterate over the factors of a value."""
-    if isinstance(x, Product):
-        yield from x.factors
-    else:
-        yield x

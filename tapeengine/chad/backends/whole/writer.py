@@ -41,6 +41,7 @@ from tapeengine.chad.intermediate.statements import (
     Store,
     Var,
 )
+from tapeengine.chad.traverse import Names
 from tapeengine.primitive import Primitive
 
 
@@ -96,7 +97,7 @@ class Writer:
 
     def __init__(self, stepwise: set[int], names: Iterable[str]) -> None:
         self.stepwise = stepwise
-        self.taken = set(names)
+        self.names = Names(names)
         self.block = Block()
         self.env: dict[str, Any] = {}
         self.homes: dict[str, Home] = {}
@@ -131,13 +132,7 @@ class Writer:
 
     def fresh(self, hint: str) -> str:
         """Give an unused name."""
-        hint = re.sub(r"\W", "_", hint)
-        name, k = hint, 0
-        while name in self.taken:
-            k += 1
-            name = f"{hint}_{k}"
-        self.taken.add(name)
-        return name
+        return self.names(re.sub(r"\W", "_", hint))
 
     def emit(
         self, text: str, axes: tuple[Axis, ...], kind: Scalar, hint: str = "t", raises: bool = False, atom: bool = True
