@@ -23,7 +23,7 @@ from tapeengine.staged.c_source import c_source
 from tapeengine.staged.keeping import missing, read, save
 from tapeengine.staged.native import Compiler, is_installed
 from tapeengine.staged.stats import Stats, listing
-from tapeengine.staged.watch import Watch
+from tapeengine.staged.watch import Watch, is_of_library
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.recorded_tasks import RECORDING
@@ -517,6 +517,8 @@ class Staged(Replays):
             if watch.has_drawn(drawn) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
             if not watch.is_same():
+                if self.counts["recordings"] == 1 and any(map(is_of_library, watch.checks.found)):
+                    raise NotThisRun("an object of a library may have cached a result")
                 raise NotReplayable("it writes into what it captures: return it instead")
             self._keep(watch, kept, keywords, primals, Recording(back, value, primals, engine.structures))
         except NotThisRun:

@@ -1,4 +1,4 @@
-"""Find programs that no recording stands for, by the names that their code uses.
+"""Find programs that no recording stands for, and names that code computes, by the names that the code uses.
 
 A replay computes on after a floating-point error, and reports none: numpy warns of it, or raises, as the program or its
 caller has said. A program that sets this by itself, by `numpy.errstate` or by filters of warnings, also looks at the
@@ -18,20 +18,30 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.transforms.program_objects import is_fixed, names_in
+from tapeengine.transforms.kinds import names_of
+from tapeengine.transforms.program_objects import is_fixed, is_of_python, names_in
 
 _ERRORS = "it handles floating-point errors, which a replay does not report"
 _DRAWS = "it draws random numbers of the system: make them an argument"
 _WHY = {
     **dict.fromkeys(("errstate", "geterr", "seterr", "seterrcall", "catch_warnings"), _ERRORS),
     **dict.fromkeys(("urandom", "getrandom", "SystemRandom", "secrets", "uuid1", "uuid4"), _DRAWS),
+    "__subclasses__": "it asks for the classes derived from one, of which others may be made",
     **dict.fromkeys(("randbelow", "randbits", "token_bytes", "token_hex", "token_urlsafe"), _DRAWS),
 }
 #: What makes random generators, or sets them, from random numbers of the system if it is called without a seed.
 _SEEDED = frozenset(
     ("default_rng", "Random", "RandomState", "SeedSequence", "MT19937", "PCG64", "PCG64DXSM", "SFC64", "Philox")
 )
+_HIDES = "it captures a function made by numpy.frompyfunc, which does not show what it calls"
 _NAMES = frozenset(_WHY)
+#: Functions that take the name of an attribute as their second argument.
+_ACCESS = frozenset(("getattr", "hasattr", "setattr", "delattr"))
+#: What reads the variables of a module by names that are computed.
+_VARIABLES = frozenset(("globals", "eval", "exec", "__globals__", "f_globals"))
+#: What finds attributes so.
+_COMPUTED = _VARIABLES | {"vars", "dir", "__dict__", "__getattribute__", "attrgetter", "methodcaller", "getmembers"}
+_JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 
 
 def obstacle_of(captured: Iterable[Any]) -> str:
@@ -47,6 +57,8 @@ def obstacle_of(captured: Iterable[Any]) -> str:
             return _ERRORS
         if issubclass(kind, random.SystemRandom):
             return _DRAWS
+        if kind is np.ufunc and is_of_python(value):
+            return _HIDES
         if kind is types.FunctionType:
             why = _why(value.__code__)
             if why:
@@ -94,3 +106,38 @@ def _functions_of(kind: type) -> list[Any]:
     parts = [part for base in kind.__mro__ if not is_fixed(base) for part in vars(base).values()]
     parts += [getattr(part, "fget", None) or getattr(part, "func", None) or part for part in parts]
     return [getattr(part, "__func__", part) for part in parts]
+
+
+def looked_up(f: types.FunctionType) -> tuple[str, ...]:
+    """The names that a function of the program may look up: all variables of its module, if it computes their names."""
+    names = names_of(f)
+    return names if _VARIABLES.isdisjoint(names) else (*names, *f.__globals__)
+
+
+@functools.lru_cache(maxsize=4096)
+def computes_names(code: types.CodeType) -> bool:
+    """Whether code of the program may look up attributes by names that are not written in it."""
+    names = names_in(code)
+    return not _COMPUTED.isdisjoint(names) or (not _ACCESS.isdisjoint(names) and _accesses(code))
+
+
+def _accesses(code: types.CodeType) -> bool:
+    steps = list(dis.get_instructions(code))
+    return any(
+        step.opname.startswith("LOAD_") and step.argval in _ACCESS and not _is_written(steps[k:])
+        for k, step in enumerate(steps, 1)
+    ) or any(_accesses(inner) for inner in code.co_consts if isinstance(inner, types.CodeType))
+
+
+def _is_written(steps: list[dis.Instruction]) -> bool:
+    """Whether the second argument of the function that has just been loaded is a text in the code, without jumps."""
+    above, written = 0, False  # the values on the stack above the function
+    for step in steps:
+        if step.opname in ("PRECALL", "CALL") and above == step.arg:
+            return written
+        if above < 0 or step.opcode in _JUMPS:
+            return False
+        before, above = above, above + dis.stack_effect(step.opcode, step.arg, jump=False)
+        if above == 2:
+            written = before == 1 and step.opname == "LOAD_CONST" and type(step.argval) is str
+    return False

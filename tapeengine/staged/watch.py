@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine._core.programs.replay import Checks
-from tapeengine.staged.reports import obstacle_of
+from tapeengine.staged.reports import computes_names, looked_up, obstacle_of
 from tapeengine.structure import Structures
 from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies, same_bits
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.generators import differ, state_of
 from tapeengine.transforms.hidden_state import SHOWN
-from tapeengine.transforms.kinds import Kinds, names_of
+from tapeengine.transforms.kinds import Kinds
 from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
 from tapeengine.transforms.program_objects import is_fixed, is_plain, owner_of
 
@@ -24,6 +25,10 @@ from tapeengine.transforms.program_objects import is_fixed, is_plain, owner_of
 MAKING = frozenset(("__init__", "__new__", "__post_init__", "__del__", "__init_subclass__", "__set_name__"))
 #: Classes of libraries whose objects have attributes besides what they contain.
 WITH_MORE = (functools.partial, defaultdict)
+#: Packages whose objects are known, or change with threads or messages.
+APART = frozenset(("builtins", "concurrent", "logging", "multiprocessing", "tapeengine", "threading"))
+#: Functions that look up names, which they keep.
+ACCESSORS = (operator.attrgetter, operator.methodcaller)
 #: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
@@ -42,6 +47,8 @@ class Watch:
     ----------
     checks : Checks
         The comparisons to make.
+    named : list of str
+        The names that captured functions of `operator` look up.
 
     Examples
     --------
@@ -54,14 +61,15 @@ class Watch:
     False
     """
 
-    __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks")
+    __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks", "named")
 
     atoms = ATOMS
-    names_of, is_fixed = staticmethod(names_of), staticmethod(is_fixed)
+    names_of, computes, is_fixed = staticmethod(looked_up), staticmethod(computes_names), staticmethod(is_fixed)
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         self._structures, self._copies = structures, copies
         self._generators: list[Any] = []
+        self.named: list[str] = []
         self.checks = Checks()
         self.checks.look(value, self)
 
@@ -78,6 +86,8 @@ class Watch:
             self.checks.add(node.differs)
         elif node.keys is not None:
             self._watch(value, node.read)
+        if type(value) in ACCESSORS:
+            self.named += [name for text in node.inside if type(text) is str for name in text.split(".")]
         if not self._has_more(value, node) or not _beside(value):
             return node.inside
         self._watch(value, _beside)
@@ -99,7 +109,7 @@ class Watch:
         return [
             name
             for name, item in vars(space).items()
-            if name.startswith("__") and type(item) is types.FunctionType and name not in MAKING
+            if name.startswith("__") and callable(item) and name not in MAKING
         ]
 
     @functools.cached_property
@@ -167,7 +177,22 @@ class Watched(Kinds):
 
     def _of_library(self, value: Any) -> Node | None:
         held = None if is_fixed(type(value)) else parts_of(value)
-        return nodes.of_watched(value, held) if held else nodes.of_state(value)
+        if held:
+            return nodes.of_watched(value, held)
+        return nodes.of_state(value) or (of_attributes(value) if is_of_library(value) else None)
+
+
+def is_of_library(value: Any) -> bool:
+    """Whether an object is of a class of a library that gives its objects attributes on which a value may depend."""
+    kind: Any = type(value)
+    return str(kind.__module__).partition(".")[0] not in APART and is_fixed(kind) and bool(attributes_of(value))
+
+
+def of_attributes(value: Any) -> Node:
+    """An object of a library's class, whose attributes are looked into unless they are such objects."""
+    node = nodes.of_watched(value, parts_of(value))
+    node.inside = [item for item in node.inside if not is_of_library(item) or issubclass(type(item), GENERATORS)]
+    return node
 
 
 def _beside(value: Any) -> dict[Any, Any]:

@@ -28,7 +28,7 @@ from tapeengine.transforms.hidden_state import reader_of
 ATOMS = frozenset(
     (
         *(float, int, str, bool, type(None), complex, bytes, range, type(...)),
-        *(np.float64, np.float32, np.int64, np.bool_, np.ufunc),
+        *(np.float64, np.float32, np.int64, np.bool_),
     )
 )
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)

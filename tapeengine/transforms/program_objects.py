@@ -53,11 +53,16 @@ def is_fixed(value: Any) -> bool:
     if isinstance(value, types.BuiltinFunctionType):
         return owner_of(value) is None
     if isinstance(value, np.ufunc):
-        return True
+        return not is_of_python(value)
     if type(value) is types.FunctionType:
         closed = value.__closure__ is None
         return closed and is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
     return False
+
+
+def is_of_python(ufunc: np.ufunc) -> bool:
+    """Whether a function of numpy calls one of Python, which it does not show (`numpy.frompyfunc`)."""
+    return all(set(kinds) <= {"O", "-", ">"} for kinds in ufunc.types)
 
 
 def _is_of_library(module: types.ModuleType) -> bool:

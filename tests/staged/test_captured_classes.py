@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
 import enum
 import functools
+import ipaddress
 import itertools
 import operator
 import os
@@ -22,6 +24,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as tnp
+from tapeengine.staged.reports import computes_names
 
 PLACES: dict[str, Callable[[Any], Callable[[], Any]]] = {}
 
@@ -38,6 +41,63 @@ def named_by_a_text(value: Any) -> Any:
         v = value
 
     return lambda: getattr(Kept, "v")  # noqa: B009
+
+
+@place
+def named_by_a_variable(value: Any) -> Any:
+    class Kept:
+        v = value
+
+    name = "v"
+    return lambda: getattr(Kept, name)
+
+
+@place
+def named_by_a_computed_text(value: Any) -> Any:
+    class Kept:
+        v1 = value
+
+    return lambda: getattr(Kept, f"v{1}")
+
+
+@place
+def among_the_attributes_of_a_class(value: Any) -> Any:
+    class Kept:
+        v1 = value
+
+    return lambda: next(item for name, item in vars(Kept).items() if name.startswith("v"))
+
+
+@place
+def among_the_variables_of_a_module(value: Any) -> Any:
+    kept: Any = types.ModuleType("kept")
+    kept.v1 = value
+    return lambda: kept.__dict__["V1".lower()]
+
+
+@place
+def global_with_a_computed_name(value: Any) -> Any:
+    space = {"v1": value}
+    exec("def read():\n    return globals()[f'v{1}']", space)
+    return space["read"]
+
+
+@place
+def name_in_an_accessor(value: Any) -> Any:
+    class Inner:
+        v = value
+
+    class Kept:
+        inner = Inner
+
+    get = operator.attrgetter("inner.v")
+    return lambda: get(Kept)
+
+
+@place
+def attribute_of_a_librarys_object(value: Any) -> Any:
+    kept = argparse.Namespace(v=value)
+    return lambda: kept.v
 
 
 @place
@@ -422,6 +482,95 @@ def test_a_place_in_a_place(outer: str) -> None:
         kept = [0.0]
         read = PLACES[outer]([PLACES[inner](kept)])
         assert agree(lambda read=read: read()[0](), kept).refused is None, inner
+
+
+#: Programs that call operators of two objects, which have others than those of every object from some time on.
+OPERATORS: dict[str, tuple[Callable[[Any, Any], float], Any]] = {
+    "__bool__": (lambda a, b: 2.0 if a else 3.0, lambda self: False),
+    "__len__": (lambda a, b: 2.0 if a else 3.0, lambda self: 0),
+    "__eq__": (lambda a, b: 2.0 if a == b else 3.0, lambda self, other: True),
+    "__ne__": (lambda a, b: 2.0 if a != b else 3.0, lambda self, other: False),
+    "__str__": (lambda a, b: float(len(f"{a}")), lambda self: "a"),
+    "__repr__": (lambda a, b: float(len(str(a))), lambda self: "ab"),
+    "__format__": (lambda a, b: float(len(f"{a}")), lambda self, how: "abc"),
+    "__getattr__": (lambda a, b: getattr(a, "k", 2.0), lambda self, name: 5.0),
+    "__iter__": (lambda a, b: sum(a, 0.0), lambda self: iter([5.0])),
+    "__contains__": (lambda a, b: 2.0 if 1.0 in a else 3.0, lambda self, item: False),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("derived", [False, True])
+def test_operators_that_a_class_gets_later(name: str, derived: bool) -> None:
+    class Base:
+        if name in ("__iter__", "__contains__"):
+
+            def __getitem__(self, k: int) -> float:
+                return [1.0, 2.0][k]
+
+    class Kept(Base):
+        pass
+
+    use, operator = OPERATORS[name]
+    a, b = Kept(), Kept()
+    staged = te.stage(lambda x: x * use(a, b))
+    before = [staged(x) for x in (1.0, 2.0, 3.0)]
+    assert before == [use(a, b), 2.0 * use(a, b), 3.0 * use(a, b)]
+    setattr(Kept if derived else Base, name, operator)
+    assert [staged(1.0), te.grad(staged)(2.0)] == [use(a, b)] * 2
+    assert before[0] != use(a, b)
+    assert staged.stats().recordings == 2
+
+
+def test_objects_of_libraries_that_cache_results() -> None:
+    kept = ipaddress.ip_network("10.0.0.0/24")
+    staged = te.stage(lambda x: x * kept.num_addresses * (1 + len(list(kept.hosts()))) * int(kept.broadcast_address))
+    assert len({staged(3.0) for _ in range(5)}) == 1
+    assert staged.refused is None and staged.stats().replays == 3
+
+
+@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
+def test_what_hides_its_contents_is_refused() -> None:
+    held, derived = [2.0], []
+
+    class Base:
+        pass
+
+    times = np.frompyfunc(lambda x: x * held[0], 1, 1)
+    space: dict[str, Any] = {"times": times}
+    exec("def f(x):\n    return x * float(times(3.0))", space)
+    for program in (
+        lambda x: x * float(times(3.0)),
+        space["f"],
+        lambda x: x * len(Base.__subclasses__()),
+    ):
+        staged = te.stage(program)
+        for _ in range(4):
+            held[0] += 1.0
+            derived.append(type("Derived", (Base,), {}))
+            assert te.value_and_grad(staged)(2.0) == te.value_and_grad(program)(2.0)
+        assert staged.refused is not None
+
+
+@pytest.mark.parametrize(
+    ("f", "computes"),
+    [
+        (lambda x: getattr(x, "a") + getattr(x[0], "b", x + 1), False),  # noqa: B009
+        (lambda x: [getattr(y, "a", None) for y in x], False),
+        (lambda x: getattr(x + "a", "b", None), False),
+        (lambda x, y: getattr(x, y), True),
+        (lambda x, y: getattr(x, y, 0.0), True),
+        (lambda x, y: getattr(x, "a" + y), True),
+        (lambda x: getattr(x, "A".lower()), True),
+        (lambda x, y: getattr(x, "a" if y else "b"), True),
+        (lambda x, y: [getattr(x, name) for name in y], True),
+        (lambda x, y: list(map(getattr, x, y)), True),
+        (lambda x, y: hasattr(x, y["a"]), True),
+        (lambda x, y: getattr(*x), True),
+    ],
+)
+def test_names_that_code_computes(f: Any, computes: bool) -> None:
+    assert computes_names(f.__code__) is computes
 
 
 def mapped(f: Any) -> Any:

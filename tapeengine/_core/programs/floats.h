@@ -51,6 +51,19 @@ static inline int te_is_heap_type(PyObject *cls) { return PyType_HasFeature((PyT
 /* The namespace of such a class, a new reference. */
 static inline PyObject *te_class_names(PyObject *cls) { return Py_NewRef(((PyTypeObject *)cls)->tp_dict); }
 
+/* The number of entries of a namespace that a program may look up without naming them: none, operators such as __len__ of
+   a class, or all if it computes names. A new one may stand before a base class's. */
+enum { TE_OPERATORS = 1, TE_ALL };
+static inline Py_ssize_t te_unnamed(PyObject *names, int which) {
+    PyObject *name, *value;
+    Py_ssize_t at = 0, found = 0;
+    if (which == TE_ALL) return PyDict_GET_SIZE(names);
+    while (which == TE_OPERATORS && PyDict_Next(names, &at, &name, &value))
+        found += PyCallable_Check(value) && PyUnicode_Check(name) && PyUnicode_GET_LENGTH(name) > 4 &&
+                 PyUnicode_READ_CHAR(name, 0) == '_' && PyUnicode_READ_CHAR(name, 1) == '_';
+    return found;
+}
+
 /* The contents of a cell, borrowed; NULL if it is empty. */
 static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
 

@@ -40,6 +40,9 @@ cdef extern from "floats.h":
     PyObject *te_attributes(object function)
     bint te_made_of(object function, object parts)
     uint64_t te_version(object values)
+    enum:
+        TE_ALL
+    Py_ssize_t te_unnamed(object names, int which)
     bint te_is_heap_type(object cls)
     object te_class_names(object cls)
     int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1

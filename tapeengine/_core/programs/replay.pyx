@@ -59,6 +59,7 @@ from tapeengine._core.tape.tape cimport (
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 from tapeengine._core.tape.accumulation cimport free_zeros, unset, zeros
 
+import builtins
 import enum
 import fractions
 import os
@@ -91,7 +92,7 @@ cdef object ufunc_class = numpy.ufunc, types_function = types.FunctionType, type
 cdef object types_module = types.ModuleType
 #: Methods that only making an object calls.
 cdef tuple CONSTRUCTING = ("__init__", "__new__", "__post_init__")
-cdef dict loaded = sys.modules, environment = os.environ._data
+cdef dict loaded = sys.modules, environment = os.environ._data, built_in = vars(builtins)
 #: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))
 

@@ -21,6 +21,8 @@ cdef class Check:
     cdef object watched
     cdef list saved
     cdef tuple names, absent
+    cdef Py_ssize_t count   # of the entries of the dict that Python looks up without a name, see `te_unnamed`
+    cdef int counted
     cdef uint64_t version   # of the dict when it was last found to be the same
 
     cdef bint same(self) except -1:
@@ -61,6 +63,8 @@ cdef class Check:
         for name in self.absent:
             if name in <dict> self.watched:
                 return False
+        if te_unnamed(self.watched, self.counted) != self.count:
+            return False
         self.version = version
         return True
 
@@ -135,17 +139,17 @@ cdef class Checks:
         return len(self.each)
 
     def look(self, value, others):
-        """Watch all that a callable or a structure captures.
-
-        ``others.names_of(function)`` returns the names that a function of the program looks up; ``others.is_fixed(object)``
-        tells whether programs do not change it. ``others.special(space)`` returns the names that Python itself looks up in
-        a class of the program or a module, None for those of a library.
-        ``others.open(object)`` watches an object of a class that is not known here, and returns
-        what it contains. Objects of the classes `others.atoms` never change.
-        """
+        """Watch all that a callable or a structure captures, as `tapeengine.staged.watch.Watch` says it."""
+        # others.names_of(function): the names that a function of the program looks up
+        # others.computes(code): whether it computes others
+        # others.is_fixed(object): whether programs do not change it
+        # others.special(space): the names that Python itself looks up in a class of the program or a module, None for others
+        # others.open(object): watches an object of a class that is not known here, and returns what it contains
+        # others.named: the names that such objects look up
+        # others.atoms: classes whose objects never change
         cdef Search search = Search.__new__(Search)
         search.checks, search.others, search.atoms = self, others, others.atoms
-        search.seen, search.spaces, search.used, search.wide = set(), {}, set(), {}
+        search.seen, search.spaces, search.used, search.wide = {id(built_in)}, {}, set(), {}
         search.names = []
         search.all(value)
 
@@ -190,7 +194,8 @@ cdef class Search:
     cdef dict spaces        # address of a namespace -> (namespace, {name: value, or `miss` if there is none})
     cdef set used           # the names that the program's code uses
     cdef list names         # the same in order
-    cdef dict wide          # address -> [namespace of a module or class, number of used names looked up in it]
+    cdef dict wide          # address -> [namespace of a module or class, number of names looked up in it, is it a class?]
+    cdef bint computes      # whether code computes names, so that it may look up any of a module or class
 
     cdef int all(self, object value) except -1:
         """Look into an object, and into all objects that are found in it."""
@@ -212,6 +217,8 @@ cdef class Search:
             if space[1] < n:
                 self.data(space[0], self.names[space[1]:])
                 space[1] = n
+                if self.computes:
+                    self.data(space[0], space[0])
         return 0
 
     cdef int enter(self, object value) except -1:
@@ -251,6 +258,7 @@ cdef class Search:
             if te_is_heap_type(kind):   # its methods are called
                 self.space(kind)
             value = self.others.open(value)
+            self.use(self.others.named)
         return self.enter_all(value)
 
     cdef int space(self, object value) except -1:
@@ -265,8 +273,9 @@ cdef class Search:
         special = self.others.special(value)
         if special is None:
             return 0
-        self.wide[address] = [names, 0]
+        self.wide[address] = [names, 0, bool(PyType_Check(value))]
         self.use(special)
+        self.data(names, ())
         if PyType_Check(value):
             self.space(type(value))
             for base in (<object> value).__mro__:
@@ -307,6 +316,10 @@ cdef class Search:
         if not looked_up:
             return 0
         self.use(looked_up)
+        if not self.computes and self.others.computes(f.__code__):
+            self.computes = True
+            for space in self.wide.values():
+                space[1] = 0
         return self.data(f.__globals__, looked_up)
 
     cdef int data(self, object names, object looked_up) except -1:
@@ -334,6 +347,10 @@ cdef class Search:
         cdef Check check = self.checks.watch(NAMES, names, [value for value in known.values() if value is not miss])
         check.names = tuple([name for name, value in known.items() if value is not miss])
         check.absent = tuple([name for name, value in known.items() if value is miss])
+        space = self.wide.get(<size_t> <PyObject *> names)
+        if space is not None:
+            check.counted = TE_ALL if self.computes else <int> space[2]
+        check.count = te_unnamed(names, check.counted)
         return 0
 
 
