@@ -87,7 +87,7 @@ cdef int check_raised(int status) except TE_RAISED:
     return status
 
 
-cdef int fork(te_native *s, te_task task, void *captured, int64_t count) noexcept:
+cdef int fork(te_native *s, te_task task, void *captured, int64_t count) except TE_RAISED:
     """Run the tasks of a parallel loop: on this thread if they are short, and on others as well if they are long."""
     cdef int64_t k, start = te_now()
     cdef int status = TE_DONE if count <= 0 else task(s, 0, captured)

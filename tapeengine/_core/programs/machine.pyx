@@ -4,14 +4,13 @@ A run begins with the GIL held, so that a short program never releases it. After
 releases the GIL, and takes it again regularly to check for interrupts. It never recurses.
 """
 
-from _thread import get_ident
-
 cimport cython
 from numpy cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_SIZE, PyArray_TYPE,
     ndarray,
 )
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
@@ -20,7 +19,6 @@ cdef extern from "Python.h":
     void *PyEval_SaveThread() noexcept nogil
     void PyEval_RestoreThread(void *) noexcept nogil
     int look_for_signals "PyErr_CheckSignals"() noexcept
-    void *PyErr_Occurred() noexcept
 
 cdef extern from "machine.h" nogil:
     ctypedef struct te_state:
@@ -214,9 +212,7 @@ cdef class Code:
         else:
             te_free_after(rest)
         passed[0] = s.allowed - s.budget
-        if status == TE_RAISED or status < 0:
-            if PyErr_Occurred() == NULL:   # below 0: an interrupt that a Python function could not catch
-                raise raised.pop(get_ident(), KeyboardInterrupt())
+        if status == TE_RAISED:   # the error is set
             return -1
         if status == TE_NO_MEMORY:
             raise MemoryError("no memory for the arrays of a program, or for what it keeps for its reverse pass")
@@ -238,7 +234,7 @@ cdef te_block *begin_run(te_native *s, char *room, int64_t budget) noexcept nogi
     memset(first, 0, sizeof(te_block))
     first.end = room + SMALL * sizeof(te_word)
     s.scratch.block, s.scratch.top, s.scratch.end = first, te_begin(first), first.end
-    s.budget, s.allowed, s.limit = budget, budget, room - STACK
+    s.budget, s.allowed, s.limit = budget, budget, <char *> (<size_t> room - STACK)
     return first
 
 
@@ -265,8 +261,23 @@ cdef int poll(te_native *s) noexcept:
     return TE_DONE
 
 
-#: The errors of Python functions that compiled code has called, by thread.
-raised = {}
+cdef int call(te_native *s, PyObject *function, size_t arena, size_t place) except TE_RAISED:
+    """Call a Python function with the GIL; it returns how the run goes on."""
+    cdef bint is_released = s.thread != NULL
+    cdef int status
+    if is_released:
+        PyEval_RestoreThread(s.thread)
+        s.thread = NULL
+    status = called(<object> function, arena, place)
+    if is_released:
+        s.thread = PyEval_SaveThread()
+    return status
+
+
+cdef int called(object function, size_t arena, size_t place) except TE_RAISED:
+    """Call it where all references of the call are released before the GIL is."""
+    return function(arena, place)
+
 
 include "forks.pxi"
 
@@ -281,5 +292,5 @@ def addresses():
     """
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
-    found["te_take"], found["te_fork"] = <size_t> te_take, <size_t> fork
+    found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
     return found

@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.intermediate.operations import REAL, Scalar
 from tapeengine.chad.intermediate.statements import (
     Add,
     AddAll,
@@ -299,7 +299,7 @@ def sweep(statements: list[Statement], needs: Needs) -> None:
             for block in blocks(s):
                 sweep(block, needs)
         if isinstance(s, For | While):
-            s.carried = [(v, x) for v, x in s.carried if v.name in needs.names]
+            s.carried = [(v, x) for v, x in s.carried if v.name in needs.names and not is_itself(v, x)]
             if s.kept is not None and s.kept.frames.name not in needs.names:
                 s.kept = None
         if isinstance(s, If) and s.kept is not None and s.kept[0].frames.name not in needs.names:
@@ -311,6 +311,11 @@ def sweep(statements: list[Statement], needs: Needs) -> None:
             s.outs, s.values = tuple(v for v, _ in pairs), tuple(x for _, x in pairs)
         found.append(s)
     statements[:] = found
+
+
+def is_itself(v: Var, x: Operand) -> bool:
+    """Tell whether a loop carries a number that its steps leave as it is, or only add to."""
+    return v == x and isinstance(v.type, Scalar)
 
 
 def linear(of: Type) -> Type | None:

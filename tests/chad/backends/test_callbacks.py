@@ -176,25 +176,60 @@ def test_two_programs_with_one_text_call_their_own_primitives():
     assert te.grad(found[0])(0.3, 4) != te.grad(found[1])(0.3, 4)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_interrupt_comes_through_wherever_it_is_met():
-    """Whether the primitive runs or the code around it; a lost interrupt would let the loop run for minutes."""
+class Stopped(Exception):
+    """An error of a signal handler."""
 
-    def program(x: float, n: int) -> float:
-        y = x
-        for _ in range(n):
-            y = damped(y) + x
-        return y
 
-    compiled = native(program)
+@pytest.fixture
+def handled():
+    """Handle interrupts by another error than Python's own."""
+
+    def handler(number, frame):
+        raise Stopped(number)
+
+    before = signal.signal(signal.SIGINT, handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def called(x: float, n: int) -> float:
+    y = x
+    for _ in range(n):
+        y = damped(y) + x
+    return y
+
+
+def inlined(x: float, n: int) -> float:
+    y = x
+    for _ in range(n):
+        y = 0.5 * y + x
+    return y
+
+
+def one_chunk(x: float, n: int) -> float:
+    y = x
+    for _ in range(n):
+        y = 0.5 * y + x
+    return y
+
+
+def forked(x: float, n: int) -> float:
+    return sum(te.fork_map(lambda k: one_chunk(x + k, n), [0.0, 1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("function", [called, inlined, forked])
+@pytest.mark.parametrize("backend", ["native", "machine"])
+def test_the_error_of_a_signal_handler_comes_through_wherever_it_is_met(handled, backend, function):
+    """Whether the primitive runs or the code around it; a lost error would let the loop run for minutes."""
+    compiled = te.program(function, backend=backend)
     te.vjp(compiled, 0.5, 10)
     for k in range(10):
         timer = threading.Timer(0.02 + 0.003 * k, signal.raise_signal, [signal.SIGINT])
         timer.start()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(Stopped, match=str(int(signal.SIGINT))):
             te.vjp(compiled, 0.5, 100_000_000)
         timer.join()
-    assert te.vjp(compiled, 0.5, 3)[0] == program(0.5, 3)
+    assert te.vjp(compiled, 0.5, 3)[0] == pytest.approx(function(0.5, 3))
 
 
 def test_calls_in_several_threads():

@@ -9,9 +9,11 @@ from asv_bench.programs.native import PROGRAMS, inputs
 pytest.importorskip("llvmlite", reason="native code needs llvmlite")
 
 from tapeengine.chad.backends.llvm.fuse import fused
+from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.recompute import recomputed
 from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.statements import For, New
+from tapeengine.chad.intermediate.operations import Scalar
+from tapeengine.chad.intermediate.statements import For, New, While
 
 
 def product(a: te.Array[te.Vec], b: te.Array[te.Vec]) -> float:
@@ -73,6 +75,44 @@ def test_indices_are_computed_again():
     assert back.nbytes < n * d * (d + 1) // 2 * 8
     for got, wanted in zip(back(1.0), te.vjp(program.python, *args)[1](1.0), strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+def quadratic(factors: te.Array[te.Vec], xs: te.Array[te.Vec]) -> float:
+    total = 0.0
+    for x in xs:
+        for i in range(len(factors)):
+            y = 0.0
+            for j in range(i + 1):
+                y = y + factors[i][j] * x[j]
+            total = total + y * y
+    return total
+
+
+def test_frames_of_inner_loops_that_hold_nothing_take_no_room():
+    """Of each row one number is kept, and no address of frames of the loop along it."""
+    d, n = 60, 1700
+    draws = np.random.default_rng(8)
+    args = draws.standard_normal((d, d)), draws.standard_normal((n, d))
+    program = te.program(quadratic, backend="native")
+    _, back = te.vjp(program, *args)
+    assert back.nbytes < 3 * n * d * 8  # with what is taken ahead of need
+    lower = np.tril(args[0])
+    np.testing.assert_allclose(back(1.0)[0], np.tril(2 * lower @ args[1].T @ args[1]), rtol=1e-9)
+    np.testing.assert_allclose(back(1.0)[1], 2 * args[1] @ lower.T @ lower, rtol=1e-9)
+
+
+def test_steps_that_only_add_along_a_row_may_run_upwards():
+    """The number that they read is carried by no loop, so vectors of one step are those of the next one."""
+    reverse = te.program(quadratic).executable.lowered.program.functions["reverse"]
+    loops = [s for s, _ in walk(reverse.body) if isinstance(s, For)]
+    assert is_orderless([s for s in loops if not any(isinstance(x, For) for x in s.body)][-1])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_loop_carries_a_number_to_itself(name):
+    functions = te.program(PROGRAMS[name]).executable.lowered.program.functions.values()
+    loops = [s for f in functions for s, _ in walk(f.body) if isinstance(s, For | While)]
+    assert not [v for s in loops for v, x in s.carried if v == x and isinstance(v.type, Scalar)]
 
 
 def states(x: te.Vec, n: int) -> float:

@@ -1,4 +1,4 @@
-"""C functions that call primitives of the registry: they read leaves from words, and write those of the result."""
+"""Python functions that call primitives of the registry: they read leaves from words, and write those of the result."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import functools
 import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from threading import get_ident
 from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.machine import addresses, raised
+from tapeengine._core.programs.machine import addresses
 from tapeengine.chad.backends.llvm.arguments import RANK
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.poles import at_poles
@@ -21,21 +20,10 @@ from tapeengine.chad.intermediate.running import on_arrays
 from tapeengine.chad.intermediate.statements import ArrayOf, Operand, Registered
 from tapeengine.primitive import Primitive
 
-#: How a run ends, as in `machine.h`, plus one: the word is 0 where an interrupt comes before the function begins.
-DONE, REFER, NO_MEMORY, RAISED = 1, 4, 5, 6
-STATUS = struct.Struct("=q")
+#: How a run goes on, as in `machine.h`.
+DONE, REFER, NO_MEMORY = 0, 3, 4
 #: A number in a word, and numpy's type for elements of an array.
 FORMATS = {REAL: ("d", np.float64), WHOLE: ("q", np.int64), TRUTH: ("?7x", np.bool_)}
-#: A C function of an arena for arrays, and of words: the status, and leaves. ctypes returns an undefined value where an
-#: interrupt comes before the Python function begins, so the status is a word.
-FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-
-
-def address_of(function: Any) -> int:
-    """Give the address of a C function."""
-    found = ctypes.cast(function, ctypes.c_void_p).value
-    assert found is not None
-    return found
 
 
 @functools.cache
@@ -44,41 +32,30 @@ def take() -> Callable[[int, int], int | None]:
     return ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(addresses()["te_take"])
 
 
-def callback(table: Mapping[str, Primitive], s: Registered) -> Any:
-    """Give the C function that calls a primitive, or one of its rules; it writes the status of the run plus one.
+def callback(table: Mapping[str, Primitive], s: Registered) -> Callable[[int, int], int]:
+    """Give the function that calls a primitive, or one of its rules; it returns the status of the run.
 
-    Where numpy warns, and where an array of the result does not have the elements that the program expects, the run is
-    referred to Python. An error is raised when the run has ended.
+    It takes the addresses of an arena for arrays, and of words. Where numpy warns, and where an array of the result
+    does not have the elements that the program expects, the run is referred to Python.
     """
     takes, gives, run = Leaves(s.args), Leaves(s.outs), at_poles("raise", on_arrays(table, s))
 
-    def called(arena: int, place: int) -> None:
+    def called(arena: int, place: int) -> int:
+        leaves = takes.read(place)
         try:
-            leaves = takes.read(place)
-            if leaves is None:
-                end(place, REFER)
-                return
-            gives.write(place, run(leaves), arena)
+            return REFER if leaves is None else gives.write(place, run(leaves), arena)
         except FloatingPointError:
-            end(place, REFER)
-        except BaseException as error:
-            end(place, RAISED)
-            raised[get_ident()] = error
+            return REFER
 
-    return FUNCTION(called)
-
-
-def end(place: int, status: int) -> None:
-    """Write how a call has ended."""
-    STATUS.pack_into((ctypes.c_char * 8).from_address(place), 0, status)
+    return called
 
 
 class Leaves:
-    """Leaves as words after that of the status: numbers, and arrays as their addresses and sizes."""
+    """Leaves as words: numbers, and arrays as their addresses and sizes."""
 
     def __init__(self, xs: Sequence[Operand]) -> None:
         self.kinds: list[tuple[Any, int]] = []
-        formats = "=q"
+        formats = "="
         for x in xs:
             element, rank = (x.type.element, x.type.rank) if isinstance(x.type, ArrayOf) else (x.type, 0)
             if element not in FORMATS or rank > RANK:
@@ -92,7 +69,7 @@ class Leaves:
 
     def read(self, place: int) -> list[Any] | None:
         """Read leaves, and copy arrays; None if an array stands for zeros."""
-        _, *words = self.struct.unpack_from(self.buffer.from_address(place))
+        words = list(self.struct.unpack_from(self.buffer.from_address(place)))
         if self.is_numbers:
             return words
         found: list[Any] = []
@@ -109,21 +86,20 @@ class Leaves:
             at += 1 + rank
         return found
 
-    def write(self, place: int, leaves: Sequence[Any], arena: int) -> None:
-        """Write leaves, and arrays to an arena, with the status."""
-        words: list[Any] = [DONE]
+    def write(self, place: int, leaves: Sequence[Any], arena: int) -> int:
+        """Write leaves, and arrays to an arena; return the status."""
+        words: list[Any] = []
         for x, (dtype, rank) in zip(leaves, self.kinds, strict=True):
             if not rank:
                 words.append(x)
                 continue
             if x.ndim != rank or not np.can_cast(x.dtype, dtype, "safe"):
-                end(place, REFER)
-                return
+                return REFER
             array = np.asarray(x, dtype, "C")
             made = take()(arena, math.prod(array.shape) * array.itemsize)
             if made is None:
-                end(place, NO_MEMORY)
-                return
+                return NO_MEMORY
             ctypes.memmove(made, array.ctypes.data, array.nbytes)
             words += [made, *array.shape]
         self.struct.pack_into(self.buffer.from_address(place), 0, *words)
+        return DONE

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tapeengine.chad.backends.llvm.body import SCRATCH, Body
-from tapeengine.chad.backends.llvm.callbacks import address_of, callback
+from tapeengine.chad.backends.llvm.callbacks import callback
 from tapeengine.chad.backends.llvm.helpers import typed
 from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
@@ -68,16 +68,13 @@ def by_python(b: Body, s: Registered) -> None:
     given, found = ([w for x in xs for w in words(x.type)] for xs in (s.args, s.outs))
     called = callback({s.name: b.program.program.primitives[s.name]}, s)
     b.program.called.append(called)
-    place = b.fresh("leaves")
-    b.places.append(f"  {place} = alloca [{8 * max(len(given), len(found)) + 8} x i8], align 8")
-    leaves = b.at(place, 8)
-    b.write("i64", "0", place, FRAME)
+    leaves = b.fresh("leaves")
+    b.places.append(f"  {leaves} = alloca [{8 * max(len(given), len(found))} x i8], align 8")
     b.write_words(given, b.values(s.args), leaves, FRAME)
     is_brief = all(isinstance(v.type, Scalar) or b.lifetimes.is_scratch(v) for v in s.outs)
     arena = b.state(SCRATCH) if is_brief else "%ctx"
-    b.line(f"call void inttoptr (i64 {address_of(called)} to ptr)(ptr {arena}, ptr {place})")
-    status = b.op(f"trunc i64 {b.read('i64', place, FRAME)} to i32")
-    b.check_status(b.op(f"sub i32 {status}, 1"))
+    function = f"ptr inttoptr (i64 {id(called)} to ptr)"
+    b.check_status(b.op(f"call i32 @te_call(ptr %ctx, {function}, ptr {arena}, ptr {leaves})"))
     values = b.read_values([v.type for v in s.outs], leaves, FRAME)
     for v in s.outs:
         n = len(words(v.type))

@@ -106,8 +106,9 @@ class Columns:
 
     def __init__(self, b: Body, kept: Kept, base: str, count: str) -> None:
         self.site = b.program.recomputed.get(kept.frames.name)
-        self.kept = kept if self.site is None else Kept(kept.frames, self.site.fields)
+        self.kept = Kept(kept.frames, b.program.stored(kept))
         self.types = field_words(self.kept)
+        self.absent = [v for v in kept.fields if b.program.is_absent(v)]
         self.starts: dict[int, str] = {}
         wide = [k for k, w in enumerate(self.types) if size_of(w) == 8]
         start, before = b.at(base, HEADER) if self.types else base, ""
@@ -135,6 +136,8 @@ class Columns:
             for k, (w, is_size) in enumerate(zip(self.types, sizes, strict=True))
         ]
         give_fields(b, self.kept, found)
+        for v in self.absent:
+            b.give(v, ["null"])
         if self.site is not None:
             b.give(self.site.index, [index])
             b.indices.add(self.site.index.name)
@@ -143,7 +146,7 @@ class Columns:
     def of_lane(self, b: Body, names: Mapping[str, Var]) -> Columns:
         """Give the same columns for a step with separate variables."""
         found = copy(self)
-        found.kept = renamed(self.kept, names)
+        found.kept, found.absent = renamed(self.kept, names), renamed(self.absent, names)
         if self.site is not None:
             again = b.copies(self.site.again, lambda s: renamed(s, names))
             found.site = Site(names.get(self.site.index.name, self.site.index), found.kept.fields, again)
@@ -152,12 +155,10 @@ class Columns:
 
 def open_columns(b: Body, kept: Kept, count: str) -> Columns:
     """Allocate the frames of all steps."""
-    site = b.program.recomputed.get(kept.frames.name)
-    fields = kept if site is None else Kept(kept.frames, site.fields)
-    size = sum(size_of(w) for w in field_words(fields))
-    if not size and kept.frames.name not in b.program.uncounted:
+    if b.program.is_absent(kept.frames):
         b.give(kept.frames, ["null"])
         return Columns(b, kept, "null", count)
+    size = sum(size_of(w) for v in b.program.stored(kept) for w in words(v.type))
     before = -(-HEADER // max(size, 1))
     base = b.take("%ctx", b.op(f"add i64 {count}, {before}") if size else str(before), max(size, 1))
     b.write("i64", count, base, FRAME)

@@ -17,6 +17,7 @@ from tapeengine.chad.intermediate.statements import (
     Compute,
     For,
     Function,
+    Kept,
     Program,
     Size,
     Statement,
@@ -83,6 +84,17 @@ class Helpers:
         self.called: list[Any] = []
         loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
         self.uncounted = {k.frames.name for s in loops if s.count is None for k in s.recalled}
+        self.kept = {s.kept.frames.name: s.kept for s in loops if s.kept is not None}
+
+    def stored(self, kept: Kept) -> list[Var]:
+        """Give the fields of a loop's frames that are stored."""
+        site = self.recomputed.get(kept.frames.name)
+        return [v for v in (kept if site is None else site).fields if not self.is_absent(v)]
+
+    def is_absent(self, x: Var) -> bool:
+        """Tell whether a variable stands for frames of a loop of which nothing is stored, not even their number."""
+        kept = self.kept.get(x.name)
+        return kept is not None and x.name not in self.uncounted and not self.stored(kept)
 
     def is_of_vectors(self, s: Statement) -> bool:
         """Tell whether a statement calls a function that is compiled for vectors, too."""
@@ -96,6 +108,8 @@ class Helpers:
             self.recomputed[frames] = renamed(self.recomputed[like], names)
         if like in self.uncounted:
             self.uncounted.add(frames)
+        if like in self.kept:
+            self.kept[frames] = renamed(self.kept[like], names)
 
     @property
     def functions(self) -> Mapping[str, Function]:

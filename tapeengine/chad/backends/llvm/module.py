@@ -357,6 +357,7 @@ INTRINSICS: Mapping[str, str] = {
     "te_more": "ptr (ptr, i64)",
     "te_poll": "i32 (ptr)",
     "te_fork": "i32 (ptr, ptr, ptr, i64)",
+    "te_call": "i32 (ptr, ptr, ptr, ptr)",
     "te_power": "i32 (i64, i64, ptr)",
 }
 
