@@ -452,6 +452,47 @@ static inline char *te_take(te_arena *a, int64_t size) {
     return at;
 }
 
+#ifdef __GNUC__
+#define TE_RARE __attribute__((cold, noinline, unused)) /* short code */
+#else
+#define TE_RARE
+#endif
+
+/* Copy the elements from one axis on to C order, and look for interrupts at times; return the status of the run. */
+TE_RARE static int te_copy_axis(
+    te_native *s, const te_array *x, int axis, const char *from, char **to, int (*look)(te_native *)) {
+    const int64_t n = x->shape[axis], step = x->strides[axis], strip = 1 << 14;
+    for (int64_t k = 0; k < n;) {
+        const int64_t top = axis < x->rank - 1 ? k + 1 : n - k < strip ? n : k + strip;
+        s->budget -= 2 * (top - k);
+        if (axis < x->rank - 1) {
+            int status = te_copy_axis(s, x, axis + 1, from + k * step, to, look);
+            if (status) return status;
+        } else if (x->kind == 2) {
+            for (int64_t i = k; i < top; i++) *(*to)++ = from[i * step];
+        } else {
+            for (int64_t i = k; i < top; i++, *to += 8) memcpy(*to, from + i * step, 8);
+        }
+        k = top;
+        if (s->budget < 0) {
+            int status = look(s);
+            if (status) return status;
+        }
+    }
+    return TE_DONE;
+}
+
+/* The elements of an array in C order: its own, or a copy; strides of single elements do not matter. */
+static inline int te_in_order(te_native *s, const te_array *x, char **out, int (*look)(te_native *)) {
+    int64_t size = x->kind == 2 ? 1 : 8;
+    int is_plain = 1;
+    for (int k = x->rank - 1; k >= 0; size *= x->shape[k--]) is_plain &= x->shape[k] <= 1 || x->strides[k] == size;
+    *out = x->data;
+    if (is_plain) return TE_DONE;
+    char *to = *out = te_take(&s->kept, size);
+    return to ? te_copy_axis(s, x, 0, x->data, &to, look) : TE_NO_MEMORY;
+}
+
 /* Take memory from these blocks first. */
 static inline void te_reopen(te_arena *a, te_block *b) {
     a->block = b;

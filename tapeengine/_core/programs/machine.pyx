@@ -48,6 +48,9 @@ cdef extern from "machine.h" nogil:
     enum:
         OP_COUNT, TE_STEP_COUNT
 
+cdef extern from "machine.h":
+    int te_in_order(te_native *s, const te_array *x, char **out, int (*look)(te_native *) noexcept) noexcept
+
 cdef enum:
     FIRST = 20_000       # instructions with the GIL held
     SLICE = 20_000_000   # instructions between two checks for interrupts
@@ -261,6 +264,11 @@ cdef int poll(te_native *s) noexcept:
     return TE_DONE
 
 
+cdef int in_order(te_native *s, te_array *x, char **out) noexcept:
+    """Give the elements of an array argument in C order."""
+    return te_in_order(s, x, out, poll)
+
+
 cdef int call(te_native *s, PyObject *function, size_t arena, size_t place) except TE_RAISED:
     """Call a Python function with the GIL; it returns how the run goes on."""
     cdef bint is_released = s.thread != NULL
@@ -293,4 +301,5 @@ def addresses():
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
     found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
+    found["te_in_order"] = <size_t> in_order
     return found

@@ -299,7 +299,7 @@ def sweep(statements: list[Statement], needs: Needs) -> None:
             for block in blocks(s):
                 sweep(block, needs)
         if isinstance(s, For | While):
-            s.carried = [(v, x) for v, x in s.carried if v.name in needs.names and not is_itself(v, x)]
+            s.carried = [(v, x) for v, x in s.carried if v.name in needs.names and not is_itself(s, v, x)]
             if s.kept is not None and s.kept.frames.name not in needs.names:
                 s.kept = None
         if isinstance(s, If) and s.kept is not None and s.kept[0].frames.name not in needs.names:
@@ -313,9 +313,11 @@ def sweep(statements: list[Statement], needs: Needs) -> None:
     statements[:] = found
 
 
-def is_itself(v: Var, x: Operand) -> bool:
-    """Tell whether a loop carries a number that its steps leave as it is, or only add to."""
-    return v == x and isinstance(v.type, Scalar)
+def is_itself(loop: For | While, v: Var, x: Operand) -> bool:
+    """Tell whether a loop carries a number that its steps leave as it is."""
+    if v != x or not isinstance(v.type, Scalar):
+        return False
+    return all(v not in outs(s) for block in blocks(loop) for s, _ in walk(block))
 
 
 def linear(of: Type) -> Type | None:

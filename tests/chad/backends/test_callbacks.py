@@ -217,8 +217,10 @@ def forked(x: float, n: int) -> float:
     return sum(te.fork_map(lambda k: one_chunk(x + k, n), [0.0, 1.0, 2.0, 3.0]))
 
 
-@pytest.mark.parametrize("function", [called, inlined, forked])
-@pytest.mark.parametrize("backend", ["native", "machine"])
+@pytest.mark.parametrize(
+    ("backend", "function"),
+    [("native", called), ("native", inlined), ("native", forked), ("machine", inlined), ("machine", forked)],
+)
 def test_the_error_of_a_signal_handler_comes_through_wherever_it_is_met(handled, backend, function):
     """Whether the primitive runs or the code around it; a lost error would let the loop run for minutes."""
     compiled = te.program(function, backend=backend)

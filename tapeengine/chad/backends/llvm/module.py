@@ -250,7 +250,7 @@ def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
         if isinstance(p.type, BoxOf):
             given.append(w.op(f"load ptr, ptr {register}"))
             continue
-        data, *found = array_in(b.program, w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
+        data, *found = array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
         given += [data, *found]
         sizes += found
     if b.fitting and sizes:
@@ -358,6 +358,7 @@ INTRINSICS: Mapping[str, str] = {
     "te_poll": "i32 (ptr)",
     "te_fork": "i32 (ptr, ptr, ptr, i64)",
     "te_call": "i32 (ptr, ptr, ptr, ptr)",
+    "te_in_order": "i32 (ptr, ptr, ptr)",
     "te_power": "i32 (i64, i64, ptr)",
 }
 
