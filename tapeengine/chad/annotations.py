@@ -16,9 +16,10 @@ __all__ = ["Array", "Fields", "Vec"]
 
 @dataclass(frozen=True)
 class Fields:
-    """The annotation of a dict with fixed texts as keys: the annotations of its values."""
+    """The annotation of a dict with fixed keys, or of a record: the annotations of its values."""
 
-    by_key: tuple[tuple[str, Any], ...]
+    by_key: tuple[tuple[Any, Any], ...]
+    cls: type = dict
 
 
 if TYPE_CHECKING:

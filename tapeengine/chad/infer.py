@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
+from enum import Enum
 from typing import Any
 
 import numpy
 
 from tapeengine.chad.annotations import Array, Fields
-from tapeengine.chad.parse.types import class_fields
-from tapeengine.chad.types import Text, show
+from tapeengine.chad.parse.texts import is_key
+from tapeengine.chad.parse.types import class_fields, is_open
+from tapeengine.chad.types import Fixed, Text, spelled
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
@@ -51,8 +54,13 @@ def annotation_of(value: Any, name: str) -> Any:
         return tuple[tuple(annotation_of(part, name) for part in value)]  # type: ignore[misc]
     if isinstance(value, str):
         return Text(value=value)
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+    if isinstance(value, dict) and all(map(is_key, value)):
         return Fields(tuple((key, annotation_of(part, name)) for key, part in value.items()))
+    if isinstance(value, Enum) or is_importable(value):
+        return Fixed(name=type(value).__name__, value=value)
+    if is_open(type(value)):
+        fields = class_fields(type(value)) or ()
+        return Fields(tuple((f, annotation_of(getattr(value, f), f"{name}.{f}")) for f in fields), type(value))
     if hasattr(type(value), "__annotations__"):
         return type(value)
     raise UnsupportedError(
@@ -101,7 +109,29 @@ def kind_of(value: Any) -> Any:
         return of, *map(kind_of, value)
     if of is dict:
         return of, tuple(value), *map(kind_of, value.values())
-    return (of, str(value.dtype), value.ndim) if hasattr(value, "dtype") else of
+    if hasattr(value, "dtype"):
+        return of, str(value.dtype), value.ndim
+    if isinstance(value, Enum) or is_importable(value):
+        return value
+    return (of, *(kind_of(getattr(value, f)) for f in class_fields(of) or ())) if is_open(of) else of
+
+
+def is_importable(value: Any) -> bool:
+    """Tell whether something is a function that its name leads to, so that there are few of the kind.
+
+    Examples
+    --------
+    >>> is_importable(is_importable), is_importable(numpy.sin), is_importable(lambda x: x)
+    (True, True, False)
+    """
+    if not callable(value):
+        return False
+    if isinstance(value, numpy.ufunc):
+        return getattr(numpy, value.__name__, None) is value
+    found: Any = sys.modules.get(getattr(value, "__module__", None) or "")
+    for part in getattr(value, "__qualname__", "<").split("."):
+        found = getattr(found, part, None)
+    return found is value
 
 
 #: Types of values that decide annotations.
@@ -114,10 +144,11 @@ def key_of(annotation: Any) -> str:
         return str(annotation.__name__)
     if isinstance(annotation, Array):
         return f"Array[{key_of(annotation.element)}]"
-    if isinstance(annotation, Text):
-        return show(annotation)
+    if isinstance(annotation, Fixed):
+        return spelled(annotation)
     if isinstance(annotation, Fields):
-        return f"{{{', '.join(f'{key!r}: {key_of(part)}' for key, part in annotation.by_key)}}}"
+        inside = ", ".join(f"{key!r}: {key_of(part)}" for key, part in annotation.by_key)
+        return f"{'' if annotation.cls is dict else key_of(annotation.cls)}{{{inside}}}"
     args = getattr(annotation, "__args__", None)
     if args is not None:
         return f"{type(annotation).__name__}[{', '.join(map(key_of, args))}]"

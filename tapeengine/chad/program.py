@@ -35,11 +35,12 @@ from tapeengine.chad.ordinary import holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
 from tapeengine.chad.parse.state import Parsed, unannotated
+from tapeengine.chad.parse.types import TypeTable
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
 from tapeengine.chad.registered import find
 from tapeengine.chad.signatures import by_position, defaults_of, names_of
 from tapeengine.chad.terms import Module
-from tapeengine.chad.types import Type
+from tapeengine.chad.types import Sum, Type
 from tapeengine.default import default_engine
 from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
 from tapeengine.html import source
@@ -130,6 +131,7 @@ class Program(Enterable):
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         self._parsed: Parsed | None = None
         self._reader = 0
+        self._table: TypeTable | None = None
         functools.update_wrapper(self, function)
         self.inferred = unannotated(self.function) if given is None else ()
         if not self.inferred and symbol is None:
@@ -195,11 +197,19 @@ class Program(Enterable):
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
         if self._parsed is None:
-            params, result = ProgramParser(self.function, self.symbol, self.given).header()
+            parser = ProgramParser(self.function, self.symbol, self.given)
+            params, result = parser.header()
             if result is not None:
+                self._table = parser.table
                 return self.symbol, params, result
         definition = self.parsed().definitions[self.symbol]
         return self.symbol, tuple(p.of for p in definition.params), definition.result
+
+    def named_types(self) -> tuple[dict[str, type], dict[str, Sum]]:
+        """Give the classes and the recursive sums that the signature may name."""
+        if self._parsed is not None:
+            return self._parsed.classes, self._parsed.types
+        return (self._table.classes, self._table.named) if self._table is not None else ({}, {})
 
     @functools.cached_property
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:

@@ -9,7 +9,8 @@ addition environment vectors (`EV`) and computations that accumulate into one (`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,37 @@ class Product(Type):
 
 
 @dataclass(frozen=True)
-class Text(Product):
-    """A text, which is known when a program is read: a record without fields.
+class Fixed(Product):
+    """What is known when a program is read, as a record without fields: a text, a function, an enumeration's member.
 
     Attributes
     ----------
-    value : str
+    value : object
+        It has a type of its own.
     """
+
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class Text(Fixed):
+    """A text."""
 
     name: str = "str"
     value: str = ""
+
+
+@dataclass(frozen=True)
+class Closure(Product):
+    """A local function, as a record of the values of the variables that it has captured.
+
+    Attributes
+    ----------
+    code : object
+        The function, as the parser keeps it.
+    """
+
+    code: Any = None
 
 
 @dataclass(frozen=True)
@@ -198,8 +220,8 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
 def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
     """Rewrite the types of the parts of a type; one without parts is unchanged."""
     match type_:
-        case Product(items, name, fields) if items:
-            return Product(tuple(map(f, items)), name, fields)
+        case Product(items) if items:
+            return replace(type_, items=tuple(map(f, items)))
         case Sum(options, name):
             return Sum(tuple(map(f, options)), name)
         case Array(element):
@@ -207,15 +229,26 @@ def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
     return type_
 
 
-def has_text(type_: Type) -> bool:
-    """Tell whether values of a type have texts as parts.
+def is_choice(type_: Type) -> bool:
+    """Tell whether a value is one of several that the parser knows.
 
     Examples
     --------
-    >>> has_text(Product((FLOAT, Text(value="a")))), has_text(Array(FLOAT))
+    >>> is_choice(Sum((Text(value="a"), Text(value="b")))), is_choice(Sum((UNIT, FLOAT)))
     (True, False)
     """
-    return isinstance(type_, Text) or any(map(has_text, parts_of(type_)))
+    return isinstance(type_, Sum) and all(isinstance(option, Fixed | Closure) for option in type_.options)
+
+
+def is_known(type_: Type) -> bool:
+    """Tell whether values of a type have parts that the parser knows: texts, functions, members of enumerations.
+
+    Examples
+    --------
+    >>> is_known(Product((FLOAT, Text(value="a")))), is_known(Array(FLOAT))
+    (True, False)
+    """
+    return isinstance(type_, Fixed | Closure) or any(map(is_known, parts_of(type_)))
 
 
 def has_functions(type_: Type) -> bool:
@@ -275,6 +308,27 @@ def rank_of(of: Type) -> int:
     return 1 + rank_of(of.element) if isinstance(of, Array) else 0
 
 
+def spelled(type_: Type) -> str:
+    """Write a type so that no other one is written like it, as long as what it knows lives.
+
+    Examples
+    --------
+    >>> spelled(Array(Product((FLOAT, BOOL), "P", ("x", "y"))))
+    'Array[P(x: float, y: bool)]'
+    """
+    match type_:
+        case Fixed(value=value) | Closure(code=value) if not isinstance(value, str):
+            inside = "" if isinstance(type_, Fixed) else ", ".join(map(spelled, type_.items))
+            return f"{type_.name} {id(value)}({inside})"
+        case Product(items, name, fields) if fields:
+            return f"{name}({', '.join(f'{f}: {spelled(t)}' for f, t in zip(fields, items, strict=True))})"
+        case Product(items, "") | Sum(items) if items:
+            return f"{type(type_).__name__}({', '.join(map(spelled, items))})"
+        case Array(element):
+            return f"Array[{spelled(element)}]"
+    return show(type_)
+
+
 def show(type_: Type) -> str:
     """Write a type the way a user annotates it.
 
@@ -288,8 +342,10 @@ def show(type_: Type) -> str:
             return type(type_).__name__.lower()
         case Product((), ""):
             return "None"
-        case Text(value=value):
+        case Fixed(value=value):
             return repr(value)
+        case Closure(code=code):
+            return f"the function {code.name}"
         case Product(items, "dict", keys):
             return f"{{{', '.join(f'{k!r}: {show(t)}' for k, t in zip(keys, items, strict=True))}}}"
         case Product(items, name):

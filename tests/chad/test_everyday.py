@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from chad import everyday_functions
 from chad.everyday import EVERYDAY
 from chad.outsiders import OUTSIDERS
 from chad.users import CALLS
@@ -11,6 +12,8 @@ from outcomes import outcome
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
+
+assert everyday_functions  # which adds its programs
 
 BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 

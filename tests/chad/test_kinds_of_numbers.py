@@ -80,7 +80,21 @@ class Layer:
     w: np.ndarray
 
 
+@dataclass(frozen=True)
+class Odd:
+    z: complex
+
+
 @pytest.mark.parametrize("given", [Named(1.0, "a"), [Named(1.0, "a")], Layer(np.ones(2)), (1.0, Layer(np.ones(2)))])
+def test_fields_have_the_types_of_their_values(given):
+    @te.program
+    def f(given):
+        return 1.0
+
+    assert te.vjp(f, given)[0] == 1.0
+
+
+@pytest.mark.parametrize("given", [Odd(1j), [Odd(1j)], (1.0, Odd(1j))])
 def test_arguments_with_fields_outside_the_language_are_refused_at_the_parameter(given):
     @te.program
     def f(given):

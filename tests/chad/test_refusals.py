@@ -113,13 +113,6 @@ def too_few_for_a_loop(xs: te.Vec) -> float:
     return te.fold(lambda a, b: a + b)
 
 
-def unannotated(x: float) -> float:
-    def f(y, n: int) -> float:
-        return y if n == 0 else x * f(y, n - 1)
-
-    return f(x, 2)
-
-
 def odd_type(x: complex) -> float:
     return 1.0
 
@@ -270,13 +263,40 @@ def spreads_an_array(xs: te.Vec) -> float:
     return max(*xs)
 
 
-def untyped_lambda(x: float) -> float:
-    fs = [lambda y: y * x]
-    return fs[0](x)
+def gives_a_function(x: float):
+    return lambda y: y * x
+
+
+def sees_the_last_one(xs: te.Vec) -> float:
+    fs = [lambda y: y * x for x in xs]  # noqa: B023
+    return fs[0](1.0)
+
+
+def sees_the_last_one_of_a_loop(xs: te.Vec) -> float:
+    fs = []
+    for x in xs:
+        fs.append(lambda y, z=1.0: y * x * z)  # noqa: B023
+    return fs[0](1.0)
+
+
+def fractions_in_whole_numbers(n: int, x: float):
+    ys = np.zeros(n, dtype=int)
+    ys[0] = x
+    return ys * x
+
+
+def whole_numbers_become_fractions(n: int, x: float):
+    ys = np.arange(n)
+    ys += x
+    return ys
+
+
+def binds_in_a_test(xs: te.Vec) -> float:
+    return y if any((y := x) > 0 for x in xs) else 0.0
 
 
 def needs_a_result_type(x: float):
-    return 1.0 if x > 1 else needs_a_result_type(x * 2)
+    return needs_a_result_type(x * 2)
 
 
 REFUSED = {
@@ -300,7 +320,6 @@ REFUSED = {
     default_of_another_type: ("of type float where Array[float] is wanted", "give"),
     too_few: ("too few arguments", "parameters"),
     too_few_for_a_loop: ("too few arguments", "parameters"),
-    unannotated: ("has no type", "annotate"),
     odd_type: ("outside the language", "float"),
     unknown_name_in_branch: ("no value on every path", "before"),
     two_types: ("float in one case", "one type"),
@@ -317,16 +336,21 @@ REFUSED = {
     no_return: ("not every path", "return"),
     prints: ("the value of this call is not used", "assign or return"),
     string: ("arithmetic on 'text'", "numbers"),
-    gives_a_text: ("a text as a result", "outside"),
+    gives_a_text: ("tuple['positive', float] as a result", "outside"),
+    gives_a_function: ("as a result", "outside"),
+    sees_the_last_one: ("these functions see x", "x=x"),
+    sees_the_last_one_of_a_loop: ("another function after each step", "captures"),
+    fractions_in_whole_numbers: ("float in an array of int", "dtype=float"),
+    whole_numbers_become_fractions: ("float in an array of int", "dtype=float"),
+    binds_in_a_test: ("not always computed", "before"),
     formats: ("a text that only a run knows", "texts and constants"),
     narrow_numbers: ("a dtype other than", "dtype=float"),
-    computed_key: ("keys are not texts", "written out"),
+    computed_key: ("keys are not known", "written out"),
     changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
     counts_sometimes: ("add changes a variable", "a statement of its own"),
     another_mode: ("pad with these arguments", "other functions"),
     another_norm: ("another order than 2", "np.sum"),
     spreads_an_array: ("* of Array[float]", "a tuple"),
-    untyped_lambda: ("not known", "annotated parameters"),
     needs_a_result_type: ("type of its result", "->"),
 }
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
+import inspect
 from collections.abc import Mapping, Sequence
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 import numpy
@@ -14,10 +16,11 @@ from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import WRITTEN
 from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
-from tapeengine.chad.parse.closures import call_local, value_of
-from tapeengine.chad.parse.expressions import constant, expression, item_of, of_each_option, parts_written_out
-from tapeengine.chad.parse.functions import Env, Lifted, Local
+from tapeengine.chad.parse.closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
+from tapeengine.chad.parse.expressions import constant, expression, fixed, item_of, of_each_option, parts_written_out
+from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
 from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.texts import MISSING
@@ -27,7 +30,7 @@ from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.signatures import names_of
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
-from tapeengine.chad.types import UNIT, Array, Function, Product, Type, show
+from tapeengine.chad.types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
 
 #: Names under which modules know an opcode.
 ALIASES: Mapping[str, str] = MappingProxyType(
@@ -64,9 +67,16 @@ REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstanc
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
+    if (known := function_at_hand(p, node, env)) is not None:
+        f = p.fresh("f", known.type)
+        named = ast.copy_location(ast.Name(f" {f.name}", ast.Load()), node)
+        whole = ast.copy_location(ast.Call(named, node.args, node.keywords), node)
+        return Let(f, known, call_expression(p, whole, {**env, named.id: f}, wanted))
     found = p.static(node.func, env)
     if found is dict:
         return dicts.called(p, node, env)
+    if is_of_class(found):
+        return call_of_class(p, node, found, env)
     node = without_stars(p, node, env)
     if found is not MISSING:
         node, dtype = library.with_dtype(p, node, library_name(found), env)
@@ -74,7 +84,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
             return library.of_dtype(p, node, dtype, call_expression(p, node, env, wanted), env)
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
-            no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
+            if found is not functools.partial:
+                no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
             return of_all(p, node, node.args, lambda args: form(p, with_args(node, args), env))
         if class_fields(found) is not None:
             return construct(p, node, found, env)
@@ -91,6 +102,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if p.table.options(receiver.type) is not None:
             return of_each_option(p, node, receiver, lambda own: called_on(p, node, own, env))
         own = method_of(p, receiver, node.func.attr)
+        if is_of_class(own) or is_static(p, receiver, node.func.attr):
+            return call_of_class(p, node, own, env)
         if own is not MISSING:
             return call_method(p, node, own, receiver, env)
         method = library.METHODS.get(node.func.attr)
@@ -112,6 +125,20 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     else:
         args = [expression(p, a, env) for a in node.args]
     return apply_to(p, node, node.func, args, env)
+
+
+def function_at_hand(p: Parser, node: ast.Call, env: Env) -> Term | None:
+    """Give the function that an expression gives whose parameters have no types yet: ``fs[0](x)``, ``make(a)(x)``."""
+    match node.func:
+        case ast.Subscript() | ast.Call() | ast.IfExp() if p.static(node.func, env) is MISSING:
+            found = expression(p, node.func, env)
+            return found if isinstance(found.type, Fixed | Closure) else None
+        case ast.Attribute(value=value, attr=attr) if p.static(node.func, env) is MISSING:
+            of = expression(p, value, env).type if not is_super(p, value, env) else None
+            if isinstance(of, Product) and attr in of.fields and of.name != "dict":
+                found = expression(p, node.func, env)
+                return found if isinstance(found.type, Fixed | Closure) else None
+    return None
 
 
 def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
@@ -166,6 +193,27 @@ def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env
     of = p.own if method is p.function else of_program(p, node, method)
     args = arguments(p, whole, of, {**env, f" {own.name}": own})
     return Let(own, receiver, apply_object(p, node, method, args))
+
+
+def is_of_class(found: Any) -> bool:
+    """Tell whether something is a method of a class, with the class as its first argument."""
+    return isinstance(found, MethodType) and isinstance(found.__self__, type)
+
+
+def is_static(p: Parser, receiver: Term, name: str) -> bool:
+    """Tell whether a record has a method that does not take it."""
+    cls = p.table.classes.get(getattr(receiver.type, "name", ""))
+    return isinstance(inspect.getattr_static(cls, name, None), staticmethod)
+
+
+def call_of_class(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
+    """Call a method of a class, with the class as its first argument, or a static one."""
+    method = found.__func__ if is_of_class(found) else found
+    known = {" cls": fixed(p, found.__self__)} if is_of_class(found) else {}
+    names: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Load()), node) for name in known]
+    function = ast.copy_location(ast.Name(" method", ast.Load()), node)
+    whole = ast.copy_location(ast.Call(function, [*names, *node.args], node.keywords), node)
+    return call_expression(p, whole, {**env, **known, " method": fixed(p, method)}, None)
 
 
 def is_super(p: Parser, node: ast.expr, env: Env) -> bool:
@@ -225,15 +273,19 @@ def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | Non
 def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
     """``dataclasses.replace(r, x=...)``, ``r._replace(x=...)``: a record with other fields."""
     of = record.type
-    given = {k.arg: k.value for k in node.keywords}
+    given = {str(k.arg): k.value for k in node.keywords}
     if not isinstance(of, Product) or not of.name or not set(given).issubset(of.fields):
         p.error(node, f"these are no fields of {show(of)}", "name fields of a dataclass or NamedTuple")
 
     def with_others(r: Term) -> Term:
-        each = enumerate(zip(of.fields, of.items, strict=True))
-        fields = ((given.get(name), k, t) for k, (name, t) in each)
-        items = (Proj(r, k) if e is None else p.coerce(e, expression(p, e, env, t), t) for e, k, t in fields)
-        return Tuple(tuple(items), of)
+        types = p.field_types(p.table.classes[of.name], node)
+        items: list[Term] = [Proj(r, k) for k in range(len(of.fields))]
+        for name, e in given.items():
+            own = types[name]
+            term = expression(p, e, env, own)
+            items[of.fields.index(name)] = term if own is None else p.coerce(e, term, own)
+        each = zip(of.fields, items, strict=True)
+        return Tuple(tuple(items), p.table.record(p.table.classes[of.name], {name: x.type for name, x in each}))
 
     return p.let("r", record, with_others)
 
@@ -256,6 +308,8 @@ def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | N
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
     if isinstance(found, Lifted):
         return found.params
+    if isinstance(found, Term) and isinstance(found.type, Fixed):
+        found = p.known_object(found)
     if isinstance(found, Local):
         types = found.parameters.types
         return None if None in types else tuple(t for t in types if t is not None)
@@ -273,22 +327,44 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
     if isinstance(function, ast.Lambda):
         return apply_lambda(p, function, args, env)
     found: Any = env.get(function.id) if isinstance(function, ast.Name) and function.id in env else MISSING
+    if isinstance(found, Lifted | Local):
+        args = with_defaults(args, found.parameters)
     if isinstance(found, Lifted):
         _count(p, node, args, found.params)
-        captured = tuple(p.grammar.value_at(p, node, n, env) for n in found.captured)
-        return Call(found.name, (*captured, *coerced(p, node, args, found.params)), found.result)
+        return call_lifted(p, node, found, args, env)
     if isinstance(found, Local):
         _count(p, node, args, found.parameters.types)
         return call_local(p, node, found, args, env)
-    if found is MISSING:
+    if found is MISSING or isinstance(getattr(found, "type", None), Fixed):
         found = p.static(function, env)
     if found is not MISSING and not isinstance(found, Term):
         return apply_object(p, node, found, args)
-    term = expression(p, function, env)
-    if not isinstance(term.type, Function):
-        p.error(node, f"{show(term.type)} is not a function", "call a function")
-    _count(p, node, args, term.type.params)
-    return Apply(term, coerced(p, node, args, term.type.params))
+    return apply_value(p, node, expression(p, function, env), args)
+
+
+def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term:
+    """Apply a function value to arguments."""
+    if isinstance(f.type, Fixed):
+        return apply_object(p, node, p.known_object(f), args)
+    if isinstance(f.type, Closure):
+        of_variable = p.fresh("f", f.type)
+        args = with_defaults(args, opened(of_variable).parameters)
+        _count(p, node, args, f.type.code.parameters.types)
+        return Let(of_variable, f, call_closure(p, node, of_variable, args))
+    if is_choice(f.type):
+        given = [p.fresh("x", a.type) for a in args]
+        chosen = of_each_option(p, node, f, lambda own: apply_value(p, node, own, given))
+        return lets(zip(given, args, strict=True), chosen)
+    if not isinstance(f.type, Function):
+        p.error(node, f"{show(f.type)} is not a function", "call a function")
+    _count(p, node, args, f.type.params)
+    return Apply(f, coerced(p, node, args, f.type.params))
+
+
+def with_defaults(args: Sequence[Term], of: Parameters) -> Sequence[Term]:
+    """Give arguments with the defaults of the parameters that they leave out."""
+    rest = of.defaults[len(args) :]
+    return args if None in rest else [*args, *(x for x in rest if x is not None)]
 
 
 def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type | None]) -> None:
@@ -322,15 +398,21 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         if p.symbol not in p.definitions:
             p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
         own = p.definitions[p.symbol]
+        if own.result == NEVER:
+            return failing()
         params = tuple(v.of for v in own.params)
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
     name = library_name(found)
+    if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found):
+        return called_by_name(p, node, found, args)
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
     if is_written or name.startswith("numpy."):
         args = as_numpy(p, args)
     if is_written:
         return apply_written(p, node, found, args)
+    if hasattr(found, "__tapeengine_signature__") and len(args) < found.arity:
+        args = with_defaults(args, of_program(p, node, found))
     if getattr(found, "inferred", ()):
         found = instance_for(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__"):
@@ -355,9 +437,21 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
 
 
+def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:
+    """Apply a function that looks at how its arguments are written, or a class, to terms: as a call of variables."""
+    given = [p.fresh("x", a.type) for a in args]
+    names: list[ast.expr] = [ast.copy_location(ast.Name(f" {x.name}", ast.Load()), node) for x in given]
+    call = ast.copy_location(ast.Call(ast.copy_location(ast.Name(" f", ast.Load()), node), names, []), node)
+    env = {f" {x.name}": x for x in given}
+    if is_of_class(found):
+        return lets(zip(given, args, strict=True), call_of_class(p, call, found, env))
+    return lets(zip(given, args, strict=True), call_expression(p, call, {**env, " f": fixed(p, found)}, None))
+
+
 def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
     """Apply another program."""
     symbol, params, result = program.__tapeengine_signature__()
+    p.table.learn(*program.named_types())
     _count(p, node, args, params)
     p.programs[symbol] = program
     p.passes(program, *arguments_of(p, node, program))
@@ -394,24 +488,22 @@ def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -
     names = program.positional((None,) * program.arity, {})[0]
     _count(p, node, args, [a.type for a in args][: len(names)] or [])
     given = {n: p.table.known(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
-    return program.for_types(given, tuple(show(known.of) for known in given.values()))
+    return program.for_types(given, tuple(spelled(known.of) for known in given.values()))
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     """Make a dataclass or NamedTuple."""
-    of = p.translated(cls, node, cls.__name__)
-    assert isinstance(of, Product)
-    given: dict[str, ast.expr] = dict(zip(of.fields, node.args, strict=False))
+    types = p.field_types(cls, node)
+    given: dict[str, ast.expr] = dict(zip(types, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
     defaults = field_defaults(cls)
-    if not set(given) <= set(of.fields) <= {*given, *defaults} or len(node.args) > len(of.fields):
-        p.error(node, f"{of.name} has the fields {', '.join(of.fields)}", "give each of them once")
-    items = []
-    for field, item in zip(of.fields, of.items, strict=True):
-        at = given.get(field, node)
-        term = expression(p, given[field], env, item) if field in given else constant(p, node, defaults[field])
-        items.append(p.coerce(at, term, item))
-    return Tuple(tuple(items), of)
+    if not set(given) <= set(types) <= {*given, *defaults} or len(node.args) > len(types):
+        p.error(node, f"{cls.__name__} has the fields {', '.join(types)}", "give each of them once")
+    items = {}
+    for field, of in types.items():
+        term = expression(p, given[field], env, of) if field in given else constant(p, node, defaults[field])
+        items[field] = term if of is None else p.coerce(given.get(field, node), term, of)
+    return Tuple(tuple(items.values()), p.table.record(cls, {field: item.type for field, item in items.items()}))
 
 
 def field_defaults(cls: Any) -> dict[str, Any]:
@@ -426,9 +518,12 @@ def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None)
     types = parameter_types(p, node, env)
     if types is None and isinstance(wanted, Function):
         types = wanted.params
-    if types is None:
-        p.error(node, "this function as a value has no parameter types", "write a def with annotated parameters")
     found = env.get(node.id) if isinstance(node, ast.Name) else None
+    if isinstance(node, ast.Lambda):
+        local, own = local_of(p, node, "lambda", env)
+        return lets(own, closure_of(p, local, env))
+    if types is None:
+        return closure_of(p, found, env) if isinstance(found, Local) else fixed(p, p.static(node, env))
     if isinstance(found, Local):
         return value_of(p, found, types, env)
     params = tuple(p.fresh("x", t) for t in types)

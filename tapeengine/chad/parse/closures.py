@@ -10,21 +10,34 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env, Held, Lifted, Local, Parameters
 from tapeengine.chad.parse.names import defaults, parameters, uses
-from tapeengine.chad.parse.parameters import parameter_names
-from tapeengine.chad.parse.scopes import original
+from tapeengine.chad.parse.raising import failing
+from tapeengine.chad.parse.scopes import original, parameter_names
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Apply, Inject, Lambda, Let, Literal, Term, Var, lets
+from tapeengine.chad.terms import Apply, Call, Inject, Lambda, Let, Literal, Proj, Term, Tuple, Var, lets
 from tapeengine.chad.traverse import children, free_variables
-from tapeengine.chad.types import Type, has_functions
+from tapeengine.chad.types import NEVER, Closure, Type, has_functions, parts_of
 
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
     """Define a local function for the following statements, around which its instances are bound."""
+    local, own = local_of(p, node, name, env)
+    if not local.missing and None not in local.parameters.types:
+        instance(p, local, tuple(t for t in local.parameters.types if t is not None))
+    term = then({**env, name: local})
+    return lets([*own, *local.instances.values()], term)
+
+
+def local_of(
+    p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env
+) -> tuple[Local, list[tuple[Var, Term]]]:
+    """Give what is known about a local function where it is defined, and the bindings of its defaults."""
     parameters, own = own_parameters(p, node, env)
     result = None
     if isinstance(node, ast.FunctionDef):
@@ -34,11 +47,7 @@ def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, t
     captured = captures(used, env)
     missing = {n for n in used if n in p.local_names and n not in env and n not in local_names}
     missing.update(n for other in captured.values() if isinstance(other, Local) for n in other.missing if n not in env)
-    local = Local(name, node, env, parameters, result, captured, frozenset(missing))
-    if not missing and None not in parameters.types:
-        instance(p, local, tuple(t for t in parameters.types if t is not None))
-    term = then({**env, name: local})
-    return lets([*own, *local.instances.values()], term)
+    return Local(name, node, env, parameters, result, captured, frozenset(missing), p), own
 
 
 def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
@@ -72,7 +81,6 @@ def own_parameters(
         wanted = types[i]
         term = expression(p, default, env, wanted)
         term = term if wanted is None else p.coerce(default, term, wanted)
-        types[i] = term.type
         if not isinstance(term, Literal | Var):
             own.append((p.fresh(args[i].arg, term.type), term))
             term = own[-1][0]
@@ -120,25 +128,36 @@ def instance(p: Parser, local: Local, types: tuple[Type, ...]) -> Var:
 def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lambda:
     """Parse a local function with the bindings of an environment."""
     node = local.node
-    if node in p.reading:
+    if node in p.open:
         p.error(node, f"{original(local.name)} calls itself by way of another local function", "make it a te.program")
     args = parameters(node.args)
     params = tuple(p.fresh(a.arg, t) for a, t in zip(args, types, strict=True))
     inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}
-    p.reading.append(node)
+    p.open.append(node)
     try:
         if isinstance(node, ast.FunctionDef):
             return Lambda(params, p.grammar.body(p, node, inner, local.result))
         return Lambda(params, expression(p, node.body, inner))
     finally:
-        p.reading.pop()
+        p.open.pop()
 
 
 def call_local(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:
     """Call a local function."""
+    if local.is_recursive:
+        return p.grammar.recursive(p, node, local, args, env)
     types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
     given = tuple(p.coerce(node, a, t) for a, t in zip(args, types, strict=True))
     return Apply(value_of(p, local, types, env), given)
+
+
+def call_lifted(p: Parser, node: ast.AST, found: Lifted, args: Sequence[Term], env: Env) -> Term:
+    """Call a local function that calls itself, with the values of its captured variables."""
+    if found.result == NEVER:
+        return failing()
+    captured = [p.grammar.value_at(p, node, n, env) for n in found.captured]
+    given = [p.coerce(node, a, t) for a, t in zip(args, found.params, strict=True)]
+    return Call(found.name, (*captured, *given), found.result)
 
 
 def value_of(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Term:
@@ -148,13 +167,66 @@ def value_of(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Term
     return function_at(p, local, types, env)
 
 
+def closure_of(p: Parser, local: Local, env: Env) -> Term:
+    """Give a local function as a value whose parameters have no types yet: a record of what it has captured."""
+    captured = {n: env.get(n, v) for n, v in local.captured.items()}
+    fields = {n: v for n, v in captured.items() if isinstance(v, Term)}
+    defaults = zip(local.parameters.names, local.parameters.defaults, strict=True)
+    fields.update({f" {n}": v for n, v in defaults if v is not None})
+    p.table.classes["function"] = FunctionType
+    of = Closure(tuple(v.type for v in fields.values()), "function", tuple(fields), local)
+    return Tuple(tuple(fields.values()), of)
+
+
+def opened(f: Term) -> Local:
+    """Give the local function that a value is, whose captured variables are the parts of the value.
+
+    The local functions among these are read again where they are called, as their variables may be out of scope.
+    """
+    assert isinstance(f.type, Closure)
+    local: Local = f.type.code
+    fields = {n: Proj(f, k) for k, n in enumerate(f.type.fields)}
+    env = {n: again(v) if isinstance(v, Local) else v for n, v in local.env.items()}
+    defaults = tuple(fields.get(f" {n}") for n in local.parameters.names)
+    return replace(local, env={**env, **fields}, parameters=replace(local.parameters, defaults=defaults))
+
+
+def again(local: Local) -> Local:
+    """Give a local function that is read at each of its calls."""
+    return replace(local, missing=local.missing | {" its place"}, instances={})
+
+
+def call_closure(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term:
+    """Call a local function that is a value: its text is read with the types of the arguments."""
+    local = opened(f)
+    types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
+    given = [p.coerce(node, a, t) for a, t in zip(args, types, strict=True)]
+    reader = p.reading(local.reader)
+    made = function_at(reader, local, types, local.env)
+    p.by_numpy = p.by_numpy or reader.by_numpy
+    return lets(list(zip(made.params, given, strict=True)), made.body)
+
+
+def is_function(of: Type) -> bool:
+    """Tell whether values of a type have functions as parts that have captured variables."""
+    return has_functions(of) or isinstance(of, Closure) or any(map(is_function, parts_of(of)))
+
+
+def captured_in(of: Type) -> set[str]:
+    """Give the names of the variables that functions in a value have captured."""
+    own = of.fields if isinstance(of, Closure) else ()
+    return {*own, *(name for part in parts_of(of) for name in captured_in(part))}
+
+
 def held_by(p: Parser, term: Term, env: Env) -> dict[str, Any]:
     """Give the variables in scope that the functions in a value have captured."""
-    if not has_functions(term.type):
+    if not is_function(term.type):
         return {}
     match term:
         case Var(name):
             return dict(p.held.get(name, {}))
+        case Tuple(type=Closure(fields=fields)):
+            return {n: env[n] for n in fields if n in env}
         case Lambda():
             names = {v.name: n for n, v in env.items() if isinstance(v, Var)}
             found: dict[str, Any] = {}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
-from tapeengine.chad.parse.expressions import dict_of, expression, text
+from tapeengine.chad.parse.expressions import constant, dict_of, expression, text
 from tapeengine.chad.parse.functions import Env
+from tapeengine.chad.parse.membership import equal
+from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.texts import MISSING
+from tapeengine.chad.parse.texts import MISSING, is_key
 from tapeengine.chad.parse.whole import array, have_one_type
-from tapeengine.chad.terms import Index, Proj, Term, Tuple, lit
-from tapeengine.chad.types import Product, Text, show
+from tapeengine.chad.terms import If, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
+from tapeengine.chad.types import INT, Fixed, Product, Text, is_known, show
 
 
 def is_dict(term: Any) -> bool:
@@ -20,7 +23,7 @@ def is_dict(term: Any) -> bool:
     return getattr(getattr(term, "type", None), "name", "") == "dict"
 
 
-def items_of(term: Term) -> dict[str, Term]:
+def items_of(term: Term) -> dict[Any, Term]:
     """Give the values of a dict by key."""
     assert isinstance(term.type, Product)
     return {key: Proj(term, k) for k, key in enumerate(term.type.fields)}
@@ -28,10 +31,25 @@ def items_of(term: Term) -> dict[str, Term]:
 
 def called(p: Parser, node: ast.Call, env: Env) -> Term:
     """``dict(a=x, **d)``, ``dict(d)``."""
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.Call):
+        items = written_out(p, node.args[0], env) or ()
+        found = [key_and_value(p, item) for item in items]
+        if found and None not in found:
+            return dict_of(p, dict(filter(None, found)))
     spread: list[tuple[ast.expr | None, ast.expr]] = [(None, a) for a in node.args]
     named = [(None if k.arg is None else ast.Constant(k.arg), k.value) for k in node.keywords]
     keys, values = zip(*spread, *named, strict=True) if spread or named else ((), ())
     return expression(p, ast.copy_location(ast.Dict(list(keys), list(values)), node), env)
+
+
+def key_and_value(p: Parser, item: Term) -> tuple[Any, Term] | None:
+    """Give the key and the value of an item of a dict; None where the key is not known."""
+    match item:
+        case Tuple(items=(Literal(value=key), value)):
+            return key, value
+        case Tuple(items=(Term(type=Fixed(value=key)), value)):
+            return key, value
+    return None
 
 
 def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Term:
@@ -41,14 +59,11 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
         items = items_of(d)
         match name, node.args:
             case "get", [key, *default] if len(default) < 2:
-                found = p.known(key, env)
-                if found in items:
-                    return items[found]
-                return expression(p, default[0], env) if default else Tuple(())
+                return at_key(p, node, d, key, env, expression(p, default[0], env) if default else Tuple(()))
             case "items", []:
-                return Tuple(tuple(Tuple((text(p, key), x)) for key, x in items.items()))
+                return Tuple(tuple(Tuple((constant(p, node, key), x)) for key, x in items.items()))
             case "keys", []:
-                return Tuple(tuple(text(p, key) for key in items))
+                return Tuple(tuple(constant(p, node, key) for key in items))
             case "values", []:
                 return Tuple(tuple(items.values()))
             case "copy", []:
@@ -58,11 +73,53 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
     return p.let("d", receiver, of_variable)
 
 
+def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: Term) -> Term:
+    """``d[key]``: the value of a key that is known; of an integer that a run knows, that of the key it equals.
+
+    `other` is what a dict without the key gives.
+    """
+    items, key = items_of(d), p.known(index, env)
+    if key is not MISSING:
+        return items.get(key, other) if is_key(key) else other
+    position = expression(p, index, env)
+    if isinstance(position.type, Fixed):
+        return items.get(position.type.value, other)
+
+    def chosen(at: Term, found: Term) -> Term:
+        for key, value in items.items():
+            if isinstance(key, str | Enum) or isinstance(key, tuple) != isinstance(at.type, Product):
+                continue
+            of = p.unify(node, value.type, found.type)
+            test = equal(p, node, at, constant(p, node, key))
+            found = If(test, p.coerce(node, value, of), p.coerce(node, found, of))
+        return found
+
+    return p.let("key", position, lambda at: chosen(at, other))
+
+
 def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) -> Term:
     """``d[key] = x``: a dict with another value, or one more."""
-    if not isinstance(key, str):
-        p.error(node.slice, "a key of a dict is a text that is written out, or known when it is read", "write d['a']")
+    if not is_key(key):
+        p.error(node.slice, "a key of a dict is one that is written out, or known when it is read", "write d['a']")
     return dict_of(p, {**items_of(term), key: new})
+
+
+def updated(p: Parser, node: ast.Call, name: str, env: Env) -> Term:
+    """``d.update(e, a=x)``: a dict with more values, or others."""
+    whole = [ast.copy_location(ast.Name(name, ast.Load()), node), *node.args]
+    named = [ast.keyword(None, each) for each in whole] + node.keywords
+    return called(p, ast.copy_location(ast.Call(node.func, [], named), node), env)
+
+
+def popped(p: Parser, node: ast.AST, d: Term, args: Sequence[ast.expr], env: Env) -> tuple[Term, Term]:
+    """``d.pop(key, default)``: the value, and the dict without it."""
+    items = items_of(d)
+    key = p.known(args[0], env) if 0 < len(args) < 3 else MISSING
+    if not is_key(key):
+        p.error(node, "a key of a dict is one that is written out, or known when it is read", "write d.pop('a')")
+    if key not in items:
+        return expression(p, args[1], env) if len(args) == 2 else failing(), d
+    return items.pop(key), dict_of(p, items)
 
 
 def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
@@ -75,8 +132,10 @@ def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
     if isinstance(term.type, Text):
         return [text(p, part) for part in term.type.value]
     if is_dict(term):
-        return [text(p, key) for key in items_of(term)]
-    if not isinstance(term.type, Product) or not term.type.items or have_one_type(p, term.type.items):
+        return [constant(p, node, key) for key in items_of(term)]
+    if not isinstance(term.type, Product) or not term.type.items:
+        return None
+    if have_one_type(p, term.type.items) and not is_known(term.type):
         return None
     if not p.is_sequence(term.type):
         p.error(node, f"a loop runs over a range or an array, not over {show(term.type)}", "use range(...)")
@@ -87,13 +146,25 @@ def side_by_side(p: Parser, node: ast.Call, is_zip: bool, env: Env) -> Sequence[
     """Give the items of a zip, or of enumerate, of what is written out; arrays are as long, or a run fails."""
     each = [written_out(p, a, env) for a in node.args]
     known = [items for items in each if items is not None]
-    if not known or node.keywords or (not is_zip and len(each) > 1):
+    is_strict = is_zip and [(k.arg, p.known(k.value, env)) for k in node.keywords] == [("strict", True)]
+    count = min(map(len, known), default=0)
+    if not known or (node.keywords and not is_strict) or (not is_zip and len(each) > 1):
         return None
-    count = min(map(len, known))
+    if is_strict and len(set(map(len, known))) > 1:
+        return [failing()]
     if not is_zip:
         return [Tuple((lit(k), item)) for k, item in enumerate(known[0])]
-    columns = [items or places(p, node, expression(p, a, env), count) for a, items in zip(node.args, each, strict=True)]
+    rest = [Tuple(()) if items else expression(p, a, env) for a, items in zip(node.args, each, strict=True)]
+    columns = [
+        items or places(p, node, of_size(p, array(p, node, x), count) if is_strict else x, count)
+        for items, x in zip(each, rest, strict=True)
+    ]
     return [Tuple(items) for items in zip(*columns, strict=False)]
+
+
+def of_size(p: Parser, xs: Term, count: int) -> Term:
+    """Give an array, or fail where it has another number of elements."""
+    return p.let("xs", xs, lambda xs: Let(p.fresh("n", INT), Op("iequal", (Size(xs), lit(count)), INT), xs))
 
 
 def places(p: Parser, node: ast.AST, term: Term, count: int) -> list[Term]:
@@ -110,4 +181,4 @@ def may_be_written_out(p: Parser, node: ast.expr, env: Env) -> bool:
             return p.static(function, env) is MISSING
         case ast.Name(id=name):
             return isinstance(getattr(env.get(name), "type", None), Product)
-    return isinstance(node, ast.Attribute | ast.Subscript | ast.Tuple)
+    return isinstance(node, ast.Attribute | ast.Subscript | ast.Tuple | ast.List)

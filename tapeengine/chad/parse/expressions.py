@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
@@ -14,9 +15,10 @@ from tapeengine.chad.parse.grids import element, row, rows
 from tapeengine.chad.parse.membership import membership
 from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
-from tapeengine.chad.parse.state import Parser, Unresolved
-from tapeengine.chad.parse.texts import MISSING
-from tapeengine.chad.parse.whole import array, items_of
+from tapeengine.chad.parse.state import Parser
+from tapeengine.chad.parse.texts import MISSING, is_key
+from tapeengine.chad.parse.types import Unresolved, class_fields
+from tapeengine.chad.parse.whole import array, have_one_type, items_of
 from tapeengine.chad.terms import (
     Branch,
     Case,
@@ -34,7 +36,23 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Function, Product, Text, Type, numbers_of, show
+from tapeengine.chad.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    UNIT,
+    Array,
+    Fixed,
+    Function,
+    Product,
+    Text,
+    Type,
+    is_choice,
+    is_known,
+    numbers_of,
+    show,
+)
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
@@ -51,7 +69,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             p.error(node, "a text that only a run knows", advice)
         case ast.BinOp(left=left, op=op, right=right):
             terms = operands(p, left, right, env)
-            joined = p.grammar.operator_of(p, node, op, terms, env) or numeric.of_lists(p, node, *terms)
+            joined = p.grammar.operator_of(p, node, op, terms, env) or joined_records(p, node, *terms)
+            joined = joined or numeric.of_lists(p, node, *terms)
             if joined is None:
                 p.operated(node, list(zip((left, right), terms, strict=True)))
             return joined or numeric.binary(p, node, op, *terms)
@@ -111,11 +130,15 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return lit(value)
     if isinstance(value, str):
         return text(p, value)
-    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+    if isinstance(value, Enum) or callable(value):
+        return fixed(p, value)
+    if isinstance(value, dict) and value and all(map(is_key, value)):
         return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
     if hasattr(value, "tolist"):
         value = value.tolist()
         return constant(p, node, value)
+    if class_fields(type(value)) is not None:
+        return record(p, node, value)
     if isinstance(value, list | tuple) and value and len(value) <= 1000:
         items = [constant(p, node, v) for v in value]
         if isinstance(value, tuple):
@@ -131,14 +154,30 @@ def text(p: Parser, value: str) -> Term:
     return Tuple((), of)
 
 
+def record(p: Parser, node: ast.AST, value: Any) -> Term:
+    """A dataclass or NamedTuple that is known when the program is defined."""
+    types = p.field_types(type(value), node)
+    items = {field: constant(p, node, getattr(value, field)) for field in types}
+    items = {f: x if (of := types[f]) is None else p.coerce(node, x, of) for f, x in items.items()}
+    return Tuple(tuple(items.values()), p.table.record(type(value), {field: x.type for field, x in items.items()}))
+
+
+def fixed(p: Parser, value: Any) -> Term:
+    """A function, a class or a member of an enumeration: its type is what it is."""
+    value = getattr(value, "__tapeengine_function__", value)
+    of = p.translated(Fixed(name=type(value).__name__, value=value), p.tree, "a value")
+    assert isinstance(of, Product)
+    return Tuple((), of)
+
+
 def dict_of(p: Parser, items: Mapping[str, Term]) -> Term:
     """Make a dict."""
-    return Tuple(tuple(items.values()), p.table.dict_of({key: x.type for key, x in items.items()}))
+    return Tuple(tuple(items.values()), p.table.record(dict, {key: x.type for key, x in items.items()}))
 
 
 def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
     """``{"a": x, **d}``."""
-    items: dict[str, Term] = {}
+    items: dict[Any, Term] = {}
 
     def of(k: int) -> Term:
         if k == len(node.values):
@@ -148,8 +187,8 @@ def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
 
     def added(k: int, key: ast.expr, value: Term) -> Term:
         found = p.known(key, env)
-        if not isinstance(found, str):
-            p.error(key, "a dict whose keys are not texts known when it is read", "use a list, or keys written out")
+        if not is_key(found):
+            p.error(key, "a dict whose keys are not known when it is read", "use a list, or keys written out")
         items[found] = value
         return of(k + 1)
 
@@ -217,16 +256,58 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         return condition(p, node, env)
     left_node, left = node.left, expression(p, node.left, env)
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
-        return membership(p, node, left, options(p, node.comparators[0], env))
+        others = options(p, node.comparators[0], env)
+        if is_known(left.type) and (items := known_items(p, node, others)) is not None:
+            return known_equals(p, node, node.ops[0], left, items)
+        return membership(p, node, left, others)
     tests = []
     for op, right_node in zip(node.ops, node.comparators, strict=True):
-        if type(op) not in COMPARISONS:
+        if type(op) not in COMPARISONS and not (is_known(left.type) and type(op) in KNOWN):
             p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
         right = expression(p, right_node, env)
+        if is_known(left.type) and len(node.ops) == 1 and type(op) in KNOWN:
+            return known_equals(p, node, op, left, [right])
         p.operated(node, [(left_node, left), (right_node, right)])
         tests.append(numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left_node, left = right_node, right
     return both(tests)
+
+
+#: What comparisons with values that the parser knows give, where one of these is equal.
+KNOWN: Mapping[type, bool] = MappingProxyType(
+    {ast.Eq: True, ast.NotEq: False, ast.Is: True, ast.IsNot: False, ast.In: True, ast.NotIn: False}
+)
+
+
+def known_items(p: Parser, node: ast.AST, options: list[Term] | Term) -> list[Term] | None:
+    """Give the items of a display, a tuple, or the keys of a dict; None for those of an array."""
+    if isinstance(options, list):
+        return options
+    of = options.type
+    if isinstance(of, Product) and of.name == "dict":
+        return [constant(p, node, key) for key in of.fields]
+    return list(parts(options)) if isinstance(of, Product) and not isinstance(of, Fixed) else None
+
+
+def known_equals(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, others: Sequence[Term]) -> Term:
+    """Compare a value that the parser knows, or one of several of these, with others."""
+    return of_each_option(p, node, left, lambda own: decided_by_type(p, node, op, own, others))
+
+
+def decided_by_type(p: Parser, node: ast.AST, op: ast.cmpop, own: Term, others: Sequence[Term]) -> Term:
+    """Decide whether a value that the parser knows is one of several."""
+
+    def is_equal(other: Term) -> Term:
+        known = isinstance(own.type, Fixed) and isinstance(other.type, Fixed)
+        return lit(known and own.type.value == other.type.value)  # type: ignore[attr-defined]
+
+    found: Term = lit(False)
+    for other in reversed(others):
+        test = of_each_option(p, node, other, is_equal) if is_choice(other.type) else is_equal(other)
+        found = lit(True) if test == lit(True) else found if test == lit(False) else If(test, lit(True), found)
+    if KNOWN[type(op)]:
+        return found
+    return lit(not found.value) if isinstance(found, Literal) else Op("not", (found,), BOOL)
 
 
 def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
@@ -430,6 +511,8 @@ def place(node: ast.expr, env: Env) -> str | None:
 def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
     """Give the result of ``isinstance(x, C)`` or ``x is None`` where the type of x alone decides it."""
     test = tested(p, node, env)
+    if test is not None and test[0] not in env and test[0] in p.outer and test[1] == UNIT:
+        return (p.outer[test[0]] is None) == test[2]
     if test is None or not isinstance(env.get(test[0]), Term):
         return None
     name, of, positive = test
@@ -533,6 +616,8 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:
         return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
+    if any(is_known(item.type) for item in items) and not have_one_type(p, [item.type for item in items]):
+        return Tuple(tuple(items))
     return items_of(p, node, items)
 
 
@@ -551,6 +636,31 @@ def joined_display(p: Parser, node: ast.AST, elts: Sequence[ast.expr], env: Env,
     for part in parts[1:]:
         whole = Concatenate(whole, p.coerce(node, part, of))
     return whole
+
+
+def joined_records(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
+    """``t + u`` and ``t * 2`` of tuples, ``d | e`` of dicts; None for another operation."""
+    if not isinstance(left.type, Product) or not left.type.items:
+        return None
+    if isinstance(node.op, ast.BitOr) and {left.type.name, getattr(right.type, "name", "")} == {"dict"}:
+        return p.let("d", left, lambda d: p.let("e", right, lambda e: dict_of(p, {**values(d), **values(e)})))
+    if not p.is_sequence(left.type):
+        return None
+    if isinstance(node.op, ast.Mult) and isinstance(right, Literal) and right.type == INT:
+        return p.let("t", left, lambda t: Tuple(parts(t) * int(right.value)))
+    if isinstance(node.op, ast.Add) and isinstance(right.type, Product) and p.is_sequence(right.type):
+        return p.let("t", left, lambda t: p.let("u", right, lambda u: Tuple((*parts(t), *parts(u)))))
+    return None
+
+
+def values(d: Term) -> dict[Any, Term]:
+    """Give the values of a dict by key."""
+    return dict(zip(d.type.fields, parts(d), strict=True))  # type: ignore[attr-defined]
+
+
+def parts(t: Term) -> tuple[Term, ...]:
+    """Give the parts of a tuple."""
+    return tuple(Proj(t, k) for k in range(len(t.type.items)))  # type: ignore[attr-defined]
 
 
 def parts_written_out(p: Parser, node: ast.expr, env: Env, or_array: bool = False) -> list[ast.expr]:
@@ -602,6 +712,8 @@ def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term],
 
     if isinstance(union, Inject):
         return make(union.term)
+    if p.table.options(union.type) is None:
+        return make(union)
 
     def chosen(subject: Term) -> Term:
         variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]
@@ -614,9 +726,9 @@ def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term],
 
 
 def lambda_(p: Parser, node: ast.Lambda, env: Env, wanted: Type | None) -> Term:
-    """``lambda x: e``, where the types of its parameters are known from where it is used."""
+    """``lambda x: e``; where it is used tells the types of its parameters."""
     if not isinstance(wanted, Function) or len(wanted.params) != len(node.args.args):
-        p.error(node, "the types of this lambda's parameters are not known", "write a def with annotated parameters")
+        return p.grammar.as_function(p, node, env)
     params = tuple(p.fresh(a.arg, t) for a, t in zip(node.args.args, wanted.params, strict=True))
     inner = {**env, **dict(zip((a.arg for a in node.args.args), params, strict=True))}
     return Lambda(params, p.coerce(node, expression(p, node.body, inner, wanted.result), wanted.result))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tapeengine.chad.parse.names import uses
 from tapeengine.chad.terms import Lambda, Term, Var
 from tapeengine.chad.types import Type
 
@@ -41,7 +42,7 @@ class Lifted:
     parameters: Parameters
 
 
-@dataclass
+@dataclass(eq=False)
 class Local:
     """A local function: its source, and the bindings of its variables at its definition.
 
@@ -51,6 +52,10 @@ class Local:
         The variables that it uses and that are unbound at its definition; it is then parsed at its calls.
     instances : dict
         By the types of parameters, the variable and the function value for calls with these types.
+    reader : Parser
+        The parser of the function in whose text it stands.
+    lifted : dict
+        Of one that calls itself, the definition for each combination of types of arguments and captured variables.
     """
 
     name: str
@@ -60,4 +65,11 @@ class Local:
     result: Type | None
     captured: dict[str, Any]
     missing: frozenset[str]
+    reader: Any
     instances: dict[tuple[Type, ...], tuple[Var, Lambda]] = field(default_factory=dict)
+    lifted: dict[tuple[tuple[Type, ...], ...], Lifted] = field(default_factory=dict)
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether it calls itself."""
+        return isinstance(self.node, ast.FunctionDef) and self.node.name in uses(self.node.body)

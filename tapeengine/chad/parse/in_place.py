@@ -21,7 +21,7 @@ from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.ordering import sorted_
 from tapeengine.chad.parse.ownership import changed_in
-from tapeengine.chad.parse.partial import with_mask, with_slice
+from tapeengine.chad.parse.partial import held_type, with_mask, with_slice
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Parser
@@ -106,7 +106,7 @@ def element(
     def updated(at: Term) -> Term:
         old = p.fresh("old", element_type)
         new = value(old)
-        of = p.unify(node, element_type, new.type)
+        of = held_type(p, node, node.value, element_type, new.type)
         return Let(old, Index(array, at), p.let("v", p.coerce(node, new, of), lambda v: replaced(p, array, at, v)))
 
     return p.grammar.bind(p, name, p.let("at", at, updated), env, then)
@@ -133,7 +133,7 @@ def cell_of_grid(
     def changed(place: Term) -> Term:
         old = p.fresh("old", grid.type.items[0].element)
         new = value(old)
-        of = p.unify(node, old.type, new.type)
+        of = held_type(p, node, node.value, old.type, new.type)
         made = p.let("v", p.coerce(node, new, of), lambda v: replaced(p, cells, place, v))
         return Let(old, Index(cells, place), Tuple((made, Proj(grid, 1), Proj(grid, 2))))
 
@@ -165,6 +165,9 @@ def method(
     """``ys.append(v)``, ``ys.extend(zs)``, ``ys.insert(i, v)``, ``ys.pop()``: an array with more or fewer elements."""
     if which == "pop":
         return popped(p, node, name, args, env, lambda _, env: then(env))
+    if which == "update" and dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Call):
+        own_or_refuse(p, node, name)
+        return p.grammar.bind(p, name, dicts.updated(p, node.value, name, env), env, then)
     if which in REARRANGED and isinstance(getattr(env.get(name), "type", None), Array):
         own_or_refuse(p, node, name)
         return p.grammar.bind(p, name, rearranged(p, node, name, which, env), env, then)
@@ -229,6 +232,10 @@ def popped(
 ) -> Term:
     """``x = ys.pop()``, ``x = ys.pop(i)``: an element, and the array without it; an index out of range raises."""
     array = env.get(name)
+    if isinstance(array, Term) and dicts.is_dict(array):
+        own_or_refuse(p, node, name)
+        old, fewer = dicts.popped(p, node, array, args, env)
+        return p.grammar.bind(p, name, fewer, env, lambda env: then(old, env))
     if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) > 1:
         p.error(node, "pop is not in the language here", "pop from a list that the program has made")
     own_or_refuse(p, node, name)

@@ -20,7 +20,8 @@ from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, expression, tested
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
-from tapeengine.chad.parse.parameters import of_all, with_args
+from tapeengine.chad.parse.lists import Element
+from tapeengine.chad.parse.parameters import of_all, parameters_of, with_args
 from tapeengine.chad.parse.reshaping import RESHAPING, outer, reshaped
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array, element, numbers
@@ -48,7 +49,7 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Product, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, show
 from tapeengine.reference.ops import OPERATIONS
 
 
@@ -82,14 +83,46 @@ def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
 
 def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``sum(xs)``, ``sum(xs, start)``; comprehensions with several for."""
-    first = node.args[0]
-    if isinstance(first, ast.GeneratorExp):
+    first, start = node.args[0], keyword(node, "start", 1)
+    if isinstance(first, ast.GeneratorExp) and len(first.generators) > 1:
         term = p.grammar.generators(p, first, env, lambda t: Total(numbers(p, node, t)))
     else:
-        term = numbers(p, node, array(p, node, expression(p, first, env)))
+        xs = array(p, node, expression(p, first, env))
+        if isinstance(element(xs), Product | Sum | Named):
+            return added_up(p, node, xs, None if start is None else expression(p, start, env), env)
+        if isinstance(element(xs), Array) and start is None:
+            return added_rows(p, node, first, xs)
+        term = numbers(p, node, xs)
         term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
-    start = keyword(node, "start", 1)
     return term if start is None else added_from(p, node, expression(p, start, env), term)
+
+
+def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -> Term:
+    """``sum(ps)``, ``sum(ps, start)`` of records, which have a method for ``+``; Python adds the first one to 0."""
+
+    def plus(a: Term, b: Term) -> Term:
+        found = p.grammar.operator_of(p, node, ast.Add(), [a, b], env)
+        return found or p.error(node, f"sum of {show(element(xs))}", "sum numbers, or records with __add__")
+
+    def loop(ys: Term) -> Term:
+        first = plus(lit(0), Index(ys, lit(0))) if start is None else start
+        state, k = p.fresh("total", first.type), p.fresh("k", INT)
+        skipped = lit(1 if start is None else 0)
+        body = p.coerce(node, plus(state, Index(ys, Op("iadd", (k, skipped), INT))), first.type)
+        return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
+
+    return p.let("xs", xs, loop)
+
+
+def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
+    """``sum(rows)`` of arrays; a run fails where there is none, as Python gives 0 then."""
+    p.operated(node, [(Element(first), Index(xs, lit(0)))])
+
+    def total(xs: Term) -> Term:
+        some = Op("iequal", (Size(xs), Op("imax", (Size(xs), lit(1)), INT)), INT)
+        return Let(p.fresh("n", INT), some, arrays.summed(p, node, numbers(p, node, xs), 0))
+
+    return p.let("rows", xs, total)
 
 
 def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
@@ -318,11 +351,26 @@ def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
     return Filter(x, p.coerce(node, function_body(p, node.args[0], (x,), env), BOOL), xs)
 
 
+def with_others(p: Parser, node: ast.Call, env: Env) -> tuple[ast.Lambda, Env]:
+    """Write a partial application as a lambda of the parameters that are left and have no default."""
+    of = parameters_of(p, node.args[0], env)
+    if of is None:
+        p.error(node, "partial of a function whose parameters are not known", "write a def around it")
+    given = {**dict(zip(of.names, node.args[1:], strict=False)), **{str(k.arg): k.value for k in node.keywords}}
+    rest = [n for n, d in zip(of.names, of.defaults, strict=True) if n not in given and d is None]
+    inside = {**env, **{f" {n}": expression(p, e, env) for n, e in given.items()}}
+    names = {n: f" {n}" if n in given else n for n in (*given, *rest)}
+    loads = [ast.keyword(n, ast.copy_location(ast.Name(name, ast.Load()), node)) for n, name in names.items()]
+    body = ast.copy_location(ast.Call(node.args[0], [], loads), node)
+    args = ast.arguments([], [ast.copy_location(ast.arg(n), node) for n in rest], None, [], [], None, [])
+    return ast.copy_location(ast.Lambda(args, body), node), inside
+
+
 def partial(p: Parser, node: ast.Call, env: Env) -> Term:
     """``functools.partial(f, a, ...)``: a function that captures its first arguments."""
     types = p.grammar.parameter_types(p, node.args[0], env)
-    if types is None:
-        p.error(node, "partial of a function whose parameter types are not known", "write a def around it")
+    if types is None or node.keywords:
+        return p.grammar.as_function(p, *with_others(p, node, env))
     given = [p.coerce(a, expression(p, a, env, t), t) for a, t in zip(node.args[1:], types, strict=False)]
     bound = [p.fresh("a", g.type) for g in given]
     rest = tuple(p.fresh("x", t) for t in types[len(given) :])
@@ -650,8 +698,8 @@ OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingP
     {
         "copy": lambda p, node, args: whole.array(p, node, args[0]),
         "tolist": lambda p, node, args: whole.array(p, node, args[0]),
-        "count": membership.count_of,
-        "index": membership.index_of,
+        "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+        "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
     }
 )
 

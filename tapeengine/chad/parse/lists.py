@@ -162,7 +162,7 @@ class Kinds:
         kinds = [self.of(node.left), self.of(node.right)]
         if ARRAY in kinds:
             return ARRAY
-        if isinstance(node.op, ast.Add) and any(map(shows_list, (node.left, node.right))):
+        if isinstance(node.op, ast.Add) and shows_lists(node):
             kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
         lists = [k for k in kinds if k == ANY or isinstance(k, ListOf)]
         joins = isinstance(node.op, ast.Add) and len(lists) == 2
@@ -212,6 +212,22 @@ def shows_list(node: ast.expr) -> bool:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return shows_list(node.left) or shows_list(node.right)
     return isinstance(node, ast.List)
+
+
+def shows_lists(node: ast.BinOp) -> bool:
+    """Tell whether the text shows that both summands are lists: one is written out, or they leave one element out.
+
+    Examples
+    --------
+    >>> sums = [ast.parse(text, mode="eval").body for text in ("xs[:j] + xs[j + 1:]", "xs[:-1] + xs[1:]")]
+    >>> [shows_lists(each) for each in sums]
+    [True, False]
+    """
+    match node.left, node.right:
+        case ast.Subscript(xs, ast.Slice(None, ast.expr() as j, None)), ast.Subscript(ys, ast.Slice(after, None, None)):
+            following = ast.BinOp(j, ast.Add(), ast.Constant(1))
+            return ast.dump(xs) == ast.dump(ys) and after is not None and ast.dump(after) == ast.dump(following)
+    return shows_list(node.left) or shows_list(node.right)
 
 
 def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = False) -> Kind:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tapeengine.chad.parse.arrays import digits, product, row
 from tapeengine.chad.parse.callees import library_name
+from tapeengine.chad.parse.closures import captured_in, is_function
 from tapeengine.chad.parse.dicts import written_out
 from tapeengine.chad.parse.expressions import condition, dict_of, expression
 from tapeengine.chad.parse.functions import Env
@@ -17,6 +18,7 @@ from tapeengine.chad.parse.names import jumps, uses
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
+from tapeengine.chad.parse.texts import is_key
 from tapeengine.chad.parse.whole import array as as_array
 from tapeengine.chad.parse.whole import element, items_of
 from tapeengine.chad.terms import (
@@ -55,7 +57,6 @@ from tapeengine.chad.types import (
     Product,
     Sum,
     Type,
-    has_functions,
     show,
 )
 
@@ -238,7 +239,7 @@ def _combinations(p: Parser, of: Iteration) -> Iteration:
 
 def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Callable[[Env], Term]) -> Term:
     """Bind a loop's variables to its item."""
-    if isinstance(target, ast.Name) and isinstance(item, Var):
+    if isinstance(target, ast.Name) and isinstance(item, Var | Literal):
         return body({**env, target.id: item})
     if isinstance(target, ast.Tuple) and isinstance(item, Tuple) and len(target.elts) == len(item.items):
 
@@ -258,6 +259,20 @@ def index_name(target: ast.expr, over: Iteration) -> str:
 
 def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     """``[e for x in it if c]``: a build, or a map over the indices that pass the filter."""
+    return kept_apart(p, node, built(p, node, env))
+
+
+def kept_apart(p: Parser, node: ast.ListComp | ast.GeneratorExp | ast.DictComp, term: Term) -> Term:
+    """Refuse functions that see a variable of the comprehension: they would all see the last value."""
+    targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    for name in targets.intersection(captured_in(term.type)):
+        advice = f"give the functions a default: lambda ..., {name}={name}: ..."
+        p.error(node, f"these functions see {name}, which is the last one when they run", advice)
+    return term
+
+
+def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
+    """Build the array of a comprehension."""
     if len(node.generators) > 1:
         return pairs(p, node, env)
     generator = node.generators[0]
@@ -300,13 +315,21 @@ def each_item(
     return found
 
 
+def counted_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
+    """Give the items of a range that is known when it is read."""
+    if not isinstance(node, ast.Call) or p.static(node.func, env) is not range or node.keywords:
+        return None
+    ends = [p.known(a, env) for a in node.args]
+    return [lit(k) for k in range(*ends)] if all(type(end) is int for end in ends) else None
+
+
 def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
     """``{k: e for k, x in d.items()}``: a dict whose keys are known."""
-    items = written_out(p, node.generators[0].iter, env)
+    items = written_out(p, node.generators[0].iter, env) or counted_out(p, node.generators[0].iter, env)
     found = [] if items is None else each_item(p, node, items, env, node.value, node.key)
-    if items is None or not all(isinstance(key, str) for key, _ in found):
-        p.error(node, "a dict whose keys are not texts known when it is read", "use a list, or keys written out")
-    return dict_of(p, dict(found))
+    if items is None or not all(is_key(key) for key, _ in found):
+        p.error(node, "a dict whose keys are not known when it is read", "use a list, or keys written out")
+    return kept_apart(p, node, dict_of(p, dict(found)))
 
 
 def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
@@ -529,7 +552,7 @@ class Loop:
 
     def _check_functions(self, carried: Carried) -> None:
         for name, of in zip(carried.names, carried.types, strict=True):
-            if has_functions(of):
+            if is_function(of):
                 self.p.error(self.node, f"{name} is another function after each step", "carry what it captures")
 
     def start(self, carried: Carried) -> Term:
@@ -543,7 +566,7 @@ class Loop:
         def end(env: Env) -> Term:
             for n in self.late:
                 kept = n in env and n not in carried.names and isinstance(env[n], Term) and env[n].type != NEVER
-                if kept and not has_functions(env[n].type):
+                if kept and not is_function(env[n].type):
                     of = env[n].type
                     self.bound[n] = self.p.unify(self.node, self.bound.get(n, of), of)
             values = [self.value(n, env) for n in carried.names]

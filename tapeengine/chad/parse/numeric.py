@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from tapeengine.chad.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
-from tapeengine.chad.parse.lists import shows_list
+from tapeengine.chad.parse.lists import shows_lists
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
@@ -174,7 +174,7 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
         items, size = (left, right) if lists[0] else (right, left)
         if size.type == INT:
             return repeated(p, items, size)
-    shows = isinstance(node.op, ast.Add) and any(map(shows_list, (node.left, node.right)))
+    shows = isinstance(node.op, ast.Add) and shows_lists(node)
     records = isinstance(left.type, Array) and isinstance(numbers_of(left.type), Product | Sum | Named)
     if isinstance(node.op, ast.Add) and (shows or records):
         lists = [p.as_list(n) and isinstance(t.type, Array) for n, t in ((node.left, left), (node.right, right))]

@@ -6,19 +6,13 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
+from tapeengine.chad.parse.closures import opened
 from tapeengine.chad.parse.expressions import constant, expression
 from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
-from tapeengine.chad.parse.names import parameters
-from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Parser, unannotated
 from tapeengine.chad.signatures import defaults_of, names_of
 from tapeengine.chad.terms import Term, Var
-from tapeengine.chad.types import Type
-
-
-def parameter_names(args: ast.arguments) -> tuple[str, ...]:
-    """Give the names of parameters."""
-    return tuple(original(a.arg) for a in parameters(args))
+from tapeengine.chad.types import Closure, Fixed, Type
 
 
 def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
@@ -44,6 +38,10 @@ def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None,
 def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
     """Give the parameters of a callee that is a local function or a program; None for any other callee."""
     found: Any = env.get(node.id) if isinstance(node, ast.Name) and node.id in env else p.static(node, env)
+    if isinstance(found, Term) and isinstance(found.type, Fixed):
+        found = p.known_object(found)
+    if isinstance(found, Term) and isinstance(found.type, Closure):
+        return opened(found).parameters
     if isinstance(found, Lifted | Local):
         return found.parameters
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:

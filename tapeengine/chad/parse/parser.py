@@ -10,12 +10,14 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.kinds import Given, of_arrays
 from tapeengine.chad.parse import arrays, calls, closures, loops, statements, subscripts
 from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.parameters import own_parameters, parameter_names
+from tapeengine.chad.parse.names import uses
+from tapeengine.chad.parse.parameters import own_parameters
+from tapeengine.chad.parse.scopes import parameter_names
 from tapeengine.chad.parse.state import Grammar, Parsed, Parser
 from tapeengine.chad.parse.statements import body
 from tapeengine.chad.parse.whole_arrays import Wanted
-from tapeengine.chad.terms import Definition, Tuple
-from tapeengine.chad.types import has_text
+from tapeengine.chad.terms import Definition, Term, Tuple, Var
+from tapeengine.chad.types import Type, is_known, show
 
 
 class ProgramParser(Parser):
@@ -39,10 +41,12 @@ class ProgramParser(Parser):
         bind=statements.bind,
         refuse=statements.refuse,
         body=body,
+        recursive=statements.call_recursive,
         matmul=arrays.matmul,
         attribute=arrays.array_attribute,
         property_of=calls.property_of,
         operator_of=calls.operator_of,
+        applied=calls.apply_value,
     )
 
     def parse(self) -> Parsed:
@@ -52,14 +56,23 @@ class ProgramParser(Parser):
         env: Env = dict(zip(parameter_names(self.tree.args), params, strict=True))
         if result is not None:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
+        if result is None and self.tree.name in uses(self.tree.body):
+            result = statements.inferred_result(self, self.tree, lambda guess: self.guessing(params, env, guess))
+            self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
         term = body(self, self.tree, env, result)
-        if has_text(term.type):
-            self.error(self.tree, "a text as a result", "return numbers, and choose the text outside the program")
+        if is_known(term.type):
+            what = f"{show(term.type)} as a result"
+            self.error(self.tree, what, "return numbers, and choose texts and functions outside the program")
         kind = of_arrays(self.kinds.names.get(f"{self.tree.name}()"), term.type)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
         return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), self.by_numpy)
+
+    def guessing(self, params: tuple[Var, ...], env: Env, guess: Type) -> Term:
+        """Read the function with a guess of the type of its result, which its calls of itself give."""
+        self.definitions[self.symbol] = Definition(self.symbol, params, guess, Tuple(()))
+        return body(self, self.tree, env, None)
 
     def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool) -> Wanted:
         """Give what an operation at a node wants of arguments."""

@@ -14,7 +14,7 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.subscripts import bounds, masked
 from tapeengine.chad.terms import Build, If, Index, Let, Op, Scan, Size, Term, Total, Var, counted, lit
 from tapeengine.chad.terms import Map as Mapped
-from tapeengine.chad.types import BOOL, INT, Array
+from tapeengine.chad.types import BOOL, INT, Array, Type, numbers_of, show
 
 #: Gives the elements to be assigned from those that they replace.
 Change = Callable[[Term], Term]
@@ -57,13 +57,22 @@ def with_mask(p: Parser, node: ast.Subscript, array: Var, mask: Term, value: Cha
     return p.let("mask", mask, counts)
 
 
+def held_type(p: Parser, node: ast.AST, changed: ast.expr, before: Type, new: Type) -> Type:
+    """Give the type of the elements of an array that gets others: numpy's arrays keep theirs, and drop fractions."""
+    of = p.unify(node, before, new)
+    if numbers_of(of) != numbers_of(before) and numbers_of(before) in (INT, BOOL) and not p.as_list(changed):
+        what = f"{show(numbers_of(new))} in an array of {show(numbers_of(before))}"
+        p.error(node, f"{what}: numpy drops what does not fit", "make the array of floats: dtype=float, or np.zeros(n)")
+    return of
+
+
 def replaced(p: Parser, node: ast.Subscript, array: Var, j: Var, test: Term, place: Term, v: Term, n: Term) -> Term:
     """Give an array whose elements that pass a test are a number, or those of another array at their places."""
     if not isinstance(v.type, Array) and p.is_list(node.value):
         p.error(node, "a number for several elements of a list", "write np.array(...) of the list, or [v] * n")
     assert isinstance(array.type, Array)
     new = Index(v, place) if isinstance(v.type, Array) else v
-    of = p.unify(node, array.type.element, new.type)
+    of = held_type(p, node, node.value, array.type.element, new.type)
     made = Build(Size(array), j, If(test, p.coerce(node, new, of), p.coerce(node, Index(array, j), of)))
     if not isinstance(v.type, Array):
         return made

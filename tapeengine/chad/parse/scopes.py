@@ -59,6 +59,11 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     return function, frozenset(renamer.known)
 
 
+def parameter_names(args: ast.arguments) -> tuple[str, ...]:
+    """Give the original names of parameters."""
+    return tuple(original(a.arg) for a in parameters(args))
+
+
 def _parameters(args: ast.arguments) -> Iterator[str]:
     return (a.arg for a in parameters(args))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import textwrap
 import typing
@@ -15,6 +16,7 @@ from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
 from tapeengine.chad.kinds import ARRAY, MIXED, Given, ListOf, TupleOf
 from tapeengine.chad.parse.aliases import aliases
+from tapeengine.chad.parse.bound_inside import BoundInside
 from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
@@ -27,19 +29,54 @@ from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids
 from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.texts import MISSING, known_text
-from tapeengine.chad.parse.types import TypeTable, UnknownType, class_fields, is_vague
+from tapeengine.chad.parse.types import (
+    TypeTable,
+    UnknownType,
+    Unresolved,
+    annotation_object,
+    class_fields,
+    is_open,
+    is_vague,
+)
 from tapeengine.chad.parse.whole_arrays import Passed, Wanted
 from tapeengine.chad.signatures import names_of
-from tapeengine.chad.terms import Definition, Elements, Inject, Let, Literal, Map, Op, Proj, Term, Tuple, Var, lit
+from tapeengine.chad.terms import (
+    Branch,
+    Case,
+    Definition,
+    Elements,
+    Inject,
+    Lambda,
+    Let,
+    Literal,
+    Map,
+    Op,
+    Proj,
+    Term,
+    Tuple,
+    Var,
+    lit,
+)
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Text, Type, show
+from tapeengine.chad.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    Array,
+    Closure,
+    Fixed,
+    Function,
+    Named,
+    Product,
+    Sum,
+    Type,
+    is_choice,
+    show,
+)
 
 #: The modules whose functions make arrays.
 NUMPY = ("numpy", "tapeengine.numpy")
-
-
-class Unresolved(Exception):
-    """A name that is not defined yet: perhaps a program that is defined further down."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +137,12 @@ class Grammar:
         make a value of it.
     check_use : callable
         Refuse the use of a function value whose variables have been bound again.
-    value_at, bind, refuse, body : callable
-        Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function.
-    matmul, attribute, property_of, operator_of : callable
-        Multiply matrices; read an attribute of an array, a property of a record; apply an operator to a record.
+    value_at, bind, refuse, body, recursive : callable
+        Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function; call a
+        local function that calls itself.
+    matmul, attribute, property_of, operator_of, applied : callable
+        Multiply matrices; read an attribute of an array, a property of a record; apply an operator to a record; apply
+        a function that the parser knows.
     """
 
     call: Callable[..., Term]
@@ -123,10 +162,19 @@ class Grammar:
     bind: Callable[..., Term]
     refuse: Callable[..., NoReturn]
     body: Callable[..., Term]
+    recursive: Callable[..., Term]
     matmul: Callable[..., Term]
     attribute: Callable[..., Term]
     property_of: Callable[..., Term | None]
     operator_of: Callable[..., Term | None]
+    applied: Callable[..., Term]
+
+
+#: The attributes of a parser that say what is read, and what is found out about the arguments of its function.
+OF_TEXT = (
+    *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
+    *("live_after", "aliases", "kinds", "kinds_outside", "shared", "grids", "operands", "passed"),
+)
 
 
 class Parser:
@@ -162,9 +210,10 @@ class Parser:
         self.programs: dict[str, Any] = {}
         self.primitives: dict[str, Any] = {}
         self.results: list[Type | None] = []
+        self.returned: dict[ast.AST, list[Type]] = {}
         self.held: dict[str, Held] = {}
         self.narrowed: dict[str, Term] = {}
-        self.reading: list[ast.AST] = []
+        self.open: list[ast.AST] = []
         self.undecided: set[str] = set()
         self.single_axes: dict[str, frozenset[int]] = {}
         self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
@@ -189,6 +238,7 @@ class Parser:
         """Rewrite statements that are written with others."""
         try:
             plain = Plain(tree)
+            tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.visit(tree))
         except OutOfOrder as error:
             advice = "call it in a statement of its own"
@@ -202,6 +252,15 @@ class Parser:
             if is_plain(function) and function is not self.function:
                 self.kinds_outside[name] = kind_of_results(function)
         return self.kinds_outside[name]
+
+    def reading(self, other: Parser) -> Parser:
+        """Give a parser of another function's text, whose terms become part of this one's function."""
+        if other.tree is self.tree:
+            return self
+        found = copy.copy(self)
+        for name in OF_TEXT:
+            setattr(found, name, getattr(other, name))
+        return found
 
     def _read(self) -> ast.FunctionDef:
         try:
@@ -261,12 +320,24 @@ class Parser:
         except UnknownType as error:
             self.error(node, f"{what} has a type outside the language", str(error))
 
+    def field_types(self, cls: Any, node: ast.AST) -> dict[str, Type | None]:
+        """Give the types of a record's fields; None for those that depend on its values."""
+        if not is_open(cls):
+            of = self.translated(cls, node, cls.__name__)
+            assert isinstance(of, Product)
+            return dict(zip(of.fields, of.items, strict=True))
+        try:
+            hints = self.table.field_annotations(cls)
+        except UnknownType as error:
+            self.error(node, f"{cls.__name__} has a type outside the language", str(error))
+        return {f: None if hint is None else self.translated(hint, node, f"the field {f}") for f, hint in hints.items()}
+
     def static(self, node: ast.expr, env: Env) -> Any:
         """Give the Python object that a name or attribute chain denotes; MISSING if it denotes a term."""
         match node:
             case ast.Name(id=name):
                 if name in env:
-                    return MISSING
+                    return self.known_object(env[name])
                 if name in self.local_names:
                     advice = "give it a value before the branch or loop"
                     self.error(node, f"{name} has no value on every path to here", advice)
@@ -277,6 +348,11 @@ class Parser:
                 owner = self.static(value, env)
                 return MISSING if owner is MISSING else self.callee(getattr(owner, attr, MISSING))
         return MISSING
+
+    def known_object(self, value: Any) -> Any:
+        """Give the function, class or enumeration's member that a variable stands for; MISSING for others."""
+        of = getattr(value, "type", None)
+        return self.callee(of.value) if type(of) is Fixed else MISSING
 
     def callee(self, found: Any) -> Any:
         """Give the program of a function of the user's own, or of one written in the language, else itself."""
@@ -289,8 +365,12 @@ class Parser:
         match node:
             case ast.Constant(value=value):
                 return value
-            case ast.Name(id=name) if isinstance(of := getattr(env.get(name), "type", None), Text):
+            case ast.Name(id=name) if isinstance(of := getattr(env.get(name), "type", None), Fixed):
                 return of.value
+            case ast.Name(id=name) if isinstance(value := env.get(name), Literal):
+                return value.value
+            case ast.Tuple(elts=elts) if MISSING not in (parts := [self.known(e, env) for e in elts]):
+                return tuple(parts)
             case ast.Name() | ast.Attribute():
                 return self.static(node, env)
             case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
@@ -402,9 +482,19 @@ class Parser:
                 return lit(float(term.value))
             return Op("real", (term,), FLOAT)
         if isinstance(of, Sum | Named):
-            for i, option in enumerate(self.table.options(of) or ()):
+            options = self.table.options(of) or ()
+            for i, option in enumerate(options):
                 if term.type == option:
                     return Inject(i, term, of)
+            own = self.table.options(term.type) or ()
+            if is_choice(of) and is_choice(term.type) and set(own) <= set(options):
+                variables = [self.fresh("m", option) for option in own]
+                branches = (Branch(v, Inject(options.index(v.of), v, of)) for v in variables)
+                return Case(term, tuple(branches))
+        if isinstance(of, Function) and isinstance(term.type, Fixed | Closure):
+            params = tuple(self.fresh("x", t) for t in of.params)
+            value = self.convert(self.grammar.applied(self, self.tree, term, params), of.result)
+            return value and Lambda(params, value)
         if isinstance(of, Array) and isinstance(term, Elements):
             items = [self.convert(item, of.element) for item in term.items]
             return None if None in items else Elements(tuple(filter(None, items)), of.element)
@@ -417,7 +507,11 @@ class Parser:
             body = self.convert(var, of.element)
             return None if body is None else Map((var,), body, (term,))
         if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
-            if of.name != term.type.name or (of.name and of.fields != term.type.fields) or isinstance(of, Text):
+            if (
+                of.name != term.type.name
+                or (of.name and of.fields != term.type.fields)
+                or isinstance(of, Fixed | Closure)
+            ):
                 return None
             parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(of.items))]
             items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
@@ -436,6 +530,10 @@ class Parser:
         for wide, narrow in ((first, second), (second, first)):
             if self.convert(Var("_", narrow), wide) is not None:
                 return wide
+        each = [of.options if isinstance(of, Sum) else (of,) for of in (first, second)]
+        options = tuple(dict.fromkeys(each[0] + each[1]))
+        if is_choice(Sum(options)):
+            return Sum(options)
         if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
             items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
             return replace(first, items=tuple(items))
@@ -476,37 +574,6 @@ class Parser:
         """Give the parameter types and the result type as they are annotated."""
         params, result = self.signature(self.tree)
         return tuple(v.of for v in params), result
-
-
-def annotation_object(node: ast.expr, outer: Mapping[str, Any]) -> Any:
-    """Give the Python object of an annotation, where names outside mean these objects, without evaluating text."""
-
-    def found(node: ast.expr) -> Any:
-        return annotation_object(node, outer)
-
-    match node:
-        case ast.Constant(value=None):
-            return None
-        case ast.Constant(value=str(text)):
-            return found(ast.parse(text, mode="eval").body)
-        case ast.Constant(value=value):
-            return value
-        case ast.Name(id=name):
-            if name not in outer:
-                raise Unresolved(name)
-            return outer[name]
-        case ast.Attribute(value=value, attr=attr):
-            return getattr(found(value), attr)
-        case ast.Subscript(value=value, slice=index):
-            owner = found(value)
-            return str if owner is typing.Literal else owner[found(index)]
-        case ast.Tuple(elts=elts):
-            return tuple(map(found, elts))
-        case ast.List(elts=elts):
-            return list(map(found, elts))
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return found(left) | found(right)
-    raise UnknownType(f"{ast.unparse(node)} is no type of the language")
 
 
 def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -7,26 +7,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse import in_place, numeric
 from tapeengine.chad.parse.closures import (
+    call_lifted,
     captures,
     define,
     held_by,
+    is_function,
     joined_held,
-    own_parameters,
+    local_of,
     value_of,
 )
+from tapeengine.chad.parse.dicts import is_dict
 from tapeengine.chad.parse.expressions import condition, expression, narrowed_first, narrowing
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
 from tapeengine.chad.parse.names import bound_by, ends, jumps, parameters, surely_assigned, uses
+from tapeengine.chad.parse.partial import held_type
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.scopes import original
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.unpacking import parts_of
 from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, has_functions, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, is_choice, is_known, show
 
 #: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
 HAS = " has "
@@ -52,6 +57,7 @@ def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Ter
         p.error(node, "not every path through this function returns a value", "end each path with return")
 
     def returned(at: ast.AST, term: Term, env: Env) -> Term:
+        p.returned.setdefault(node, []).append(term.type)
         return term if result is None else p.coerce(at, term, result)
 
     statements = node.body
@@ -96,7 +102,7 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return in_place.method(p, first, name, method, args, env, then)
         case ast.Assign(
             targets=targets, value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args)
-        ) if isinstance(getattr(env.get(name), "type", None), Array):
+        ) if isinstance(getattr(env.get(name), "type", None), Array) or is_dict(env.get(name)):
             return in_place.popped(p, first, name, args, env, lambda x, env: assign(p, targets, x, env, then))
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
             return define(p, value, name, env, then)
@@ -104,6 +110,8 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return in_place.empty(p, name, env, then)
         case ast.Assign(targets=targets, value=value):
             return assign(p, targets, expression(p, value, env), env, then)
+        case ast.AnnAssign(target=ast.Name(), value=None):
+            return then(env)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value is not None:
             of = p.annotated(annotation, target, "this variable")
             return assign(p, [target], p.coerce(value, expression(p, value, env, of), of), env, then)
@@ -159,7 +167,7 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term in the code after it."""
     var = p.fresh(name, term.type)
     p.single_axes[var.name] = p.axes_of(term)
-    if has_functions(term.type):
+    if is_function(term.type):
         p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))
 
@@ -235,7 +243,10 @@ def augmented(
     if isinstance(target, ast.Subscript) and name is not None:
 
         def changed(old: Term) -> Term:
-            return numeric.binary(p, node, op, old, expression(p, value, env))
+            operand = expression(p, value, env)
+            if isinstance(old.type, Array):
+                p.operated(node, [(target, old), (value, operand)])
+            return numeric.binary(p, node, op, old, operand)
 
         return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))
     if not isinstance(target, ast.Name):
@@ -244,7 +255,10 @@ def augmented(
         in_place.own_or_refuse(p, node, target.id, target)
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
-    return bind(p, target.id, expression(p, binop, env), env, then)
+    new, before = expression(p, binop, env), env.get(target.id)
+    if isinstance(before, Term) and isinstance(before.type, Array):
+        held_type(p, node, load, before.type, new.type)
+    return bind(p, target.id, new, env, then)
 
 
 @dataclass(frozen=True)
@@ -427,9 +441,9 @@ def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, flow: Flow
     if isinstance(p.known(node.subject, env), str):
         return block(p, branches(p, node.subject, None, node.cases), env, then, flow)
     subject = expression(p, node.subject, env)
-    options = p.table.options(subject.type)
+    options = None if is_choice(subject.type) else p.table.options(subject.type)
     if options is None:
-        if subject.type not in (INT, FLOAT, BOOL):
+        if subject.type not in (INT, FLOAT, BOOL) and not is_known(subject.type):
             p.error(node.subject, f"match is on a union or a number, not on {show(subject.type)}", "use if")
         var = p.fresh("subject", subject.type)
         at = ast.copy_location(ast.Name(f" {var.name}", ast.Load()), node.subject)
@@ -489,12 +503,30 @@ def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Te
 
 
 def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
-    params, result = p.signature(node)
-    of, own = own_parameters(p, node, env)
-    if result is None:
-        p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
-    names = tuple(a.arg for a in parameters(node.args))
-    found = captures(uses(node.body), env)
+    """Define a local function that calls itself: at once if its types are annotated, otherwise at its calls."""
+    local, own = local_of(p, node, node.name, env)
+    local.missing -= {node.name}
+    types = tuple(t for t in local.parameters.types if t is not None)
+    is_annotated = local.result is not None and len(types) == len(local.parameters.types)
+    found = lifted(p, local, types, env) if is_annotated else local
+    return lets(own, then({**env, node.name: found}))
+
+
+def call_recursive(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:
+    """Call a local function that calls itself, of which the arguments say the types."""
+    types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
+    captured = captures(uses(local.node.body), env)  # type: ignore[arg-type]
+    key = types, tuple(v.type for v in captured.values() if isinstance(v, Term))
+    if key not in local.lifted:
+        local.lifted[key] = lifted(p, local, types, env)
+    return call_lifted(p, node, local.lifted[key], args, env)
+
+
+def lifted(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lifted:
+    """Make a local function that calls itself a definition, for arguments of these types."""
+    node = local.node
+    assert isinstance(node, ast.FunctionDef)
+    found = captures([n for n in uses(node.body) if n != node.name], env)
     read_again = {
         n: replace(v, missing=frozenset({n}))
         for n, v in found.items()
@@ -502,14 +534,45 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
     }
     captured = tuple(n for n, v in found.items() if not isinstance(v, Lifted) and n not in read_again)
     name = p.names(original(f"{p.symbol}_{node.name}"))
-    lifted = Lifted(name, captured, tuple(v.of for v in params), result, of)
+    params = tuple(p.fresh(a.arg, t) for a, t in zip(parameters(node.args), types, strict=True))
     extra = tuple(p.fresh(n, value_at(p, node, n, env).type) for n in captured)
     inner = {
         **{n: v for n, v in env.items() if isinstance(v, Lifted)},
         **read_again,
         **dict(zip(captured, extra, strict=True)),
-        **dict(zip(names, params, strict=True)),
-        node.name: lifted,
+        **dict(zip((a.arg for a in parameters(node.args)), params, strict=True)),
     }
-    p.definitions[name] = Definition(name, (*extra, *params), result, body(p, node, inner, result))
-    return lets(own, then({**env, node.name: lifted}))
+
+    def of(result: Type) -> Lifted:
+        return Lifted(name, captured, types, result, local.parameters)
+
+    def guessing(guess: Type) -> Term:
+        return body(p, node, {**inner, node.name: of(guess)}, None)
+
+    result = inferred_result(p, node, guessing) if local.result is None else local.result
+    term = body(p, node, {**inner, node.name: of(result)}, result)
+    p.definitions[name] = Definition(name, (*extra, *params), result, term)
+    return of(result)
+
+
+def inferred_result(p: Parser, node: ast.FunctionDef, read: Callable[[Type], Term]) -> Type:
+    """Infer the type of the result of a function that calls itself.
+
+    At first its calls of itself count as if they raised, so that only the other paths say what it gives. `read` reads
+    the function with a guess.
+    """
+    guess: Type = NEVER
+    while True:
+        p.returned[node] = []
+        try:
+            found = read(guess).type
+        except ProgramError:
+            if guess != NEVER:
+                raise
+            found = next((of for of in p.returned[node] if of != NEVER), NEVER)
+        if found == NEVER or (p.returned[node] and set(p.returned[node]) == {NEVER}):
+            p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
+        wider = found if guess == NEVER else p.unify(node, guess, found)
+        if wider == guess:
+            return guess
+        guess = wider

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from tapeengine.chad.parse.arrays import expanded
+from tapeengine.chad.parse.dicts import at_key
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
@@ -20,17 +21,18 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     """Indexing of arrays and tuples, and slices of arrays."""
     if term.type == NEVER:
         return term
-    index = written_out(index, term)
-    if isinstance(node, ast.Subscript) and node.slice is index and (isinstance(index, ast.Tuple) or is_new_axis(index)):
+    if isinstance(term.type, Product) and term.type.name == "dict":
+        return at_key(p, node, term, index, env, failing())
+    given = index
+    index = written_out(with_axes(p, index, env), term)
+    if isinstance(node, ast.Subscript) and node.slice is given and (isinstance(index, ast.Tuple) or is_new_axis(index)):
         p.operated(node, [(node.value, term)])
     if isinstance(index, ast.Tuple):
         return along_axes(p, node, term, index.elts, env)
     if is_new_axis(index):
         return expanded(p, term, 0)
-    if isinstance(term.type, Product) and isinstance(key := p.known(index, env), str):
-        if term.type.name != "dict" or key not in term.type.fields:
-            return failing()
-        return Proj(term, term.type.fields.index(key))
+    if isinstance(term.type, Product) and isinstance(p.known(index, env), str):
+        return failing()
     if isinstance(term.type, Product):
         return of_tuple(p, node, term, index, env)
     if not isinstance(term.type, Array):
@@ -61,6 +63,14 @@ def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) ->
     assert isinstance(given[0], Literal)
     place = int(given[0].value)
     return Proj(term, range(count)[place]) if place in range(-count, count) else failing()
+
+
+def with_axes(p: Parser, index: ast.expr, env: Env) -> ast.expr:
+    """Write ``np.newaxis`` as None."""
+    if isinstance(index, ast.Tuple):
+        return ast.copy_location(ast.Tuple([with_axes(p, part, env) for part in index.elts], ast.Load()), index)
+    is_axis = isinstance(index, ast.Attribute) and index.attr == "newaxis" and p.static(index, env) is None
+    return ast.copy_location(ast.Constant(None), index) if is_axis else index
 
 
 def written_out(index: ast.expr, term: Term) -> ast.expr:

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 #: Stands for a value that only a run knows.
 MISSING: Any = object()
+
+
+def is_key(value: Any) -> bool:
+    """Tell whether a value may be the key of a dict: a text, an integer, an enumeration's member, a tuple of these.
+
+    Examples
+    --------
+    >>> is_key("a"), is_key((0, 1)), is_key(0.5)
+    (True, True, False)
+    """
+    if isinstance(value, tuple):
+        return type(value) is tuple and all(map(is_key, value))
+    return isinstance(value, str | int | Enum)
 
 
 def known_text(node: ast.expr, known: Callable[[ast.expr], Any]) -> Any:

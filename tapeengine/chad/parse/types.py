@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import dataclasses
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy
 
 from tapeengine.chad.annotations import Array as ArrayOf
 from tapeengine.chad.annotations import Fields
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, Text, Type
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Fixed, Function, Named, Product, Sum, Type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +35,10 @@ class Known:
     of: Type
     classes: dict[str, type]
     named: dict[str, Sum]
+
+
+class Unresolved(Exception):
+    """A name that is not defined yet: perhaps a program that is defined further down."""
 
 
 class UnknownType(Exception):
@@ -55,7 +64,7 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
 
 
 #: Annotations, and origins of them, that do not say the types of what is inside.
-VAGUE = (str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, typing.Any)
+VAGUE = (str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, Callable, typing.Any)
 
 
 def is_vague(annotation: Any) -> bool:
@@ -69,9 +78,87 @@ def is_vague(annotation: Any) -> bool:
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return any(m not in (None, type(None)) and class_fields(m) is None for m in args)
+    if isinstance(annotation, type) and (issubclass(annotation, Enum) or is_open(annotation)):
+        return True
     if origin in (list, tuple, Sequence, Iterable, Collection):
         return any(map(is_vague, args))
     return origin in (typing.Literal, numpy.ndarray, dict, Mapping) or any(annotation is v for v in VAGUE)
+
+
+def hints_of(cls: Any) -> dict[str, Any]:
+    """Give the annotations of a class and of those that it inherits from."""
+    return {n: t for c in reversed(cls.__mro__) for n, t in inspect.get_annotations(c).items()}
+
+
+#: Whether the types of a class's fields depend on values; False for one that is being looked at.
+OPEN: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def is_open(cls: type) -> bool:
+    """Tell whether the types of a record's fields depend on its values: texts, and fields without annotations.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Layer:
+    ...     weight: float
+    ...     activation: str
+    >>> is_open(Layer), is_open(float)
+    (True, False)
+    """
+    if cls not in OPEN:
+        OPEN[cls] = False
+        outer = {**vars(builtins), **vars(sys.modules.get(cls.__module__, builtins))}
+        hints = hints_of(cls) if class_fields(cls) else {}
+        OPEN[cls] = any(is_open_field(meant(hints.get(f, typing.Any), outer)) for f in class_fields(cls) or ())
+    return OPEN[cls]
+
+
+def is_open_field(annotation: Any) -> bool:
+    """Tell whether the type of a field depends on its value; one that may be None is a union."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return any(m not in (None, type(None)) and is_vague(m) for m in typing.get_args(annotation))
+    return is_vague(annotation)
+
+
+def meant(annotation: Any, outer: Mapping[str, Any]) -> Any:
+    """Give the object of an annotation that is a text, as far as its names are known yet."""
+    try:
+        text = isinstance(annotation, str)
+        return annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation
+    except Exception:  # a name that is still to come is that of a class
+        return annotation
+
+
+def annotation_object(node: ast.expr, outer: Mapping[str, Any]) -> Any:
+    """Give the Python object of an annotation, where names outside mean these objects, without evaluating text."""
+
+    def found(node: ast.expr) -> Any:
+        return annotation_object(node, outer)
+
+    match node:
+        case ast.Constant(value=None):
+            return None
+        case ast.Constant(value=str(text)):
+            return found(ast.parse(text, mode="eval").body)
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            if name not in outer:
+                raise Unresolved(name)
+            return outer[name]
+        case ast.Attribute(value=value, attr=attr):
+            return getattr(found(value), attr)
+        case ast.Subscript(value=value, slice=index):
+            owner = found(value)
+            return str if owner is typing.Literal else owner[found(index)]
+        case ast.Tuple(elts=elts):
+            return tuple(map(found, elts))
+        case ast.List(elts=elts):
+            return list(map(found, elts))
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return found(left) | found(right)
+    raise UnknownType(f"{ast.unparse(node)} is no type of the language")
 
 
 class TypeTable:
@@ -97,6 +184,11 @@ class TypeTable:
         self._open: dict[frozenset[Any], str] = {}
         self._recursive: set[str] = set()
 
+    def learn(self, classes: Mapping[str, type], named: Mapping[str, Sum]) -> None:
+        """Take over the classes and the recursive sums that a type of another function may name."""
+        self.classes.update(classes)
+        self.named.update(named)
+
     def known(self, of: Type) -> Known:
         """Give a type for another function."""
         return Known(of, self.classes, self.named)
@@ -111,14 +203,13 @@ class TypeTable:
         """
         simple = {float: FLOAT, int: INT, bool: BOOL, None: UNIT, type(None): UNIT}
         if isinstance(annotation, Known):
-            self.classes.update(annotation.classes)
-            self.named.update(annotation.named)
+            self.learn(annotation.classes, annotation.named)
             return annotation.of
-        if isinstance(annotation, Text):
-            self.classes["str"] = str
+        if isinstance(annotation, Fixed):
+            self.classes[annotation.name] = type(annotation.value)
             return annotation
         if isinstance(annotation, Fields):
-            return self.dict_of({key: self(part) for key, part in annotation.by_key})
+            return self.record(annotation.cls, {key: self(part) for key, part in annotation.by_key})
         if isinstance(annotation, str):
             return self(self.resolve(annotation))
         if isinstance(annotation, typing.ForwardRef):
@@ -132,10 +223,10 @@ class TypeTable:
             pass
         return self._generic(annotation) if typing.get_origin(annotation) is not None else self._class(annotation)
 
-    def dict_of(self, items: Mapping[str, Type]) -> Product:
-        """Give the type of a dict with fixed keys."""
-        self.classes["dict"] = dict
-        return Product(tuple(items.values()), "dict", tuple(items))
+    def record(self, cls: type, items: Mapping[Any, Type]) -> Product:
+        """Give the type of a record of a class, or of a dict with fixed keys, with parts of these types."""
+        self.classes[cls.__name__] = cls
+        return Product(tuple(items.values()), cls.__name__, tuple(items))
 
     def _generic(self, annotation: Any) -> Type:
         origin, args = typing.get_origin(annotation), typing.get_args(annotation)
@@ -158,12 +249,27 @@ class TypeTable:
                 f"{annotation!r} is no type of the language: use float, int, bool, None, tuple[...], te.Vec, "
                 "te.Array[...], a frozen dataclass, a NamedTuple, a union of dataclasses or Callable[[...], ...]"
             )
-        settings = getattr(annotation, "__dataclass_params__", None)
+        hints = self.field_annotations(annotation)
+        if is_open(annotation):
+            raise UnknownType(f"the types of the fields of {annotation.__name__} are those of a record's values")
+        return self.record(annotation, {field: self(hint) for field, hint in hints.items()})
+
+    def field_annotations(self, cls: Any) -> dict[str, Any]:
+        """Give the annotation of each field of a record; None where the values say the type.
+
+        Raises
+        ------
+        UnknownType
+            If the records may change.
+        """
+        settings = getattr(cls, "__dataclass_params__", None)
         if settings is not None and not settings.frozen:
-            raise UnknownType(f"the dataclass {annotation.__name__} must be frozen: write @dataclass(frozen=True)")
-        hints = {n: t for c in reversed(annotation.__mro__) for n, t in inspect.get_annotations(c).items()}
-        self.classes[annotation.__name__] = annotation
-        return Product(tuple(self(hints[f]) for f in fields), annotation.__name__, fields)
+            raise UnknownType(f"the dataclass {cls.__name__} must be frozen: write @dataclass(frozen=True)")
+        hints, outer = hints_of(cls), vars(sys.modules.get(cls.__module__, builtins))
+        given = {f: hints.get(f, Any) for f in class_fields(cls) or ()}
+        return {
+            f: None if is_open_field(meant(hint, {**vars(builtins), **outer})) else hint for f, hint in given.items()
+        }
 
     def _union(self, members: tuple[Any, ...]) -> Type:
         resolved = [self.resolve(m) if isinstance(m, str) else m for m in members]

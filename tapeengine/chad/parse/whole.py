@@ -184,23 +184,25 @@ def quotient_and_rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.prod(xs)``, ``np.prod(xs)``."""
-    of = element(array(p, node, args[0]))
+    whole = array(p, node, args[0])
+    of = element(whole)
     one = lit(1) if of == INT else lit(1.0)
 
     def guarded(xs: Term) -> Term:
         a, b = p.fresh("a", of), p.fresh("b", of)
-        whole = Fold(a, b, Op("imul" if of == INT else "mul", (a, b), of), xs)
-        return If(Op("eq", (Size(xs), lit(0)), BOOL), one, whole)
+        some = Fold(a, b, Op("imul" if of == INT else "mul", (a, b), of), xs)
+        return If(Op("eq", (Size(xs), lit(0)), BOOL), one, some)
 
-    return p.let("xs", args[0], guarded)
+    return p.let("xs", whole, guarded)
 
 
 def cumsum(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.cumsum(xs)``."""
-    of = element(array(p, node, args[0]))
+    xs = array(p, node, args[0])
+    of = element(xs)
     a, b = p.fresh("a", of), p.fresh("b", of)
     zero: Term = lit(0) if of == INT else lit(0.0)
-    return Scan(a, b, zero, Op("iadd" if of == INT else "add", (a, b), of), args[0])
+    return Scan(a, b, zero, Op("iadd" if of == INT else "add", (a, b), of), xs)
 
 
 def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
