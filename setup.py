@@ -20,10 +20,10 @@ SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wrapa
 FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
-# No contraction to fused multiply-add: values are those of Python's floats. Symbols, padding and texts packed twice are
+# No contraction to fused multiply-add: values are those of Python's floats. Debug information, symbols and padding are
 # most of a wheel. Vectors pay where loops are, -O2 in hot modules, Cython's quicker calls where calls are many.
 WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
-UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0 -DCYTHON_USE_DICT_VERSIONS=0"
+UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
@@ -33,8 +33,8 @@ SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
 HOT, VECTORS = "accumulation indexing interleave records tape", "elementwise forward machine poles scalar sweep trace"
 COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
 MANY = "accesses array assignment boundary calls creation fields functions operators primitives replay standins storing"
-SIMPLE = " -DCYTHON_".join([SHORT, *"UNPACK_METHODS=0 USE_PYLONG_INTERNALS=0 VECTORCALL=0".split()])
-MODULES = {HOT: QUICK, VECTORS: LOOPS, "block products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
+SIMPLE = " -DCYTHON_".join([SHORT, *"USE_DICT_VERSIONS=0 UNPACK_METHODS=0 USE_PYLONG_INTERNALS=0 VECTORCALL=0".split()])
+MODULES = {HOT: QUICK, VECTORS: LOOPS, "products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
 LEVELS = {name: level for names, level in (MODULES | {MANY: SHORT}).items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
@@ -50,7 +50,7 @@ extensions = [
         include_dirs=[*sorted(str(room.parent) for room in CORE.glob("*/__init__.py")), numpy.get_include()],
         depends=generator["headers_of"](path),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=[*UNIX.split(), *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
+        extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
     for path, level in [(path, LEVELS.get(path.stem, SIMPLE)) for path in sorted(CORE.glob("*/*.pyx"))]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from tapeengine._core.sweeps import block, column_sweep, linear, row_sweep
+from tapeengine._core.sweeps import column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.sparse.hint import hint_at_sparse
 from tapeengine.transforms.arguments import Argnums, Arguments, arguments_of
@@ -229,7 +229,7 @@ def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: 
     if isinstance(backpropagator, OwnDerivative):
         cheaper = columns < rows  # a tangent runs the program again, a cotangent the reverse pass only
     else:
-        cheaper = block.walks(backpropagator, columns) <= block.walks(backpropagator, rows)
+        cheaper = row_sweep.walks(backpropagator, columns) <= row_sweep.walks(backpropagator, rows)
     return "forward" in found and ("reverse" not in found or cheaper)
 
 
@@ -248,11 +248,8 @@ def full_matrix(
     dtype = complex if rows.is_complex or columns.is_complex else float
     own = isinstance(backpropagator, OwnDerivative)
     if not own and not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
-        ids = linear.result_ids(backpropagator)
-        matrix = None if ids is None else block.matrix(backpropagator, ids, forward, tell)
-        if matrix is None:
-            sweep = column_sweep if forward else row_sweep
-            matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype, tell)
+        sweep = column_sweep if forward else row_sweep
+        matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype, tell)
         if matrix is not None:
             return matrix
     if own and not forward and (matrix := by_blocks(backpropagator, rows, columns, tell)) is not None:

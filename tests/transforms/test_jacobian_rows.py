@@ -373,3 +373,16 @@ def test_custom_rules_row_by_row() -> None:
     rows = te.jacrev(lambda x: square(tnp.sin(x))[1:])(X)
     np.testing.assert_allclose(rows, np.diag(2.0 * np.sin(X) * np.cos(X))[1:], atol=1e-15)
     assert calls == [(8,)] * 7
+
+
+@pytest.mark.parametrize("count", [8, 9, 15, 17, 30])
+def test_blocks_of_several_widths(count: int) -> None:
+    """Blocks of large arrays are narrow, and the last ones narrower."""
+    large = np.zeros(70_000)
+
+    def sums(xs: Any) -> Any:
+        return np.cumsum(np.sort(np.concatenate([xs, large])))[-count:]
+
+    xs = np.arange(1.0, count + 1.0)
+    np.testing.assert_array_equal(te.jacfwd(sums)(xs), np.tri(count))
+    np.testing.assert_array_equal(te.jacrev(sums)(xs), np.tri(count))

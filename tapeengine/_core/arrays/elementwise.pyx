@@ -18,7 +18,7 @@ from numpy cimport (
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
-from tapeengine._core.tape.rows cimport Rows, te_rows_scale
+from tapeengine._core.tape.rows cimport Rows, te_rows_scale, te_rows_zero
 from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.arrays.storing cimport (
     COMPUTED, errors_raised, is_recording, keep, keeps_values, kernels, new_array, note, operand,
@@ -76,7 +76,7 @@ cdef bint is_active(Tangents many, Operand *operand) noexcept:
     """Whether an operand has non-zero tangents."""
     if operand.source == ARRAY_VIEW:
         return many.blocks[operand.place] is not None
-    return operand.source == SCALAR and not many.scalar_is_zero(operand.place)
+    return operand.source == SCALAR and not te_rows_zero(many.scalars_of(operand.place), many.width)
 
 
 @cython.final
@@ -135,7 +135,7 @@ cdef class ElementwiseRecord(ArrayRecord):
             return 0
         if operand.source == SCALAR:
             memset(strides, 0, sizeof(strides))
-            acc = <char *> (rows.scalars + <size_t> operand.place * rows.width)
+            acc = <char *> (rows.scalars_of(operand.place))
         else:
             strides = operand.strides
             if rows.blocks[operand.place] is None:
@@ -202,7 +202,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         cdef char *t
         none[0] = none[1] = none[2] = none[3] = 0
         if operand.source == SCALAR:
-            t, row, strides = <char *> (many.scalars + operand.place), many.records * 8, none
+            t, row, strides = <char *> many.scalars_of(operand.place), sizeof(double), none
         else:
             t, row = many.data(operand.place) + operand.offset, many.row(operand.place)
         numbers = self.find_partial(which, &partial)

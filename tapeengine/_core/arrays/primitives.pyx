@@ -356,8 +356,14 @@ cdef object arranged(Rows rows, object cotangents, int how):
     return combined(rows, cotangents).astype(cotangents.dtype, copy=False)[()]
 
 
+cdef object random_weights(Py_ssize_t width):
+    return numpy.random.default_rng(1).uniform(0.5, 1.5, width)
+
+
 cdef object combined(Rows rows, object cotangents):
     """A random combination of the rows."""
+    if rows.weights is None:
+        rows.weights = random_weights(rows.width)
     return (rows.weights @ cotangents.reshape(rows.width, -1)).reshape(cotangents.shape[1:])
 
 
@@ -419,7 +425,7 @@ cdef object by_trial(Tangents many, object function, tuple kept, list tangents, 
     """
     one = None
     if many.weights is None:
-        many.weights = numpy.random.default_rng(1).uniform(0.5, 1.5, many.width)
+        many.weights = random_weights(many.width)
     for axis in (0, -1):
         found = along_columns(many, axis, function, kept, tangents, shape)
         if found is not None:

@@ -83,7 +83,7 @@ cdef class SumRecord(ArrayRecord):
         if t == NULL:
             return True
         if self.result is None:
-            out, to = <char *> (many.scalars + id), many.records * 8
+            out, to = <char *> many.scalars_of(id), sizeof(double)
         else:
             block = many.blocks[self.result.storage] = many.fresh(self.result.storage)
             out, to = <char *> PyArray_DATA(<ndarray> block), many.row(self.result.storage)

@@ -6,13 +6,15 @@ from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.tape.tape cimport Record, Tape
 
+cdef class Single(Reverse):     # one tangent of a batch
+    cdef int start(self, Tape tape) except -1
+
 cdef class Batch(Tangents):
-    cdef list single        # a Reverse for each tangent, made when tangents are first swept singly
+    cdef Single single      # made when tangents are first swept one by one
     cdef int element(self, Record *record, int kind, uint32_t i) except -1
     cdef int one_by_one(self, uint32_t i, ArrayRecord record) except -1
-    cdef Reverse alone(self, Py_ssize_t k)
-    cdef int lend(self, Reverse r, Py_ssize_t k, uint32_t s) except -1
-    cdef int take(self, uint32_t s) except -1
+    cdef int lend(self, Py_ssize_t k, uint32_t s) except -1
+    cdef int take(self, Py_ssize_t k, uint32_t s) except -1
     cdef int special(self, uint32_t i) except -1
     cdef int sweep(self) except -1
 

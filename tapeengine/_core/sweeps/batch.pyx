@@ -5,26 +5,31 @@ A record sweeps all tangents at once if it can, otherwise one after the other.
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
+cimport cython
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, ndarray
 
-from tapeengine._core.sweeps.forward cimport push_scalars, push_special
-from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.sweeps.forward cimport push_special
+from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.lifetimes cimport Lifetimes
 from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.rows cimport (
+    push_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
+)
 from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at
 
 cnp.import_array()
 
 cdef enum:
-    SIGNAL_RECORDS = 4096   # special records between two checks for interrupts
+    LOOK = 1 << 17      # records, times tangents, between two checks for interrupts
 
 
-cdef set touched(ArrayRecord record):
-    """The storages that an array record reads or writes."""
+cdef tuple touched(ArrayRecord record):
+    """The storages, and the ids of scalars, that an array record reads or writes."""
     places = [place for _, place in record.reads()] + record.writes()
-    return {(<View> place).storage for place in places if type(place) is View}
+    storages = {(<View> place).storage for place in places if type(place) is View}
+    return storages, {place for place in places if type(place) is int}
 
 
 cdef Lifetimes lifetimes_of(Tape tape, list lasting):
@@ -34,15 +39,29 @@ cdef Lifetimes lifetimes_of(Tape tape, list lasting):
     cdef uint32_t i
     cdef int kind
     found.begin(tape.place_count)
+    if tape.place_count == 0:
+        return found
     for i in range(h.inputs + 1, h.count):
         kind = op_at(h, i)
         if kind == READ or kind == WRITE:
             found.last[record_at(h, i).p2] = i
         elif kind == ARRAY:
-            for storage in touched(<ArrayRecord> tape.arrays[record_at(h, i).p2]):
+            for storage in touched(<ArrayRecord> tape.arrays[record_at(h, i).p2])[0]:
                 found.last[<uint32_t> storage] = i
     found.finish(lasting)
     return found
+
+
+@cython.final
+cdef class Single(Reverse):
+    """A single tangent, which borrows the rows of the storages of one record at a time."""
+
+    def __dealloc__(self):
+        free_zeros(self.cotangent)
+
+    cdef int start(self, Tape tape) except -1:
+        self.forward = True
+        return self.begin(tape, <double *> zeros(tape.head.count, sizeof(double)))
 
 
 cdef class Batch(Tangents):
@@ -50,61 +69,55 @@ cdef class Batch(Tangents):
 
     cdef int element(self, Record *record, int kind, uint32_t i) except -1:
         """Sweep a read or a write of one element."""
-        cdef Py_ssize_t k, place = <Py_ssize_t> record.d2, row = self.tape.places[record.p2].size
+        cdef Py_ssize_t place = <Py_ssize_t> record.d2, row = self.tape.places[record.p2].size
         cdef uint32_t source = <uint32_t> record.d1 if kind == WRITE else 0
         cdef double *block
         if self.blocks[record.p2] is None:
-            if kind == READ or source == 0 or self.scalar_is_zero(source):
+            if kind == READ or source == 0 or te_rows_zero(self.scalars_of(source), self.width):
                 return 0
             self.allocate(record.p2)
         block = <double *> self.data(record.p2) + place
-        for k in range(self.width):
-            if kind == READ:
-                self.scalars[k * self.records + i] = block[k * row]
-            else:
-                block[k * row] = self.scalars[k * self.records + source] if source else 0.0
+        if kind == READ:
+            te_rows_gather(self.scalars_of(i), block, row, self.width)
+        else:
+            te_rows_clear(block, row, self.width)
+            if source:
+                te_rows_scatter(block, self.scalars_of(source), row, self.width)
         return 0
 
     # -- one by one -----------------------------------------------------------------------------------------------------
     cdef int one_by_one(self, uint32_t i, ArrayRecord record) except -1:
         """Sweep an array record for each tangent separately, in the rows of the blocks that it touches."""
-        cdef Reverse r
-        storages = touched(record)
-        if self.single is None:
-            self.single = [self.alone(k) for k in range(self.width)]
-        for k in range(self.width):
-            r = <Reverse> self.single[k]
-            for s in storages:
-                self.lend(r, k, s)
-            push_special(self.tape, r, i)
-        for s in storages:
-            self.take(s)
-        return 0
-
-    cdef Reverse alone(self, Py_ssize_t k):
-        cdef Reverse r = Reverse.__new__(Reverse)
-        r.begin(self.tape, self.scalars + k * self.records)
-        return r
-
-    cdef int lend(self, Reverse r, Py_ssize_t k, uint32_t s) except -1:
-        """Make a row of a storage's block the buffer of a single tangent."""
-        if self.blocks[s] is not None:
-            r.owners[s] = row = self.blocks[s][k]
-            r.data[s] = <char *> PyArray_DATA(<ndarray> row)
-        return 0
-
-    cdef int take(self, uint32_t s) except -1:
-        """Copy the buffers that single tangents have for a storage into its block, and release them."""
-        cdef Reverse r
         cdef Py_ssize_t k
-        fresh = self.blocks[s] is None
-        if fresh and any([(<Reverse> r).owners[s] is not None for r in self.single]):
-            self.allocate(s)
+        storages, ids = touched(record)
+        if self.single is None:
+            self.single = Single.__new__(Single)
+            self.single.start(self.tape)
         for k in range(self.width):
-            r = <Reverse> self.single[k]
-            if fresh and r.owners[s] is not None:
-                self.blocks[s][k] = r.owners[s].reshape(-1)
-            r.drop(s)
+            for s in storages:
+                self.lend(k, s)
+            for id in ids:
+                self.single.cotangent[<uint32_t> id] = self.scalars_of(id)[k]
+            push_special(self.tape, self.single, i)
+            for id in ids:
+                self.scalars_of(id)[k] = self.single.cotangent[<uint32_t> id]
+            for s in storages:
+                self.take(k, s)
+        return 0
+
+    cdef int lend(self, Py_ssize_t k, uint32_t s) except -1:
+        """Make a row of a storage's block the buffer of the single tangent."""
+        if self.blocks[s] is not None:
+            self.single.owners[s] = row = self.blocks[s][k]
+            self.single.data[s] = <char *> PyArray_DATA(<ndarray> row)
+        return 0
+
+    cdef int take(self, Py_ssize_t k, uint32_t s) except -1:
+        """Copy a buffer that the single tangent got for a storage without a block into the block, and release it."""
+        if self.blocks[s] is None and self.single.owners[s] is not None:
+            self.allocate(s)
+            self.blocks[s][k] = self.single.owners[s].reshape(-1)
+        self.single.drop(s)
         return 0
 
     # -- the sweep ------------------------------------------------------------------------------------------------------
@@ -124,18 +137,15 @@ cdef class Batch(Tangents):
 
     cdef int sweep(self) except -1:
         """Compute the tangents of all records, in the order of the tape."""
-        cdef uint32_t i = self.tape.head.inputs + 1, stop = i
-        cdef Py_ssize_t until_signals = SIGNAL_RECORDS, k
+        cdef uint32_t i = self.tape.head.inputs + 1, highest, look = <uint32_t> (LOOK // self.width)
         while i < self.records:
-            for k in range(self.width):
-                stop = push_scalars(self.tape, self.scalars + k * self.records, i, self.records)
-            i = stop
-            if i < self.records:
-                self.special(i)
-                self.release(i)
-                i += 1
-            until_signals -= 1
-            if until_signals == 0:
-                until_signals = SIGNAL_RECORDS
-                PyErr_CheckSignals()
+            highest = min(i + look, self.records - 1)
+            while i <= highest:
+                with nogil:
+                    i = push_scalars(&self.tape.head, self.scalars, self.width, i, highest)
+                if i <= highest:
+                    self.special(i)
+                    self.release(i)
+                    i += 1
+            PyErr_CheckSignals()
         return 0

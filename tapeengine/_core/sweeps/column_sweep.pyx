@@ -1,4 +1,4 @@
-"""The columns of a Jacobian over a tape with arrays: one walk over the tape sweeps a block of unit tangents.
+"""The columns of a Jacobian: one walk over the tape sweeps a block of unit tangents.
 
 The number of columns in a block is bounded so that the tangents of the largest array should stay in the cache.
 """
@@ -7,7 +7,8 @@ from libc.stdint cimport uint32_t
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.tape.accumulation cimport View
-from tapeengine._core.sweeps.row_sweep cimport fair, largest, places_of
+from tapeengine._core.tape.rows cimport LINE, numbers_of
+from tapeengine._core.sweeps.row_sweep cimport fair, is_scalar_tape, largest, places_of
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
 import numpy
@@ -29,7 +30,7 @@ cdef int seed(Batch batch, list places, Py_ssize_t first) except -1:
             seed_array(batch, <View> place, low - start, high - start, low - first)
         else:
             for k in range(low, high):
-                batch.scalars[(k - first) * batch.records + <uint32_t> place + (k - start)] = 1.0
+                batch.scalars_of(<uint32_t> place + <uint32_t> (k - start))[k - first] = 1.0
     return 0
 
 
@@ -44,17 +45,14 @@ cdef int seed_array(Batch batch, View view, Py_ssize_t low, Py_ssize_t high, Py_
 
 cdef int take_out(Batch batch, list places, object into) except -1:
     """Copy the tangents of the result's numbers into columns of the matrix."""
-    cdef Py_ssize_t start, n, k
+    cdef Py_ssize_t start, n
     for start, n, place in places:
         if type(place) is View:
             part = batch.part(<View> place)
             if part is not None:
                 into[start:start + n] = part.reshape(batch.width, n).T
         elif place:
-            for k in range(n):
-                t = batch.scalar(<uint32_t> place + <uint32_t> k)
-                if t is not None:
-                    into[start + k] = t
+            into[start:start + n] = numbers_of(batch, batch.scalars_of(<uint32_t> place), n, batch.width)[:, :into.shape[1]]
     return 0
 
 
@@ -75,23 +73,23 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, told
     Returns
     -------
     numpy.ndarray of shape (size, columns)
-        None for few columns, which are swept singly.
+        None for few columns over a tape with arrays, which are swept singly.
     """
-    cdef Batch batch
+    cdef Batch batch = Batch.__new__(Batch)
     cdef Py_ssize_t first, width
     cdef Py_ssize_t most = max(<Py_ssize_t> (LARGEST // largest(back.tape)), <Py_ssize_t> LEAST)
-    if columns < FEW:
+    cdef bint scalar = is_scalar_tape(back.tape)
+    if columns < FEW and not scalar:
         return None
     inputs, outputs = places_of(back.primals), places_of([back.result])
     lasting = [(<View> place).storage for _, _, place in outputs if type(place) is View]
     found = numpy.zeros((size, columns), dtype)
-    width = fair(columns, most)
+    width = LINE if scalar else fair(columns, most)
     for first in range(0, columns, width):
-        batch = Batch.__new__(Batch)
-        batch.begin(back.tape, min(width, columns - first), lifetimes_of(back.tape, lasting))
+        batch.begin(back.tape, LINE if scalar else min(width, columns - first), lifetimes_of(back.tape, lasting))
         seed(batch, inputs, first)
         batch.sweep()
-        take_out(batch, outputs, found[:, first:first + batch.width])
+        take_out(batch, outputs, found[:, first:first + width])
         if told is not None:
-            told(batch.width)
+            told(min(width, columns - first))
     return found

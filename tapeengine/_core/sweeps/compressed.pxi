@@ -83,7 +83,7 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
     numpy.ndarray of shape (count, numbers taken)
     """
     cdef Tape tape = back.tape
-    cdef Rows rows
+    cdef Rows rows = Rows.__new__(Rows)
     cdef Py_ssize_t first, width, step, k, n, at
     cdef double *into
     found = numpy.zeros((count, sum([n for n, _ in taken]) + reads.size))
@@ -94,7 +94,6 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
             tape.arrays[k] = Cut.__new__(Cut)
         mark_reads(tape, reads, SPECIAL)
         for first in range(0, count, step):
-            rows = Rows.__new__(Rows)
             rows.begin(tape, min(step, count - first))
             stage_sums(rows, places_of([back.result]), colours, first)
             resolve_rows(rows, tape.head.count - 1)
@@ -106,7 +105,7 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
                     if cotangents is not None:
                         part[:, at:at + n] = cotangents.reshape(rows.width, n)
                 else:
-                    copy_out(part[:, at:at + n], rows.scalars + <size_t> <uint32_t> place * rows.width, rows.width, 1)
+                    part[:, at:at + n] = numbers_of(rows, rows.scalars_of(<uint32_t> place), n, rows.width).T
                 at += n
             take_reads(rows, part, at, reads)
     finally:
@@ -213,24 +212,13 @@ cdef void sweep_window(Head *h, Window *w, uint32_t i) noexcept nogil:
         i -= 1
 
 
-cdef int copy_out(ndarray into, const double *source, Py_ssize_t step, Py_ssize_t row) noexcept:
-    """Copy the numbers of consecutive scalars; `step` is the distance between scalars, `row` that between sweeps."""
-    cdef Py_ssize_t j, k
-    cdef double *line
-    for j in range(into.shape[0]):
-        line = <double *> (<char *> PyArray_DATA(into) + j * into.strides[0])
-        for k in range(into.shape[1]):
-            line[k] = source[k * step + j * row]
-    return 0
-
-
 cdef int take_reads(Rows rows, ndarray part, Py_ssize_t at, object reads) except -1:
     cdef Py_ssize_t k, j, row = part.shape[1]
     cdef double *into = <double *> PyArray_DATA(part)
     cdef uint32_t *id = ids_in(reads)
     for k in range(reads.size):
         for j in range(rows.width):
-            into[j * row + at + k] = rows.scalars[<size_t> id[k] * rows.width + j]
+            into[j * row + at + k] = rows.scalars_of(id[k])[j]
     return 0
 
 
@@ -250,13 +238,13 @@ cdef int stage_sums(Rows rows, list places, object colours, Py_ssize_t first) ex
             numpy.add.at(rows.part(<View> place), (row, *at), -1.0 if (<View> place).imaginary else 1.0)
         elif place:
             for j, k in zip(chosen.tolist(), row.tolist()):
-                rows.scalars[<size_t> (<uint32_t> place + <uint32_t> j) * rows.width + <Py_ssize_t> k] += 1.0
+                rows.scalars_of(<uint32_t> place + <uint32_t> j)[<Py_ssize_t> k] += 1.0
     return 0
 
 
 def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_t size, weights=None):
     """The tangents of the result along (weighted) sums of inputs, as an array of shape (count, size)."""
-    cdef Batch batch
+    cdef Batch batch = Batch.__new__(Batch)
     cdef Py_ssize_t first, step, start, n, k, largest_block = 1
     inputs, outputs = places_of(back.primals), places_of([back.result])
     lasting = [(<View> place).storage for _, _, place in outputs if type(place) is View]
@@ -265,7 +253,6 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
         largest_block = max(largest_block, back.tape.places[k].size * back.tape.places[k].width)
     step = fair(count, max(<Py_ssize_t> (LARGEST // largest_block), <Py_ssize_t> LEAST)) if count else 1
     for first in range(0, count, step):
-        batch = Batch.__new__(Batch)
         batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, lasting))
         stage_directions(batch, inputs, colours, first, weights)
         batch.sweep()
@@ -276,7 +263,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
                 if tangents is not None:
                     part[:, start:start + n] = tangents.reshape(batch.width, n)
             elif place:
-                copy_out(part[:, start:start + n], batch.scalars + <uint32_t> place, 1, batch.records)
+                part[:, start:start + n] = numbers_of(batch, batch.scalars_of(<uint32_t> place), n, batch.width).T
     return found
 
 
@@ -296,5 +283,5 @@ cdef int stage_directions(Batch batch, list places, object colours, Py_ssize_t f
             batch.part(<View> place)[(row, *at)] = 1.0 if weights is None else weights[start + chosen]
         else:
             for j, k in zip(chosen.tolist(), row.tolist()):
-                batch.scalars[k * batch.records + <uint32_t> place + j] = 1.0 if weights is None else weights[start + j]
+                batch.scalars_of(<uint32_t> place + <uint32_t> j)[k] = 1.0 if weights is None else weights[start + j]
     return 0

@@ -4,6 +4,7 @@ from tapeengine._core.tape.rows cimport Rows
 from tapeengine._core.tape.tape cimport Tape
 
 cdef list places_of(list layouts)
+cdef bint is_scalar_tape(Tape tape) noexcept
 cdef Py_ssize_t largest(Tape tape) noexcept
 cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept
 cdef Py_ssize_t widest(Tape tape) noexcept

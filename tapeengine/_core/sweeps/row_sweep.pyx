@@ -1,4 +1,4 @@
-"""The rows of a Jacobian over a tape with arrays: one walk over the tape resolves a block of them.
+"""The rows of a Jacobian: one walk over the tape resolves a block of them.
 
 The number of rows in a block is bounded by the memory for their cotangents.
 """
@@ -10,7 +10,7 @@ from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, F
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.rows cimport (
-    Row, Rows, te_rows_add, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
+    LINE, Row, Rows, numbers_of, resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
 )
 from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
@@ -30,27 +30,10 @@ cdef size_t BUDGET = 1 << 26    # bytes of the cotangents of one block
 
 
 # -- the walk ----------------------------------------------------------------------------------------------------------
-cdef uint32_t resolve_scalars(Head *h, Rows rows, uint32_t i, uint32_t lowest) noexcept nogil:
-    """Resolve scalar records from i down to lowest; stops before a special record and returns its id."""
-    cdef Record *r
-    cdef double *c
-    while i >= lowest:
-        r = record_at(h, i)
-        if r.p1 == i:
-            return i
-        c = rows.scalars + <size_t> i * rows.width
-        if not te_rows_zero(c, rows.width):
-            te_rows_add(rows.scalars + <size_t> r.p1 * rows.width, c, r.d1, rows.width)
-            if r.p2 != i:
-                te_rows_add(rows.scalars + <size_t> r.p2 * rows.width, c, r.d2, rows.width)
-        i -= 1
-    return i
-
-
 cdef int resolve_element(Rows rows, Record *record, int kind, uint32_t i) except -1:
     """Resolve a read or a write of one element."""
     cdef double *place
-    cdef double *c = rows.scalars + <size_t> i * rows.width
+    cdef double *c = rows.scalars_of(i)
     cdef Py_ssize_t step = rows.tape.places[record.p2].size
     if rows.blocks[record.p2] is None:
         if kind == WRITE or te_rows_zero(c, rows.width):
@@ -61,7 +44,7 @@ cdef int resolve_element(Rows rows, Record *record, int kind, uint32_t i) except
         te_rows_scatter(place, c, step, rows.width)
     else:
         if record.d1 != 0.0:
-            te_rows_gather(rows.scalars + <size_t> <uint32_t> record.d1 * rows.width, place, step, rows.width)
+            te_rows_gather(rows.scalars_of(<uint32_t> record.d1), place, step, rows.width)
         te_rows_clear(place, step, rows.width)
     return 0
 
@@ -92,7 +75,7 @@ cdef int resolve_rows(Rows rows, uint32_t top) except -1:
         lowest = i - look if i > h.inputs + look else h.inputs + 1
         while i >= lowest:
             with nogil:
-                i = resolve_scalars(h, rows, i, lowest)
+                i = resolve_scalars(h, rows.scalars, rows.width, i, lowest)
             if i < lowest:
                 break
             kind = op_at(h, i)
@@ -155,24 +138,21 @@ cdef uint32_t seed(Rows rows, list places, Py_ssize_t first) except? 0:
                 parts[j - first, ...].flat[j - start] += one
             else:
                 id = <uint32_t> place + <uint32_t> (j - start)
-                rows.scalars[<size_t> id * rows.width + j - first] += 1.0
+                rows.scalars_of(id)[j - first] += 1.0
                 top = max(top, id)
     return top
 
 
 cdef int take_out(Rows rows, list places, object into) except -1:
     """Copy the cotangents of the primals into rows of the matrix."""
-    cdef Py_ssize_t start, n, j
+    cdef Py_ssize_t start, n
     for start, n, place in places:
         if type(place) is View:
             parts = rows.part(<View> place)
             if parts is not None:
                 into[:, start:start + n] = parts.reshape(rows.width, n)
             continue
-        for j in range(n):
-            values = rows.scalar(<uint32_t> place + <uint32_t> j)
-            if values is not None:
-                into[:, start + j] = values
+        into[:, start:start + n] = numbers_of(rows, rows.scalars_of(<uint32_t> place), n, rows.width).T[:len(into)]
     return 0
 
 
@@ -194,8 +174,24 @@ cdef Py_ssize_t largest(Tape tape) noexcept:
     return found
 
 
+cdef bint is_scalar_tape(Tape tape) noexcept:
+    """Whether all results that depend on the primals are scalars."""
+    return tape.place_count == 0 and not tape.arrays
+
+
+def walks(Backpropagator back, Py_ssize_t count):
+    """The number of walks for `count` rows or columns: on a scalar tape one for each block, otherwise one for each."""
+    return (count + LINE - 1) // LINE if is_scalar_tape(back.tape) else count
+
+
 cdef Py_ssize_t widest(Tape tape) noexcept:
-    """The largest number of rows in a block: the cotangents of each storage should stay in the cache."""
+    """The largest number of rows in a block: the cotangents of each storage should stay in the cache.
+
+    Most of the cost of a walk over scalars is reading the records and the cotangents: a cache line of them for each id
+    costs little more than one.
+    """
+    if is_scalar_tape(tape):
+        return LINE
     return min(max(<Py_ssize_t> (CACHE // largest(tape)), <Py_ssize_t> PROBE), <Py_ssize_t> WIDEST)
 
 
@@ -222,21 +218,20 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, told
     Returns
     -------
     numpy.ndarray of shape (size, columns)
-        None for few rows, which are resolved singly.
+        None for few rows over a tape with arrays, which are resolved singly.
     """
-    cdef Rows rows
+    cdef Rows rows = Rows.__new__(Rows)
     cdef Py_ssize_t first = 0, width
     cdef size_t bytes = bytes_of_row(back.tape)
     cdef Py_ssize_t most = widest(back.tape)
-    cdef bint known = bytes * min(size, most) <= BUDGET
-    if size <= FEW:
+    cdef bint scalar = is_scalar_tape(back.tape), known = scalar or bytes * min(size, most) <= BUDGET
+    if size <= FEW and not scalar:
         return None
     outputs, inputs = places_of([back.result]), places_of(back.primals)
     found = numpy.zeros((size, columns), dtype)
     while first < size:
-        width = fair(size - first, most if known else PROBE)
-        rows = Rows.__new__(Rows)
-        rows.begin(back.tape, width)
+        width = min(LINE, size - first) if scalar else fair(size - first, most if known else PROBE)
+        rows.begin(back.tape, LINE if scalar else width)
         resolve_rows(rows, seed(rows, outputs, first))
         take_out(rows, inputs, found[first:first + width])
         if not known:

@@ -1,20 +1,35 @@
-/* Many cotangents that are resolved together on a tape with arrays: the cotangents of one scalar are contiguous. */
+/* Many cotangents or tangents that are swept together: those of one scalar are contiguous. */
 #ifndef TAPEENGINE_ROWS_H
 #define TAPEENGINE_ROWS_H
 #include <math.h>
 #include "compiler.h"
 #include <stddef.h>
+/* Do `body` for each k below `width`: a block of 8, a cache line, is a loop that compilers unroll. */
+#define TE_EACH(width, body)                                          \
+    if ((width) == 8) { for (ptrdiff_t k = 0; k < 8; k++) { body; } } \
+    else { for (ptrdiff_t k = 0; k < (width); k++) { body; } }
 /* to += partial * from; an exact zero stays zero where the partial is not finite. */
 static inline void te_rows_add(double *TE_RESTRICT to, const double *TE_RESTRICT from, double partial, ptrdiff_t width) {
-    ptrdiff_t k;
-    if (isfinite(partial))
-        for (k = 0; k < width; k++) to[k] += partial * from[k];
-    else
-        for (k = 0; k < width; k++) if (from[k] != 0.0) to[k] += partial * from[k];
+    if (isfinite(partial)) TE_EACH(width, to[k] += partial * from[k])
+    else TE_EACH(width, if (from[k] != 0.0) to[k] += partial * from[k])
+}
+/* to = partial * from; an exact zero stays zero. */
+static inline void te_rows_set(double *TE_RESTRICT to, const double *TE_RESTRICT from, double partial, ptrdiff_t width) {
+    if (isfinite(partial)) TE_EACH(width, to[k] = partial * from[k])
+    else TE_EACH(width, to[k] = from[k] != 0.0 ? partial * from[k] : 0.0)
+}
+/* to = first * from + second * other, in this order; an exact zero stays zero. */
+static inline void te_rows_sum(double *TE_RESTRICT to, const double *TE_RESTRICT from, double first,
+                               const double *TE_RESTRICT other, double second, ptrdiff_t width) {
+    if (isfinite(first) && isfinite(second)) TE_EACH(width, to[k] = first * from[k] + second * other[k])
+    else {
+        te_rows_set(to, from, first, width);
+        te_rows_add(to, other, second, width);
+    }
 }
 static inline int te_rows_zero(const double *from, ptrdiff_t width) {
     int any = 0;
-    for (ptrdiff_t k = 0; k < width; k++) any |= from[k] != 0.0;
+    TE_EACH(width, any |= from[k] != 0.0)
     return !any;
 }
 /* Read the same element of each row's buffer; `step` doubles lie between two rows. */

@@ -3,10 +3,12 @@ from libc.stdint cimport uint32_t
 from numpy cimport ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.tape cimport Tape
+from tapeengine._core.tape.tape cimport Head, Tape
 
 cdef extern from "rows.h" nogil:
     void te_rows_add(double *to, const double *source, double partial, Py_ssize_t width)
+    void te_rows_set(double *to, const double *source, double partial, Py_ssize_t width)
+    void te_rows_sum(double *to, const double *source, double first, const double *other, double second, Py_ssize_t width)
     bint te_rows_zero(const double *source, Py_ssize_t width)
     void te_rows_gather(double *to, const double *source, Py_ssize_t step, Py_ssize_t width)
     void te_rows_scatter(double *to, const double *source, Py_ssize_t step, Py_ssize_t width)
@@ -14,10 +16,14 @@ cdef extern from "rows.h" nogil:
     void te_rows_scale(Py_ssize_t width, int axes, const Py_ssize_t *dims, const double *ct, const double *partial, char *acc,
                        Py_ssize_t step, const Py_ssize_t *strides, bint assign, bint selects)
 
+cdef enum:
+    LINE = 8                    # rows, or columns, of a block over a tape of scalars: a cache line for each id
+
 cdef class Rows:
     cdef Tape tape
     cdef Py_ssize_t width
     cdef double *scalars        # `width` contiguous numbers for each id
+    cdef size_t count           # of these numbers
     cdef list blocks            # by storage: an array of shape (width, size); None before the first contribution
     cdef dict spare             # by size and type: blocks to reuse
     cdef object weights         # of the random combination of rows by which rules are checked
@@ -27,6 +33,7 @@ cdef class Rows:
     cdef int adopt(self, uint32_t storage, ndarray block) except -1
     cdef char *data(self, uint32_t storage) noexcept
     cdef int drop(self, uint32_t storage) except -1
+    cdef double *scalars_of(self, uint32_t id) noexcept nogil
     cdef object scalar(self, uint32_t id)
     cdef int add_scalar(self, uint32_t id, object values) except -1
     cdef object part(self, View view)
@@ -39,4 +46,8 @@ cdef class Row(Reverse):        # one cotangent of a block
     cdef list dropped           # storages that the record has dropped
     cdef double *place(self, uint32_t id) noexcept
 
+cdef int zero_all(double **scalars, size_t *count, size_t wanted) except -1
+cdef object numbers_of(object owner, double *scalars, Py_ssize_t count, Py_ssize_t width)
 cdef object fitted_rows(object cotangents, tuple shape)
+cdef uint32_t resolve_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t lowest) noexcept nogil
+cdef uint32_t push_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t highest) noexcept nogil

@@ -6,14 +6,14 @@ ordinary accumulation.
 """
 
 from libc.stdint cimport uint32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 from cpython.ref cimport Py_REFCNT
 cimport cython
 cimport numpy as cnp
 from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
-from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, free_zeros, of_type, once, repeats, zeros
-from tapeengine._core.tape.tape cimport Place, Tape
+from tapeengine._core.tape.accumulation cimport Reverse, View, array_over, fitted, free_zeros, of_type, once, repeats, zeros
+from tapeengine._core.tape.tape cimport SPECIAL, Head, Place, Record, Tape, op_at, record_at
 
 import numpy
 
@@ -37,6 +37,27 @@ cdef object fitted_rows(object cotangents, tuple shape):
     return cotangents.sum(axis=axes).reshape((width, *shape))
 
 
+cdef object numbers_of(object owner, double *scalars, Py_ssize_t count, Py_ssize_t width):
+    """The cotangents or tangents of consecutive scalars, an array of shape (count, width) over the owner's memory."""
+    cdef cnp.npy_intp dims[2]
+    cdef cnp.npy_intp strides[2]
+    dims[0], dims[1] = count, width
+    strides[0], strides[1] = width * sizeof(double), sizeof(double)
+    return array_over(<char *> scalars, 2, dims, strides, cnp.NPY_DOUBLE, owner)
+
+
+cdef int zero_all(double **scalars, size_t *count, size_t wanted) except -1:
+    """Make `scalars` that many zeros; memory of the same size is used again, other memory is freed."""
+    if scalars[0] != NULL and count[0] == wanted:
+        memset(scalars[0], 0, wanted * sizeof(double))
+        return 0
+    free_zeros(scalars[0])
+    scalars[0] = NULL
+    scalars[0] = <double *> zeros(wanted, sizeof(double))
+    count[0] = wanted
+    return 0
+
+
 @cython.final
 cdef class Rows:
     """The cotangents of a block of rows, over one tape."""
@@ -45,13 +66,15 @@ cdef class Rows:
         free_zeros(self.scalars)
 
     cdef int begin(self, Tape tape, Py_ssize_t width) except -1:
+        """Begin with zeros; memory of a former block of the same width is used again."""
         tape.check_watched()
         self.tape = tape
+        zero_all(&self.scalars, &self.count, <size_t> tape.head.count * width)
+        if self.width != width:
+            self.spare, self.weights = {}, None
         self.width = width
-        self.scalars = <double *> zeros(<size_t> tape.head.count * width, sizeof(double))
         self.blocks = [None] * tape.place_count
-        self.spare = {}
-        self.weights = numpy.random.default_rng(1).uniform(0.5, 1.5, width)
+        self.held = self.most = 0
         return 0
 
     cdef int allocate(self, uint32_t storage, bint zero) except -1:
@@ -94,14 +117,14 @@ cdef class Rows:
         return 0
 
     # -- scalars ------------------------------------------------------------------------------------------------------
+    cdef double *scalars_of(self, uint32_t id) noexcept nogil:
+        return self.scalars + <size_t> id * self.width
+
     cdef object scalar(self, uint32_t id):
         """The cotangents of a scalar, one for each row; None where all are zero."""
-        cdef double *c = self.scalars + <size_t> id * self.width
-        if te_rows_zero(c, self.width):
+        if te_rows_zero(self.scalars_of(id), self.width):
             return None
-        found = numpy.empty(self.width)
-        memcpy(PyArray_DATA(<ndarray> found), c, self.width * sizeof(double))
-        return found
+        return numbers_of(self, self.scalars_of(id), 1, self.width)[0].copy()
 
     cdef int add_scalar(self, uint32_t id, object values) except -1:
         """Add to the cotangents of a scalar: a value for each row, or an array for each row, which is summed."""
@@ -110,7 +133,7 @@ cdef class Rows:
         if values.ndim > 1:
             values = values.reshape(self.width, -1).sum(axis=1)
         found = numpy.ascontiguousarray(values, float)
-        te_rows_add(self.scalars + <size_t> id * self.width, <double *> PyArray_DATA(found), 1.0, self.width)
+        te_rows_add(self.scalars_of(id), <double *> PyArray_DATA(found), 1.0, self.width)
         return 0
 
     # -- arrays -------------------------------------------------------------------------------------------------------
@@ -159,7 +182,7 @@ cdef class Row(Reverse):
     """One cotangent of a block, as an accumulation of its own: a row of zeros counts as untouched."""
 
     cdef double *place(self, uint32_t id) noexcept:
-        return self.rows.scalars + <size_t> id * self.rows.width + self.k
+        return self.rows.scalars_of(id) + self.k
 
     cdef object scalar(self, uint32_t id):
         return self.place(id)[0]
@@ -196,3 +219,38 @@ cdef class Row(Reverse):
     cdef int drop(self, uint32_t storage) except -1:
         self.dropped.append(storage)
         return 0
+
+
+# -- scalar records ---------------------------------------------------------------------------------------------------
+cdef uint32_t resolve_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t lowest) noexcept nogil:
+    """Resolve scalar records from i down to lowest; stops before a special record and returns its id."""
+    cdef Record *r
+    cdef double *c
+    while i >= lowest:
+        if op_at(h, i) >= SPECIAL:
+            return i
+        c = scalars + <size_t> i * width
+        if not te_rows_zero(c, width):
+            r = record_at(h, i)
+            te_rows_add(scalars + <size_t> r.p1 * width, c, r.d1, width)
+            if r.p2 != i:
+                te_rows_add(scalars + <size_t> r.p2 * width, c, r.d2, width)
+        i -= 1
+    return i
+
+
+cdef uint32_t push_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t highest) noexcept nogil:
+    """Sweep the scalar records from i up to highest; stops before a special record and returns its id."""
+    cdef Record *r
+    cdef double *t
+    while i <= highest:
+        r = record_at(h, i)
+        if r.p1 == i:
+            return i
+        t = scalars + <size_t> i * width
+        if r.p2 == i:
+            te_rows_set(t, scalars + <size_t> r.p1 * width, r.d1, width)
+        else:
+            te_rows_sum(t, scalars + <size_t> r.p1 * width, r.d1, scalars + <size_t> r.p2 * width, r.d2, width)
+        i += 1
+    return i

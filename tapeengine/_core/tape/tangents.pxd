@@ -8,7 +8,8 @@ cdef class Tangents:
     cdef Tape tape
     cdef Py_ssize_t width
     cdef uint32_t records, storages     # counts when the sweep began; rules may record more on the tape
-    cdef double *scalars                # a row for each direction, by id
+    cdef double *scalars                # `width` contiguous numbers for each id
+    cdef size_t count                   # of these numbers
     cdef list blocks                    # by storage: an array of shape (width, size), or None for zeros
     cdef dict spare                     # (size, type): blocks to reuse
     cdef Lifetimes lifetimes
@@ -22,7 +23,7 @@ cdef class Tangents:
     cdef Py_ssize_t row(self, uint32_t storage) noexcept
     cdef object part(self, View view)
     cdef object scalar(self, uint32_t id)
-    cdef bint scalar_is_zero(self, uint32_t id) noexcept
+    cdef double *scalars_of(self, uint32_t id) noexcept nogil
     cdef object of(self, object place)
     cdef int put(self, View output, object total) except -1
     cdef int put_scalar(self, uint32_t id, object total) except -1

@@ -7,13 +7,15 @@ fault for every 4 KiB, which is more than most rules cost.
 
 from cpython.ref cimport Py_REFCNT
 from libc.stdint cimport uint32_t
+from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport (
     NPY_ARRAY_WRITEABLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.tape.lifetimes cimport Lifetimes
-from tapeengine._core.tape.accumulation cimport View, array_over, free_zeros, zeros
+from tapeengine._core.tape.accumulation cimport View, array_over, free_zeros
+from tapeengine._core.tape.rows cimport numbers_of, te_rows_zero, zero_all
 from tapeengine._core.tape.tape cimport Place, Tape
 
 import numpy
@@ -40,17 +42,17 @@ cdef class Tangents:
         free_zeros(self.scalars)
 
     cdef int begin(self, Tape tape, Py_ssize_t width, Lifetimes lifetimes) except -1:
-        """Begin with zeros everywhere."""
+        """Begin with zeros everywhere; memory of a former block of the same width is used again."""
         tape.check_watched()
         self.tape = tape
-        self.width = width
         self.records = tape.head.count
         self.storages = tape.place_count
-        self.scalars = <double *> zeros(<size_t> self.records * width, sizeof(double))
+        zero_all(&self.scalars, &self.count, <size_t> self.records * width)
+        if self.width != width:
+            self.spare, self.weights = {}, None
+        self.width = width
         self.blocks = [None] * self.storages
-        self.spare = {}
         self.lifetimes = lifetimes
-        self.weights = numpy.random.default_rng(1).uniform(0.5, 1.5, width)
         return 0
 
     # -- memory -------------------------------------------------------------------------------------------------------
@@ -115,24 +117,14 @@ cdef class Tangents:
         return array_over(
             <char *> PyArray_DATA(<ndarray> block) + view.offset, view.ndim + 1, dims, strides, view.type, block)
 
-    cdef bint scalar_is_zero(self, uint32_t id) noexcept:
-        cdef Py_ssize_t k
-        for k in range(self.width):
-            if self.scalars[k * self.records + id] != 0.0:
-                return False
-        return True
+    cdef double *scalars_of(self, uint32_t id) noexcept nogil:
+        return self.scalars + <size_t> id * self.width
 
     cdef object scalar(self, uint32_t id):
         """The tangents of a scalar; None where they are zero."""
-        cdef Py_ssize_t k
-        cdef double *found
-        if self.scalar_is_zero(id):
+        if te_rows_zero(self.scalars_of(id), self.width):
             return None
-        result = numpy.empty(self.width)
-        found = <double *> PyArray_DATA(<ndarray> result)
-        for k in range(self.width):
-            found[k] = self.scalars[k * self.records + id]
-        return result
+        return numbers_of(self, self.scalars_of(id), 1, self.width)[0].copy()
 
     cdef object of(self, object place):
         """The tangents of an input of a record; None where they are zero."""
@@ -163,9 +155,6 @@ cdef class Tangents:
 
     cdef int put_scalar(self, uint32_t id, object total) except -1:
         """Stage the tangents of a scalar."""
-        cdef Py_ssize_t k
         cdef object found = numpy.ascontiguousarray(total.real, numpy.float64)
-        cdef double *tangents = <double *> PyArray_DATA(<ndarray> found)
-        for k in range(self.width):
-            self.scalars[k * self.records + id] = tangents[k]
+        memcpy(self.scalars_of(id), PyArray_DATA(<ndarray> found), self.width * sizeof(double))
         return 0
