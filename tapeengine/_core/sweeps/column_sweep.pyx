@@ -7,7 +7,7 @@ from libc.stdint cimport uint32_t
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.tape.accumulation cimport View
-from tapeengine._core.tape.rows cimport LINE, numbers_of
+from tapeengine._core.tape.rows cimport LINE, put_numbers
 from tapeengine._core.sweeps.row_sweep cimport fair, is_scalar_tape, largest, places_of
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
@@ -52,7 +52,7 @@ cdef int take_out(Batch batch, list places, object into) except -1:
             if part is not None:
                 into[start:start + n] = part.reshape(batch.width, n).T
         elif place:
-            into[start:start + n] = numbers_of(batch, batch.scalars_of(<uint32_t> place), n, batch.width)[:, :into.shape[1]]
+            put_numbers(into, 0, start, batch.scalars_of(<uint32_t> place), n, batch.width)
     return 0
 
 

@@ -105,7 +105,7 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
                     if cotangents is not None:
                         part[:, at:at + n] = cotangents.reshape(rows.width, n)
                 else:
-                    part[:, at:at + n] = numbers_of(rows, rows.scalars_of(<uint32_t> place), n, rows.width).T
+                    put_numbers(part, 1, at, rows.scalars_of(<uint32_t> place), n, rows.width)
                 at += n
             take_reads(rows, part, at, reads)
     finally:
@@ -263,7 +263,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
                 if tangents is not None:
                     part[:, start:start + n] = tangents.reshape(batch.width, n)
             elif place:
-                part[:, start:start + n] = numbers_of(batch, batch.scalars_of(<uint32_t> place), n, batch.width).T
+                put_numbers(part, 1, start, batch.scalars_of(<uint32_t> place), n, batch.width)
     return found
 
 

@@ -10,7 +10,7 @@ from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, F
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.rows cimport (
-    LINE, Row, Rows, numbers_of, resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
+    LINE, Row, Rows, put_numbers, resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
 )
 from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
@@ -152,7 +152,7 @@ cdef int take_out(Rows rows, list places, object into) except -1:
             if parts is not None:
                 into[:, start:start + n] = parts.reshape(rows.width, n)
             continue
-        into[:, start:start + n] = numbers_of(rows, rows.scalars_of(<uint32_t> place), n, rows.width).T[:len(into)]
+        put_numbers(into, 1, start, rows.scalars_of(<uint32_t> place), n, rows.width)
     return 0
 
 

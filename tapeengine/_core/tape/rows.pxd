@@ -46,6 +46,7 @@ cdef class Row(Reverse):        # one cotangent of a block
     cdef list dropped           # storages that the record has dropped
     cdef double *place(self, uint32_t id) noexcept
 
+cdef int put_numbers(ndarray into, int axis, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1
 cdef int zero_all(double **scalars, size_t *count, size_t wanted) except -1
 cdef object numbers_of(object owner, double *scalars, Py_ssize_t count, Py_ssize_t width)
 cdef object fitted_rows(object cotangents, tuple shape)
