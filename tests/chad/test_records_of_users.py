@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import linecache
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -55,6 +56,9 @@ class Vector:
     def __matmul__(self, other):
         return Vector(self.x * other.x, self.y * other.y)
 
+    def scaled(self, k):
+        return Vector(self.x * k, self.y / k)
+
 
 class Pair(NamedTuple):
     x: float
@@ -82,6 +86,22 @@ def written(text):
     return te.program(scope["f"])
 
 
+def expressions_read(text):
+    """Count the expressions that reading a program takes."""
+    read = []
+
+    def profile(frame, event, _):
+        if event == "call" and frame.f_code.co_name == "expression":
+            read.append(frame)
+
+    sys.setprofile(profile)
+    try:
+        agree(written(text), 1.3)
+    finally:
+        sys.setprofile(None)
+    return len(read)
+
+
 def flat(x):
     if dataclasses.is_dataclass(x):
         x = [getattr(x, f.name) for f in dataclasses.fields(x)]
@@ -94,6 +114,15 @@ def test_operators_of_a_record_are_its_methods(inner, outer, annotated):
     given = "a: Vector, b: Vector, k: float" if annotated else "a, b, k"
     f = written(f"def f({given}):\n    a = {inner}\n    return {outer}")
     agree(f, Vector(1.5, 2.0), Vector(0.3, -1.0), 0.7)
+
+
+@pytest.mark.parametrize("step", ["{}.scaled(x)", "({} + Vector(x, x))", "turned({})", "pair({})[0]"])
+def test_each_receiver_of_a_chain_is_read_once(step):
+    chain = "Vector(x, x)"
+    for _ in range(12):
+        chain = step.format(chain)
+    helpers = "def turned(v):\n    return v.scaled(2.0)\ndef pair(v):\n    return v, v\n"
+    assert 12 < expressions_read(f"{helpers}def f(x: float):\n    return {chain}\n") < 600
 
 
 def test_operators_in_loops_and_of_named_tuples():

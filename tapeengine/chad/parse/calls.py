@@ -67,12 +67,9 @@ REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstanc
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
-    if (known := function_at_hand(p, node, env)) is not None:
-        f = p.fresh("f", known.type)
-        named = ast.copy_location(ast.Name(f" {f.name}", ast.Load()), node)
-        whole = ast.copy_location(ast.Call(named, node.args, node.keywords), node)
-        return Let(f, known, call_expression(p, whole, {**env, named.id: f}, wanted))
     found = p.static(node.func, env)
+    if found is MISSING and isinstance(node.func, ast.Subscript | ast.Call | ast.IfExp):
+        return call_value(p, node, expression(p, node.func, env), env, wanted)
     if found is dict:
         return dicts.called(p, node, env)
     if is_of_class(found):
@@ -97,6 +94,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         receiver = expression(p, node.func.value, env)
         if dicts.is_dict(receiver):
             return dicts.method(p, node, receiver, node.func.attr, env)
+        if (function := function_in(p, node.func, receiver, env)) is not None:
+            return call_value(p, node, function, env, wanted)
         if node.func.attr == "_replace" and not node.args:
             return replaced(p, node, receiver, env)
         if p.table.options(receiver.type) is not None:
@@ -127,18 +126,28 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     return apply_to(p, node, node.func, args, env)
 
 
-def function_at_hand(p: Parser, node: ast.Call, env: Env) -> Term | None:
-    """Give the function that an expression gives whose parameters have no types yet: ``fs[0](x)``, ``make(a)(x)``."""
-    match node.func:
-        case ast.Subscript() | ast.Call() | ast.IfExp() if p.static(node.func, env) is MISSING:
-            found = expression(p, node.func, env)
-            return found if isinstance(found.type, Fixed | Closure) else None
-        case ast.Attribute(value=value, attr=attr) if p.static(node.func, env) is MISSING:
-            of = expression(p, value, env).type if not is_super(p, value, env) else None
-            if isinstance(of, Product) and attr in of.fields and of.name != "dict":
-                found = expression(p, node.func, env)
-                return found if isinstance(found.type, Fixed | Closure) else None
-    return None
+def call_value(p: Parser, node: ast.Call, f: Term, env: Env, wanted: Type | None) -> Term:
+    """Call the function that an expression gives: ``fs[0](x)``, ``make(a)(x)``, ``model.activation(x)``."""
+    if isinstance(f.type, Fixed | Closure):  # its parameters have no types yet
+        variable = p.fresh("f", f.type)
+        named = ast.copy_location(ast.Name(f" {variable.name}", ast.Load()), node)
+        whole = ast.copy_location(ast.Call(named, node.args, node.keywords), node)
+        return Let(variable, f, call_expression(p, whole, {**env, named.id: variable}, wanted))
+    node = without_stars(p, node, env)
+    if node.keywords:
+        return registered_call(p, node, MISSING, env)
+    return apply_value(p, node, f, [expression(p, a, env) for a in node.args])
+
+
+def function_in(p: Parser, node: ast.Attribute, record: Term, env: Env) -> Term | None:
+    """Give the function that is a field of a record which was read before, None where the field is none."""
+    if not isinstance(record.type, Product) or node.attr not in record.type.fields:
+        return None
+    if isinstance(node.value, ast.Name):  # may be narrowed
+        field = expression(p, node, env)
+    else:
+        field = Proj(record, record.type.fields.index(node.attr))
+    return field if isinstance(field.type, Fixed | Closure | Function) or is_choice(field.type) else None
 
 
 def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
