@@ -17,9 +17,9 @@ from tapeengine.errors import TapeEngineError
 OTHER_BITS = set(
     "linalg.solve linalg.solve_triangular linalg.cholesky linalg.cho_solve linalg.lu_solve linalg.eigh linalg.eigvalsh "
     "linalg.polar linalg.solve_sylvester linalg.solve_continuous_lyapunov linalg.solve_discrete_lyapunov "
-    "linalg.solve_banded linalg.pinv linalg.lstsq linalg.null_space linalg.lu linalg.funm linalg.norm linalg.solveh_banded "
-    "fft.fftn fft.fft2 fft.ifftn fft.ifft2 fft.rfftn fft.rfft2 fft.irfftn fft.irfft2 fft.hfftn fft.hfft2 fft.ihfftn "
-    "fft.ihfft2 fft.dct fft.idct fft.dst fft.idst fft.dctn fft.idctn fft.dstn fft.idstn "
+    "linalg.solve_banded linalg.pinv linalg.lstsq linalg.null_space linalg.lu linalg.funm linalg.norm "
+    "linalg.solveh_banded fft.fftn fft.fft2 fft.ifftn fft.ifft2 fft.rfftn fft.rfft2 fft.irfftn fft.irfft2 fft.hfftn "
+    "fft.hfft2 fft.ihfftn fft.ihfft2 fft.dct fft.idct fft.dst fft.idst fft.dctn fft.idctn fft.dstn fft.idstn "
     "signal.convolve signal.correlate signal.lfilter signal.lfilter_zi signal.filtfilt signal.sosfilt "
     "signal.sosfilt_zi signal.sosfiltfilt integrate.simpson".split()
 )
