@@ -413,3 +413,17 @@ cdef object missing_attribute(str name):
         f"a traced value has no attribute {name!r}: numpy's result there has no derivative, or is memory whose changes "
         f"the trace does not see. Copy and index instead; tapeengine.value(x).{name} drops the derivative "
         "on purpose")
+
+
+cdef extern from *:
+    """
+    static PyObject *te_not_concatenated(PyObject *array, PyObject *other) {
+        PyErr_SetString(PyExc_TypeError, "operator.concat is not implemented for arrays, as in numpy: "
+                                         "write numpy.concatenate([a, b])");
+        return NULL;
+    }
+    #define te_refuse_concat(type) ((PyTypeObject *)(type))->tp_as_sequence->sq_concat = te_not_concatenated
+    """
+    void te_refuse_concat(object type)
+
+te_refuse_concat(Array)  # without it operator.concat adds

@@ -614,7 +614,9 @@ cdef class Dual:
         ufunc = getattr(numpy, name, None)
         if isinstance(ufunc, numpy.ufunc) and name != "conj":
             return lambda *others: ufunc(self, *others)
-        return above("arrays.calls").attribute_of_number(self, name)
+        if is_numpy(self) or hasattr(float, name):
+            return above("arrays.calls").attribute_of_number(self, name)
+        raise AttributeError(f"'float' object has no attribute {name!r}")
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:
@@ -690,7 +692,9 @@ cdef class Dual:
 
     # -- a numpy scalar -----------------------------------------------------------------------------------------------
     def __getitem__(self, index):
-        """Index like a numpy scalar: with (), ..., None and tuples of them."""
+        """Index like a numpy scalar: with (), ..., None and tuples of them. Python's floats have no items."""
+        if not is_numpy(self):
+            raise TypeError("'float' object is not subscriptable")
         return above("arrays.calls").zero_dim(self)[index]
 
     # -- a real number ------------------------------------------------------------------------------------------------

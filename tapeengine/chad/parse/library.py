@@ -18,6 +18,7 @@ from tapeengine.chad.kinds import ARRAY
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, expression, tested
+from tapeengine.chad.parse.fixed_points import settled_step
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.lists import Element
@@ -299,16 +300,9 @@ def reduce(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def _accumulate(p: Parser, node: ast.Call, ys: Term, first: Term, skip: int, env: Env) -> Term:
-    of = first.type
-    while True:
-        state, k = p.fresh("acc", of), p.fresh("k", INT)
-        at: Term = k if skip == 0 else Op("iadd", (k, lit(skip)), INT)
-        x = p.fresh("x", element(ys))
-        body = function_body(p, node.args[0], (state, x), env)
-        wider = p.unify(node, of, body.type)
-        if wider == of:
-            break
-        of = wider
+    k, x = p.fresh("k", INT), p.fresh("x", element(ys))
+    at: Term = k if skip == 0 else Op("iadd", (k, lit(skip)), INT)
+    of, state, body = settled_step(p, node, first, lambda state: function_body(p, node.args[0], (state, x), env))
     size: Term = Size(ys) if skip == 0 else Op("isub", (Size(ys), lit(skip)), INT)
     return For(size, k, state, p.coerce(node, first, of), Let(x, Index(ys, at), p.coerce(node, body, of)))
 
@@ -317,14 +311,9 @@ def scan(p: Parser, node: ast.Call, env: Env) -> Term:
     """``te.scan(f, xs, init)``: all states after the first."""
     xs = array(p, node, expression(p, node.args[1], env))
     init = expression(p, node.args[2], env)
-    of = init.type
-    while True:
-        state, x = p.fresh("state", of), p.fresh("x", element(xs))
-        body = function_body(p, node.args[0], (state, x), env)
-        wider = p.unify(node, of, body.type)
-        if wider == of:
-            return Scan(state, x, p.coerce(node, init, of), p.coerce(node, body, of), xs)
-        of = wider
+    x = p.fresh("x", element(xs))
+    of, state, body = settled_step(p, node, init, lambda state: function_body(p, node.args[0], (state, x), env))
+    return Scan(state, x, p.coerce(node, init, of), p.coerce(node, body, of), xs)
 
 
 def map_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -459,14 +448,12 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
     initial = keyword(node, "initial")
 
     def states(first: Term, rest: Term) -> Term:
-        of = first.type
-        while True:
-            state, x = p.fresh("state", of), p.fresh("x", element(rest))
-            body = numeric.binary(p, node, ast.Add(), state, x) if f is None else function_body(p, f, (state, x), env)
-            wider = p.unify(node, of, body.type)
-            if wider == of:
-                break
-            of = wider
+        x = p.fresh("x", element(rest))
+
+        def step(state: Var) -> Term:
+            return numeric.binary(p, node, ast.Add(), state, x) if f is None else function_body(p, f, (state, x), env)
+
+        of, state, body = settled_step(p, node, first, step)
         first = p.coerce(node, first, of)
         return p.let("first", first, lambda s: started(s, Scan(state, x, s, p.coerce(node, body, of), rest)))
 

@@ -498,6 +498,7 @@ class Loop:
         carried = self._typed([self.env[n].type for n in self.names])
         result: Type | None = None
         while True:
+            self._check_functions(carried)  # each reading makes functions of its own: their types would grow forever
             self.found, self.given = [], []
             term = make(carried, self.env)
             wider = [self._wider(i, t) for i, t in enumerate(carried.types)]
@@ -515,7 +516,6 @@ class Loop:
             if wider == carried.types:
                 break
             carried = self._typed(wider)
-        self._check_functions(carried)
         rest = self._after(after)
         return joined(self.p, carried.names, term, [{} for _ in carried.names], self.env, rest)
 
@@ -553,7 +553,7 @@ class Loop:
     def _check_functions(self, carried: Carried) -> None:
         for name, of in zip(carried.names, carried.types, strict=True):
             if is_function(of):
-                self.p.error(self.node, f"{name} is another function after each step", "carry what it captures")
+                self.p.error(self.node, f"{name.strip()} is another function after each step", "carry what it captures")
 
     def start(self, carried: Carried) -> Term:
         """Give the state before the first step."""

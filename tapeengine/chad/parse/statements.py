@@ -21,6 +21,7 @@ from tapeengine.chad.parse.closures import (
 )
 from tapeengine.chad.parse.dicts import is_dict
 from tapeengine.chad.parse.expressions import condition, expression, narrowed_first, narrowing
+from tapeengine.chad.parse.fixed_points import settled
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
@@ -561,8 +562,8 @@ def inferred_result(p: Parser, node: ast.FunctionDef, read: Callable[[Type], Ter
     At first its calls of itself count as if they raised, so that only the other paths say what it gives. `read` reads
     the function with a guess.
     """
-    guess: Type = NEVER
-    while True:
+
+    def found(guess: Type) -> tuple[Type, None]:
         p.returned[node] = []
         try:
             found = read(guess).type
@@ -572,7 +573,6 @@ def inferred_result(p: Parser, node: ast.FunctionDef, read: Callable[[Type], Ter
             found = next((of for of in p.returned[node] if of != NEVER), NEVER)
         if found == NEVER or (p.returned[node] and set(p.returned[node]) == {NEVER}):
             p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
-        wider = found if guess == NEVER else p.unify(node, guess, found)
-        if wider == guess:
-            return guess
-        guess = wider
+        return found, None
+
+    return settled(p, node, NEVER, found)[0]
