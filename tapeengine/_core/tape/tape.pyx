@@ -25,7 +25,8 @@ cdef extern from "digest.h":
     uint64_t te_digest(const void *data, size_t bytes) nogil
 
 cdef enum:
-    SPARE_CHUNKS = 16       # chunks kept for the next trace: about 13 MB that cause no page faults
+    SPARE_CHUNKS = 16       # chunks kept for the next trace, and blocks of values: about 17 MB that cause no page faults
+    SPARE_GUARDS = 1 << 18  # the most guards whose memory is kept for the next recording: 6 MB
     SLAB_CHUNKS = 20        # chunks in a slab: 16.4 of its 16.8 MB
     RECORD_BYTES = 25       # a record and its opcode
     SLAB_HEAD = 64          # bytes before the first chunk of a slab
@@ -42,7 +43,10 @@ traces.next_tag = 1
 traces.recordings = 0
 
 cdef Chunk *spare[SPARE_CHUNKS]
-cdef int spare_count = 0
+cdef double *spare_values[SPARE_CHUNKS]
+cdef int spare_count = 0, spare_values_count = 0
+cdef Guards spare_guards
+memset(&spare_guards, 0, sizeof(Guards))
 
 
 cdef Slab *open_slab = NULL     # the slab that chunks are taken from
@@ -87,6 +91,34 @@ cdef void free_chunk(Chunk *chunk) noexcept:
         spare_count += 1
     else:
         free(chunk)
+
+
+cdef double *new_values() noexcept:
+    """Take a spare block of values, or allocate one."""
+    global spare_values_count
+    if spare_values_count:
+        spare_values_count -= 1
+        return spare_values[spare_values_count]
+    return <double *> malloc(CHUNK * sizeof(double))
+
+
+cdef void free_values(double *values) noexcept:
+    global spare_values_count
+    if values != NULL and spare_values_count < SPARE_CHUNKS:
+        spare_values[spare_values_count] = values
+        spare_values_count += 1
+    else:
+        free(values)
+
+
+cdef void free_guards(Guards *guards) noexcept:
+    """Free the guards of a recording; keep the memory of the longer ones."""
+    if spare_guards.room < guards.room <= SPARE_GUARDS:
+        free(spare_guards.each)
+        spare_guards.each, spare_guards.room = guards.each, guards.room
+    else:
+        free(guards.each)
+    free(guards)
 
 
 cdef void free_in_slab(Slab *slab) noexcept:
@@ -253,7 +285,7 @@ cdef int add_chunk(Head *h, bint inputs_only) except -1:
             raise no_memory(h)
     cdef double *values = NULL
     if tape_of(h).keeps_values:
-        values = <double *> malloc(CHUNK * sizeof(double))
+        values = new_values()
         if values == NULL:
             if chunk != NULL:
                 free_chunk(chunk)
@@ -337,12 +369,11 @@ cdef class Tape:
         for i in range(self.head.below, self.head.used):
             if self.head.chunks[i] != NULL:
                 free_chunk(self.head.chunks[i])
-            free(self.head.values[i])
+            free_values(self.head.values[i])
         free(self.places)
         free(self.noted_at)
         if self.head.guards != NULL:
-            free(self.head.guards.each)
-            free(self.head.guards)
+            free_guards(self.head.guards)
         if self.head.chunks + self.head.below != self.head.few_chunks:
             free(self.head.chunks + self.head.below)
         if self.head.values + self.head.below != self.head.few_values:
@@ -393,6 +424,8 @@ cdef class Tape:
         self.head.guards = <Guards *> calloc(1, sizeof(Guards))
         if self.head.guards == NULL:
             raise MemoryError("no memory for the guards of a recording")
+        self.head.guards.each, self.head.guards.room = spare_guards.each, spare_guards.room
+        spare_guards.each, spare_guards.room = NULL, 0
         traces.recordings += 1
         self.noted, self.copied = [], {}
         return 0
