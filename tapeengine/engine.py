@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tapeengine._core.programs.native import enter
@@ -732,9 +733,7 @@ class Engine(Parallel):
         >>> staged(3.0, 0.0), staged.stats().replays
         (0.0, 1)
         """
-        from tapeengine.staged.program import Staged
-
-        return Staged(self, program, paths, optimise)
+        return _staged()(self, program, paths, optimise)
 
     def load_staged(self, path: Any, program: Callable[..., Any] | None = None) -> Staged:
         """Return the staged program whose recordings `Staged.save` wrote to a file.
@@ -916,3 +915,11 @@ class Engine(Parallel):
             return backpropagated(backpropagator, monoid, cotangent)
         assert progress is not None
         return inspection.swept(backpropagator, cotangent, parts, progress)
+
+
+@cache
+def _staged() -> type[Staged]:
+    """The class of staged programs, which is imported when it is first used."""
+    from tapeengine.staged.program import Staged
+
+    return Staged

@@ -146,7 +146,7 @@ class Staged(Replays):
             except AttributeError:  # such as the name of a partial function
                 continue
 
-    @functools.cached_property
+    @property
     def compiler(self) -> Compiler | None:
         """What compiles paths, if the back end of native code is installed and wanted."""
         return Compiler(self.__name__, self.optimise == "native") if self.optimise and is_installed() else None
@@ -432,12 +432,12 @@ class Staged(Replays):
     def _hold(self, families: list[Family]) -> None:
         """Replace the recordings."""
         self.families = families
-        self.at_once, self.checks = [], None
         for family in families:
             if family.keywords is None:
                 self.at_once = family.plans
                 self.checks = family.watch.checks if family.watch else None
                 return
+        self.at_once, self.checks = [], None
 
     def __repr__(self) -> str:
         return f"<staged {self.__name__}: {self.stats()}>"
@@ -500,12 +500,12 @@ class Staged(Replays):
         """Run the program and keep its recording for later calls."""
         engine = self.engine
         try:
-            kept = _kept_keywords(engine, keywords)
+            kept = _kept_keywords(engine, keywords) if keywords else None
         except NotReplayable as error:
             self._refuse(str(error))
             return engine.vjp(self._unstaged(), *primals, **keywords)
         watch = self._watch(keywords)
-        if watch.is_traced:  # the program depends on numbers of an enclosing trace
+        if watch.checks.is_traced:  # the program depends on numbers of an enclosing trace
             return engine.vjp(self._unstaged(), *primals, **keywords)
         states, drawn = generator_states(), watch.generators()
         self.counts["recordings"] += 1
@@ -514,9 +514,9 @@ class Staged(Replays):
         )
         self.is_of_scalars = not has_array_records(back.tape)
         try:
-            if watch.has_drawn(drawn) or not same_states(states, generator_states()):
+            if (drawn and watch.has_drawn(drawn)) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
-            if not watch.is_same():
+            if not watch.checks.same():
                 if self.counts["recordings"] == 1 and any(map(is_of_library, watch.checks.found)):
                     raise NotThisRun("an object of a library may have cached a result")
                 raise NotReplayable("it writes into what it captures: return it instead")
@@ -554,7 +554,8 @@ class Staged(Replays):
                 self._settle(family)
                 family.pending = recording, family.plan_for(primals)
                 return
-        self._hold([Family(watch, kept, recording), *self.families][:MOST_FORMS])
+        new = Family(watch, kept, recording)
+        self._hold([new, *self.families][:MOST_FORMS] if self.families else [new])
 
     def _settle(self, family: Family) -> None:
         """Make the path of the last recording."""
@@ -687,10 +688,8 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
     )
 
 
-def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome | None:
-    """What keyword arguments are compared by; None if there are none."""
-    if not keywords:
-        return None
+def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome:
+    """What keyword arguments are compared by."""
     for leaf in flatten(engine.structures, keywords)[0]:
         if not (is_continuous(leaf) or engine.structures.is_discrete(leaf)) or callable(leaf):
             raise NotReplayable(f"a keyword argument holds a {type(leaf).__name__}: pass it as a positional argument")

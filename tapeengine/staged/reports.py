@@ -13,13 +13,12 @@ import inspect
 import random
 import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from tapeengine.transforms.kinds import names_of
-from tapeengine.transforms.program_objects import is_fixed, is_of_python, names_in
+from tapeengine.transforms.program_objects import is_fixed, is_library, is_of_python, names_in
 
 _ERRORS = "it handles floating-point errors, which a replay does not report"
 _DRAWS = "it draws random numbers of the system: make them an argument"
@@ -49,34 +48,42 @@ def obstacle_of(captured: Iterable[Any]) -> str:
     pending, seen = list(captured), set[int]()
     while pending:
         value = pending.pop()
-        kind = type(value)
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if issubclass(kind, (np.errstate, warnings.catch_warnings)):
-            return _ERRORS
-        if issubclass(kind, random.SystemRandom):
-            return _DRAWS
-        if kind is np.ufunc and is_of_python(value):
-            return _HIDES
-        if kind is types.FunctionType:
-            why = _why(value.__code__)
-            if why:
-                return why
-            pending += _named(names_in(value.__code__), value.__globals__)
-        elif issubclass(kind, type):
-            pending += _functions_of(value)
-        elif kind.__module__ != "builtins":
-            pending += [kind, inspect.getattr_static(value, "__wrapped__", None)]
+        if type(value) is types.FunctionType:
+            why, names = _told_by(value.__code__)
+            pending += () if why else _named(names, value.__globals__)
+        else:
+            why = _told_by_class(value, type(value))
+            pending += () if why else _leading_on(value, type(value))
+        if why:
+            return why
     return ""
 
 
+def _told_by_class(value: Any, kind: type) -> str:
+    """Why an object cannot be captured."""
+    if issubclass(kind, (np.errstate, warnings.catch_warnings)):
+        return _ERRORS
+    if issubclass(kind, random.SystemRandom):
+        return _DRAWS
+    return _HIDES if kind is np.ufunc and is_of_python(value) else ""
+
+
+def _leading_on(value: Any, kind: type) -> list[Any]:
+    """The functions of a class, or the class of an object and the function that it wraps."""
+    if issubclass(kind, type):
+        return _functions_of(value)
+    return [] if kind.__module__ == "builtins" else [kind, inspect.getattr_static(value, "__wrapped__", None)]
+
+
 @functools.lru_cache(maxsize=4096)
-def _why(code: types.CodeType) -> str:
-    """Why code cannot be replayed."""
+def _told_by(code: types.CodeType) -> tuple[str, tuple[str, ...]]:
+    """Why code cannot be replayed, and the names that it uses."""
     names = names_in(code)
-    found = next((_WHY[name] for name in names if name in _NAMES), "")
-    return found or (_DRAWS if not _SEEDED.isdisjoint(names) and _makes_unseeded(code) else "")
+    why = next((_WHY[name] for name in names if name in _NAMES), "")
+    return why or (_DRAWS if not _SEEDED.isdisjoint(names) and _makes_unseeded(code) else ""), names
 
 
 def _makes_unseeded(code: types.CodeType) -> bool:
@@ -90,15 +97,17 @@ def _makes_unseeded(code: types.CodeType) -> bool:
     return any(_makes_unseeded(inner) for inner in code.co_consts if isinstance(inner, types.CodeType))
 
 
-def _named(names: tuple[str, ...], found: dict[str, Any]) -> Iterator[Any]:
+def _named(names: tuple[str, ...], space: dict[str, Any]) -> list[Any]:
     """The functions and classes of the program that code names, in its namespace or in modules named there."""
-    for name in names:
-        value = found.get(name)
-        if type(value) is types.ModuleType:
-            if not is_fixed(value):
-                yield from _named(names, vars(value))
-        elif callable(value) and not is_fixed(value):
-            yield value
+    found, spaces = [], [space]
+    for each in spaces:
+        for value in map(each.get, names):
+            if type(value) is types.ModuleType:
+                if not is_fixed(value) and all(vars(value) is not other for other in spaces):
+                    spaces.append(vars(value))
+            elif callable(value) and not is_fixed(value):
+                found.append(value)
+    return found
 
 
 def _functions_of(kind: type) -> list[Any]:
@@ -108,13 +117,15 @@ def _functions_of(kind: type) -> list[Any]:
     return [getattr(part, "__func__", part) for part in parts]
 
 
-def looked_up(f: types.FunctionType) -> tuple[str, ...]:
-    """The names that a function of the program may look up: all variables of its module, if it computes their names."""
-    names = names_of(f)
-    return names if _VARIABLES.isdisjoint(names) else (*names, *f.__globals__)
+def facts_of(code: types.CodeType, module: str | None) -> tuple[tuple[str, ...], bool, bool]:
+    """The names that code may look up, whether it may look up any variable of its module, and whether any attribute.
+
+    It may if it computes names, which are then not written in it. Code of libraries looks up none that matters.
+    """
+    names = () if is_library(module, code.co_filename) else names_in(code, True)
+    return names, not _VARIABLES.isdisjoint(names), bool(names) and computes_names(code)
 
 
-@functools.lru_cache(maxsize=4096)
 def computes_names(code: types.CodeType) -> bool:
     """Whether code of the program may look up attributes by names that are not written in it."""
     names = names_in(code)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tapeengine._core.programs.replay import Checks
-from tapeengine.staged.reports import computes_names, looked_up, obstacle_of
+from tapeengine.staged.reports import facts_of, obstacle_of
 from tapeengine.structure import Structures
 from tapeengine.transforms import nodes
 from tapeengine.transforms.array_copies import ArrayCopies, same_bits
@@ -21,8 +21,6 @@ from tapeengine.transforms.kinds import Kinds
 from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
 from tapeengine.transforms.program_objects import is_fixed, is_plain, owner_of
 
-#: Methods that only making an object or a class calls.
-MAKING = frozenset(("__init__", "__new__", "__post_init__", "__del__", "__init_subclass__", "__set_name__"))
 #: Classes of libraries whose objects have attributes besides what they contain.
 WITH_MORE = (functools.partial, defaultdict)
 #: Packages whose objects are known, or change with threads or messages.
@@ -61,14 +59,15 @@ class Watch:
     False
     """
 
-    __slots__ = ("__dict__", "_copies", "_generators", "_structures", "checks", "named")
+    __slots__ = ("_copies", "_generators", "_obstacle", "_structures", "checks", "named")
 
     atoms = ATOMS
-    names_of, computes, is_fixed = staticmethod(looked_up), staticmethod(computes_names), staticmethod(is_fixed)
+    facts, is_fixed = staticmethod(facts_of), staticmethod(is_fixed)
 
     def __init__(self, structures: Structures, value: Any, copies: ArrayCopies) -> None:
         self._structures, self._copies = structures, copies
         self._generators: list[Any] = []
+        self._obstacle: str | None = None
         self.named: list[str] = []
         self.checks = Checks()
         self.checks.look(value, self)
@@ -99,30 +98,18 @@ class Watch:
         kind: Any = type(value)
         return kind in WITH_MORE or not (node.read is parts_of or is_plain(kind) or is_fixed(kind))
 
-    @staticmethod
-    def special(space: Any) -> Sequence[str] | None:
-        """The names that Python itself looks up in a class of the program or a module; None for those of libraries."""
-        if is_fixed(space):
-            return None
-        if not isinstance(space, type):
-            return ("__getattr__",) if "__getattr__" in vars(space) else ()
-        return [
-            name
-            for name, item in vars(space).items()
-            if name.startswith("__") and callable(item) and name not in MAKING
-        ]
-
-    @functools.cached_property
+    @property
     def obstacle(self) -> str:
         """Why no run can be replayed, empty if there is no reason; found before the first replay."""
-        captured = self.checks.found
-        told = obstacle_of(captured)
-        if told:
-            return told
-        state = next((part for part in captured if hasattr(type(part), "__next__") and type(part) not in SHOWN), None)
-        return (
-            "" if state is None else f"it captures a {type(state).__name__}, of which each reading takes something away"
-        )
+        if self._obstacle is None:
+            self._obstacle = obstacle_of(self.checks.found) or self._taken_away()
+        return self._obstacle
+
+    def _taken_away(self) -> str:
+        for part in self.checks.found:
+            if hasattr(type(part), "__next__") and type(part) not in SHOWN:
+                return f"it captures a {type(part).__name__}, of which each reading takes something away"
+        return ""
 
     def __bool__(self) -> bool:
         """Whether there is something to compare."""
@@ -141,11 +128,6 @@ class Watch:
 
         self.checks.add_contents(inside)
 
-    @property
-    def is_traced(self) -> bool:
-        """Whether the callable captures a number of an open trace."""
-        return self.checks.is_traced
-
     def is_same(self) -> bool:
         """Whether nothing has changed: the same objects or equal numbers, and arrays with the same bits."""
         return self.checks.same()
@@ -156,7 +138,7 @@ class Watch:
 
     def has_drawn(self, before: Sequence[Any]) -> bool:
         """Whether a captured generator has been drawn from since its state was one of these."""
-        return bool(before) and any(differ(a, b) for a, b in zip(self.generators(), before, strict=True))
+        return any(differ(a, b) for a, b in zip(self.generators(), before, strict=True))
 
 
 class Watched(Kinds):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import Memory
+from tapeengine._core.programs.replay import Checks, Memory
 
 States = tuple[Any, Any]
 
@@ -28,47 +28,54 @@ class Reader:
 
     def __init__(self) -> None:
         self._places: Places | None = None
-        self._known: tuple[Any, States] = (None, (None, None))
 
     def states(self) -> States:
         """The states of the global generators of `random` and `numpy.random`; None for a module not yet imported."""
-        now = self._bytes()
-        known = self._known
-        if now is not None and known[0] == now:
-            return known[1]
-        states = _states()
-        if now is not None and self._bytes() == now:  # no other thread has drawn meanwhile
-            self._known = now, states
-        return states
+        places = self._places
+        return places.states if places is not None and places.are_same() else self._read()
 
-    def _bytes(self) -> tuple[Any, ...] | None:
-        if self._places is None or not self._places.are_current():
-            self._places = Places.found()
-        return self._places.bytes() if self._places is not None else None
+    def _read(self) -> States:
+        places = Places.found()
+        if places is None:
+            return _states()
+        if places.are_same():  # no other thread has drawn meanwhile
+            self._places = places
+        return places.states
 
 
 class Places:
-    """Where the global generators have their states; found once, because finding takes longer than reading.
+    """Where the global generators have their states, and these states.
 
     Parameters
     ----------
     python, numpy : module or None
         The modules `random` and `numpy.random`, if they have been imported.
+
+    Attributes
+    ----------
+    states : tuple
+        As `generator_states` returns them.
     """
 
     def __init__(self, python: Any, numpy: Any) -> None:
-        self._modules = python, numpy
-        self._own: Any = None
+        self._names = Checks()
+        self._names.add_names(sys.modules, ("random", "numpy.random"))
+        self._own = self._normal = self._state = self._bits = None
         places = []
         if python is not None:
+            self._names.add_names(vars(python), ("_inst", "getstate"))
             self._own = python._inst
+            self._normal = self._own.gauss_next
             places.append((id(self._own) + _HEAD, _PYTHON_BYTES))
         if numpy is not None:
+            self._names.add_names(vars(numpy), ("mtrand",))
+            self._names.add_names(vars(numpy.mtrand), ("_rand",))
             self._state = numpy.mtrand._rand
             self._bits = self._state._bit_generator
             places.append((id(self._state) + _HEAD, numpy.RandomState.__basicsize__ - _HEAD))
             places.append((self._bits.ctypes.state_address, _TWISTER_BYTES))
         self._memory = Memory(*places)
+        self.states = _states()
 
     @classmethod
     def found(cls) -> Places | None:
@@ -81,19 +88,15 @@ class Places:
             return None
         return cls(python, numpy)
 
-    def are_current(self) -> bool:
-        """Whether the modules still use these generators."""
-        loaded, (python, numpy) = sys.modules, self._modules
+    def are_same(self) -> bool:
+        """Whether the modules still use these generators, in these states."""
+        own, numpy = self._own, self._state
         return (
-            loaded.get("random") is python
-            and loaded.get("numpy.random") is numpy
-            and (python is None or (python._inst is self._own and _owner(python) is self._own))
-            and (numpy is None or (numpy.mtrand._rand is self._state and self._state._bit_generator is self._bits))
+            self._memory.same()
+            and self._names.same()
+            and (own is None or own.gauss_next is self._normal)
+            and (numpy is None or numpy._bit_generator is self._bits)
         )
-
-    def bytes(self) -> tuple[Any, ...]:
-        """All that determines the states."""
-        return None if self._own is None else self._own.gauss_next, self._memory.bytes()
 
 
 def _owner(python: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine._core.programs.replay import Fixed
 from tapeengine.transforms.source_lines import LIBRARIES
 
 #: Directories of the standard library and of installed packages.
@@ -43,31 +44,9 @@ def stored_names(code: types.CodeType) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_fixed(value: Any) -> bool:
-    """Whether programs do not change a global value: a module, a class, a library function."""
-    if isinstance(value, type):
-        module: Any = value.__module__
-        return type(module) is not str or is_library(module, _file_of(module))  # some classes written in C have no text
-    if type(value) is types.ModuleType:
-        return _is_of_library(value)
-    if isinstance(value, types.BuiltinFunctionType):
-        return owner_of(value) is None
-    if isinstance(value, np.ufunc):
-        return not is_of_python(value)
-    if type(value) is types.FunctionType:
-        closed = value.__closure__ is None
-        return closed and is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
-    return False
-
-
 def is_of_python(ufunc: np.ufunc) -> bool:
     """Whether a function of numpy calls one of Python, which it does not show (`numpy.frompyfunc`)."""
     return all(set(kinds) <= {"O", "-", ">"} for kinds in ufunc.types)
-
-
-def _is_of_library(module: types.ModuleType) -> bool:
-    names = vars(module)  # a module may compute other names
-    return is_library(names.get("__name__"), names.get("__file__"))
 
 
 def owner_of(method: Any) -> Any:
@@ -88,6 +67,10 @@ def is_library(module: str | None, file: str | None) -> bool:
     if root in LIBRARIES or root in sys.stdlib_module_names:
         return not (file or "").startswith("<doctest")
     return (file or "").startswith(_INSTALLED)
+
+
+#: Whether programs do not change a global value: a module, a class, a library function.
+is_fixed = Fixed(is_library, is_of_python, owner_of)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -723,3 +723,15 @@ def test_methods_whose_class_has_no_module() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert staged(1.0) == staged(1.0) == 2.0
+
+
+def test_modules_that_name_each_other_are_looked_into_once() -> None:
+    one: Any = types.ModuleType("one")
+    other: Any = types.ModuleType("other")
+    one.other, other.one, one.k, other.g = other, one, 2.0, lambda x: x + 1.0
+    names: dict[str, Any] = {"__name__": "a_program", "one": one, "other": other}
+    exec("def program(x): return one.k * other.g(x)", names)
+    staged = te.stage(names["program"])
+    assert (staged(1.0), staged(2.0), staged.stats().replays, staged.refused) == (4.0, 6.0, 1, None)
+    one.k = 3.0
+    assert staged(1.0) == 6.0

@@ -17,6 +17,13 @@ TE_QUICK static Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double
     return k;
 }
 
+/* Whether n items are floats. */
+static inline int te_are_floats(PyObject **items, Py_ssize_t n) {
+    Py_ssize_t k = 0;
+    while (k < n && PyFloat_CheckExact(items[k])) k++;
+    return k == n;
+}
+
 /* A float of value x. `kept` holds the previous result; if nothing else refers to it, it is reused, as CPython reuses
    the tuples of zip. That saves an allocation for each number of a gradient. */
 static inline PyObject *te_float(PyObject **kept, double x) {
@@ -64,13 +71,26 @@ static inline Py_ssize_t te_unnamed(PyObject *names, int which) {
     return found;
 }
 
+/* Whether a function written in C belongs to a module or a class, or to nothing. */
+static inline int te_is_of_module(PyObject *function) {
+    PyObject *owner = PyCFunction_GET_SELF(function);
+    return owner == NULL || PyModule_Check(owner) || PyType_Check(owner);
+}
+
 /* The contents of a cell, borrowed; NULL if it is empty. */
 static inline PyObject *te_cell(PyObject *cell) { return PyCell_GET(cell); }
 
 /* The attributes of a function, borrowed; NULL if it has none. */
 static inline PyObject *te_attributes(PyObject *function) { return ((PyFunctionObject *)function)->func_dict; }
 
-/* Whether the code and the default arguments of a function are those in a tuple, with None for those that are not there. */
+/* The code and the default arguments of a function, with None for those that are not there. */
+static inline PyObject *te_parts(PyObject *function) {
+    PyFunctionObject *f = (PyFunctionObject *)function;
+    PyObject *positional = f->func_defaults ? f->func_defaults : Py_None;
+    return PyTuple_Pack(3, f->func_code, positional, f->func_kwdefaults ? f->func_kwdefaults : Py_None);
+}
+
+/* Whether the code and the default arguments of a function are those in a tuple made by `te_parts`. */
 static inline int te_made_of(PyObject *function, PyObject *parts) {
     PyFunctionObject *f = (PyFunctionObject *)function;
     return f->func_code == PyTuple_GET_ITEM(parts, 0) &&

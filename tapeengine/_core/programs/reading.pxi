@@ -146,6 +146,11 @@ cdef class Known(Reader):
     cdef bint fits(self, int kind, object aux, object value) except -1:
         return kind == NUMPY and type(value) is Dual or Reader.fits(self, kind, aux, value)
 
+    cdef bint floats(self, Step s, object values) except -1:
+        if not self.everything and s.id and te_are_floats(PySequence_Fast_ITEMS(values), s.n):
+            return True
+        return Reader.floats(self, s, values)
+
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         if self.everything:
             if type(value) is Dual:

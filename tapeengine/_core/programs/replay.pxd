@@ -35,15 +35,18 @@ cdef extern from "replay.h" nogil:
 
 cdef extern from "floats.h":
     Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
+    bint te_are_floats(PyObject **items, Py_ssize_t n)
     object te_float(PyObject **kept, double x)
     PyObject *te_cell(object cell)
     PyObject *te_attributes(object function)
-    bint te_made_of(object function, object parts)
+    bint te_made_of(object function, tuple parts)
+    tuple te_parts(object function)
     uint64_t te_version(object values)
     enum:
         TE_ALL
     Py_ssize_t te_unnamed(object names, int which)
     bint te_is_heap_type(object cls)
+    bint te_is_of_module(object function)
     object te_class_names(object cls)
     int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
 

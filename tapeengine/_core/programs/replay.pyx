@@ -72,6 +72,8 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     bint PyCFunction_Check(object x)
+    PyObject *PyFunction_GET_GLOBALS(object f)
+    PyObject *PyFunction_GET_CLOSURE(object f)
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_MatrixProduct2(object left, object right, ndarray out)
@@ -90,8 +92,12 @@ GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "r
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
 cdef object ufunc_class = numpy.ufunc, types_function = types.FunctionType, types_cell = types.CellType
 cdef object types_module = types.ModuleType
-#: Methods that only making an object calls.
+#: Methods that only making an object calls, and those that only making an object or a class calls.
 cdef tuple CONSTRUCTING = ("__init__", "__new__", "__post_init__")
+cdef object MAKING = frozenset((*CONSTRUCTING, "__del__", "__init_subclass__", "__set_name__"))
+#: What code says about itself, by the address of the code.
+cdef dict facts = {}
+cdef Py_ssize_t MOST_FACTS = 4096
 cdef dict loaded = sys.modules, environment = os.environ._data, built_in = vars(builtins)
 #: Classes whose objects are compared by value.
 cdef object ATOMS = frozenset((int, str, bool, bytes, numpy.int64))

@@ -20,7 +20,8 @@ cdef class Check:
     cdef Watched kind
     cdef object watched
     cdef list saved
-    cdef tuple names, absent
+    cdef tuple parts        # of a function, or the class of an object
+    cdef dict known         # {name: value, or `miss` if there is none}
     cdef Py_ssize_t count   # of the entries of the dict that Python looks up without a name, see `te_unnamed`
     cdef int counted
     cdef uint64_t version   # of the dict when it was last found to be the same
@@ -33,9 +34,9 @@ cdef class Check:
         if self.kind == ENTRIES:
             return self.entries(self.watched)
         if self.kind == FUNCTION:
-            return te_made_of(self.watched, self.names) and self.attributes()
+            return te_made_of(self.watched, self.parts) and self.attributes()
         if self.kind == ATTRIBUTES:
-            return type(self.watched) is self.names[0] and self.entries(self.watched.__dict__)
+            return type(self.watched) is self.parts[0] and self.entries(self.watched.__dict__)
         if self.kind == CONTENTS:
             return same_memory(self.watched, self.saved[0]) or self.saved[1](self.watched, self.saved[0])
         if self.kind == UNCHANGED:
@@ -52,17 +53,19 @@ cdef class Check:
 
     cdef bint looked_up(self) except -1:
         cdef PyObject *now
-        cdef Py_ssize_t i
+        cdef PyObject *name
+        cdef PyObject *value
+        cdef Py_ssize_t at = 0
         cdef uint64_t version = te_version(self.watched)
         if version and version == self.version:
             return True
-        for i in range(len(self.names)):
-            now = PyDict_GetItemWithError(self.watched, self.names[i])
-            if now == NULL or not same_object(<object> now, <object> PyList_GET_ITEM(self.saved, i)):
-                return False
-        for name in self.absent:
-            if name in <dict> self.watched:
-                return False
+        while PyDict_Next(self.known, &at, &name, &value):
+            now = PyDict_GetItemWithError(self.watched, <object> name)
+            if now == value:
+                continue
+            if now == NULL or value == <PyObject *> miss or not same_object(<object> now, <object> value):
+                if now != NULL or value != <PyObject *> miss:
+                    return False
         if te_unnamed(self.watched, self.counted) != self.count:
             return False
         self.version = version
@@ -140,18 +143,25 @@ cdef class Checks:
 
     def look(self, value, others):
         """Watch all that a callable or a structure captures, as `tapeengine.staged.watch.Watch` says it."""
-        # others.names_of(function): the names that a function of the program looks up
-        # others.computes(code): whether it computes others
+        # others.facts(code, module): the names that code of a module of the program looks up, whether it may look up
+        #     any variable of the module, and whether it computes names
         # others.is_fixed(object): whether programs do not change it
-        # others.special(space): the names that Python itself looks up in a class of the program or a module, None for others
         # others.open(object): watches an object of a class that is not known here, and returns what it contains
         # others.named: the names that such objects look up
         # others.atoms: classes whose objects never change
         cdef Search search = Search.__new__(Search)
-        search.checks, search.others, search.atoms = self, others, others.atoms
-        search.seen, search.spaces, search.used, search.wide = {id(built_in)}, {}, set(), {}
-        search.names = []
+        search.checks, search.others = self, others
+        search.atoms, search.fixed, search.find = others.atoms, others.is_fixed, others.facts
+        search.spaces, search.used, search.names = {}, set(), []
+        search.is_new(<PyObject *> built_in)
         search.all(value)
+
+    def add_names(self, space, names):
+        """Watch the values of names in a namespace."""
+        cdef Space looked = space_of(space)
+        for name in names:
+            looked.look_up(name)
+        looked.watch(self, False)
 
     cdef Check watch(self, Watched kind, object watched, list saved):
         cdef Check check = Check.__new__(Check)
@@ -161,7 +171,7 @@ cdef class Checks:
 
     def add_attributes(self, watched):
         """Watch the attributes that an object has in its dict."""
-        self.watch(ATTRIBUTES, watched, [*watched.__dict__, *watched.__dict__.values()]).names = (type(watched),)
+        self.watch(ATTRIBUTES, watched, [*watched.__dict__, *watched.__dict__.values()]).parts = (type(watched),)
 
     def add_contents(self, read):
         """Watch the result of a function."""
@@ -185,48 +195,183 @@ cdef class Checks:
 
 
 @cython.final
+@cython.freelist(16)
+cdef class Space:
+    """A namespace, and the names that were looked up in it."""
+
+    cdef object names
+    cdef dict known             # {name: value, or `miss` if there is none}
+    cdef bint is_wide, is_class     # wide: of a module or a class, whose attributes have any of the names that code uses
+    cdef Py_ssize_t count       # of these names, those that were looked up
+
+    cdef PyObject *look_up(self, object name) except? NULL:
+        """The value of a name that was not looked up before; NULL if there is none."""
+        cdef PyObject *value
+        if PyDict_GetItemWithError(self.known, name) != NULL:
+            return NULL
+        value = PyDict_GetItemWithError(self.names, name)
+        self.known[name] = miss if value == NULL else <object> value
+        return value
+
+    cdef int watch(self, Checks checks, bint computes) except -1:
+        cdef Check check = checks.watch(NAMES, self.names, None)
+        check.known = self.known
+        if self.is_wide:
+            check.counted = TE_ALL if computes else <int> self.is_class
+        check.count = te_unnamed(self.names, check.counted)
+        return 0
+
+
+cdef Space space_of(object names):
+    cdef Space space = Space.__new__(Space)
+    space.names, space.known = names, {}
+    return space
+
+
+cdef tuple facts_of(object code, object module, object find):
+    """What code says about itself, by `find`; found once, and kept while the code belongs to the same module."""
+    cdef PyObject *found = PyDict_GetItemWithError(facts, <size_t> <PyObject *> code)
+    if found != NULL and ((<tuple> <object> found)[1] is module or (<tuple> <object> found)[1] == module):
+        return <tuple> <object> found
+    if len(facts) >= MOST_FACTS:
+        facts.clear()
+    made = (code, module, *find(code, module))  # which keeps the address valid
+    facts[<size_t> <PyObject *> code] = made
+    return made
+
+
+@cython.final
+cdef class Fixed:
+    """Says whether programs do not change a global value: a module, a class, a library function.
+
+    Parameters
+    ----------
+    is_library : callable
+        ``is_library(module, file)`` says whether code belongs to Python, an installed package or the engine.
+    is_of_python : callable
+        Whether a function of numpy calls one of Python.
+    owner_of : callable
+        The object of the program that a method written in C belongs to; None for functions.
+    """
+
+    cdef object is_library, is_of_python, owner_of
+
+    def __init__(self, is_library, is_of_python, owner_of):
+        self.is_library, self.is_of_python, self.owner_of = is_library, is_of_python, owner_of
+
+    def __call__(self, value):
+        """Whether programs do not change a value."""
+        return self.holds(value)
+
+    cdef bint holds(self, object value) except -1:
+        cdef dict names
+        if PyType_Check(value):
+            module = value.__module__
+            if type(module) is not str:     # some classes written in C have no text
+                return True
+            return self.is_library(module, getattr(loaded.get(module), "__file__", None))
+        if type(value) is types_module:
+            names = value.__dict__          # a module may compute other names
+            return self.is_library(names.get("__name__"), names.get("__file__"))
+        if PyCFunction_Check(value):
+            return te_is_of_module(value) or self.owner_of(value) is None
+        if type(value) is types_function:
+            return value.__closure__ is None and self.is_library(value.__globals__.get("__name__"), value.__code__.co_filename)
+        return isinstance(value, ufunc_class) and not self.is_of_python(value)
+
+
+@cython.final
 cdef class Search:
     """Finds what a callable captures, and watches it."""
 
     cdef Checks checks
-    cdef object others, atoms
-    cdef set seen           # addresses
-    cdef dict spaces        # address of a namespace -> (namespace, {name: value, or `miss` if there is none})
+    cdef object others, atoms, find
+    cdef Fixed fixed
+    cdef PyObject *few[64]  # a hash table of the addresses of objects that were seen
+    cdef PyObject **seen    # the same, once it is larger
+    cdef size_t mask, count
+    cdef dict spaces        # address of a namespace -> Space
     cdef set used           # the names that the program's code uses
     cdef list names         # the same in order
-    cdef dict wide          # address -> [namespace of a module or class, number of names looked up in it, is it a class?]
     cdef bint computes      # whether code computes names, so that it may look up any of a module or class
+
+    def __cinit__(self):
+        self.seen, self.mask = self.few, 63
+
+    def __dealloc__(self):
+        if self.seen != self.few:
+            free(self.seen)
+
+    cdef bint is_new(self, PyObject *address) except -1:
+        """Whether an object was not seen before; it is now."""
+        cdef size_t at = self.place(address)
+        if self.seen[at] != NULL:
+            return False
+        if 2 * self.count > self.mask:
+            self.widen()
+            at = self.place(address)
+        self.seen[at] = address
+        self.count += 1
+        return True
+
+    cdef size_t place(self, PyObject *address) noexcept:
+        """Where the table has an address, or has room for it."""
+        cdef size_t at = (<size_t> address * <size_t> 0x9E3779B97F4A7C15 >> 32) & self.mask
+        while self.seen[at] != NULL and self.seen[at] != address:
+            at = (at + 1) & self.mask
+        return at
+
+    cdef int widen(self) except -1:
+        cdef PyObject **old = self.seen
+        cdef size_t i, size = self.mask + 1
+        self.seen = <PyObject **> zeros_for(4 * size, sizeof(PyObject *), "captured objects")
+        self.mask = 4 * size - 1
+        for i in range(size):
+            if old[i] != NULL:
+                self.seen[self.place(old[i])] = old[i]
+        if old != self.few:
+            free(old)
+        return 0
 
     cdef int all(self, object value) except -1:
         """Look into an object, and into all objects that are found in it."""
         cdef Py_ssize_t i = 0
+        cdef Space space
         self.enter(value)
         while i < PyList_GET_SIZE(self.checks.found):
             self.open(<object> PyList_GET_ITEM(self.checks.found, i))
             i += 1
             if i == PyList_GET_SIZE(self.checks.found):
                 self.look_up()
-        for names, known in self.spaces.values():
-            self.namespace(names, known)
+        for space in self.spaces.values():
+            space.watch(self.checks, self.computes)
         return 0
 
     cdef int look_up(self) except -1:
         """Look up the used names in modules and classes: `f.k` may be an attribute of any of them."""
-        cdef Py_ssize_t n = PyList_GET_SIZE(self.names)
-        for space in self.wide.values():
-            if space[1] < n:
-                self.data(space[0], self.names[space[1]:])
-                space[1] = n
-                if self.computes:
-                    self.data(space[0], space[0])
+        cdef Space space
+        for space in self.spaces.values():
+            if not space.is_wide or space.count == PyList_GET_SIZE(self.names):
+                continue
+            while space.count < PyList_GET_SIZE(self.names):
+                space.count += 1
+                self.datum(space.look_up(<object> PyList_GET_ITEM(self.names, space.count - 1)))
+            if self.computes:
+                for name in list(space.names):
+                    self.datum(space.look_up(name))
+        return 0
+
+    cdef int compute(self) except -1:
+        """Note that code computes names; look up all of those in modules and classes."""
+        cdef Space space
+        if not self.computes:
+            self.computes = True
+            for space in self.spaces.values():
+                space.count = 0
         return 0
 
     cdef int enter(self, object value) except -1:
-        if type(value) in <frozenset> self.atoms:
-            return 0
-        address = <size_t> <PyObject *> value
-        if address not in self.seen:
-            self.seen.add(address)
+        if type(value) not in <frozenset> self.atoms and self.is_new(<PyObject *> value):
             self.checks.found.append(value)
         return 0
 
@@ -250,7 +395,7 @@ cdef class Search:
             self.checks.is_traced = True
             return 0
         elif PyType_Check(value):
-            self.use(CONSTRUCTING)
+            self.use_all(CONSTRUCTING)
             return self.space(value)
         elif kind is types_module:
             return self.space(value)
@@ -258,41 +403,64 @@ cdef class Search:
             if te_is_heap_type(kind):   # its methods are called
                 self.space(kind)
             value = self.others.open(value)
-            self.use(self.others.named)
+            self.use_all(self.others.named)
         return self.enter_all(value)
 
     cdef int space(self, object value) except -1:
         """Look into a module or a class, and the classes that it is derived from."""
-        cdef object names, special
-        if PyType_Check(value) and not te_is_heap_type(value):
+        cdef bint is_class = PyType_Check(value)
+        cdef object names
+        cdef Space space
+        if is_class and not te_is_heap_type(value):
             return 0
-        names = te_class_names(value) if PyType_Check(value) else value.__dict__
-        address = <size_t> <PyObject *> names
-        if address in self.wide:
+        names = te_class_names(value) if is_class else value.__dict__
+        space = self.spaces.get(<size_t> <PyObject *> names)
+        if space is not None and space.is_wide or self.fixed.holds(value):
             return 0
-        special = self.others.special(value)
-        if special is None:
-            return 0
-        self.wide[address] = [names, 0, bool(PyType_Check(value))]
-        self.use(special)
-        self.data(names, ())
-        if PyType_Check(value):
+        space = self.known_space(names)
+        space.is_wide, space.is_class = True, is_class
+        self.use_special(names, is_class)
+        if is_class:
             self.space(type(value))
             for base in (<object> value).__mro__:
                 self.space(base)
         return 0
 
-    cdef int use(self, object names) except -1:
-        """Note names that code uses; some of them lead to the environment of the process, or to imported modules."""
-        for name in names:
-            if name not in self.used:
-                self.used.add(name)
-                self.names.append(name)
-                if name in loaded:
-                    self.enter(loaded[name])
-                elif name == "environ" or name == "getenv":
-                    self.enter(environment)
+    cdef int use_special(self, object names, bint is_class) except -1:
+        """Note the names that Python itself looks up in a class or a module."""
+        if not is_class:
+            return self.use("__getattr__") if "__getattr__" in names else 0
+        for name in list(names):
+            if type(name) is str and (<str> name).startswith("__") and name not in MAKING and callable(names[name]):
+                self.use(name)
         return 0
+
+    cdef Space known_space(self, object names):
+        """The names looked up in a namespace, which is watched as a whole."""
+        cdef PyObject *found = PyDict_GetItemWithError(self.spaces, <size_t> <PyObject *> names)
+        cdef Space space
+        if found != NULL:
+            return <Space> found
+        self.is_new(<PyObject *> names)
+        space = self.spaces[<size_t> <PyObject *> names] = space_of(names)
+        return space
+
+    cdef int use_all(self, object names) except -1:
+        for name in names:
+            self.use(name)
+        return 0
+
+    cdef int use(self, object name) except -1:
+        """Note a name that code uses; some lead to the environment of the process, or to imported modules."""
+        cdef PyObject *module
+        if name in self.used:
+            return 0
+        self.used.add(name)
+        self.names.append(name)
+        module = PyDict_GetItemWithError(loaded, name)
+        if module != NULL:
+            return self.enter(<object> module)
+        return self.enter(environment) if name == "environ" or name == "getenv" else 0
 
     cdef int cell(self, object value) except -1:
         cdef PyObject *content = te_cell(value)
@@ -304,77 +472,65 @@ cdef class Search:
 
     cdef int function(self, object f) except -1:
         """Look into the cells of a closure, default arguments, attributes, and the data that the code reads."""
-        cdef object cells = f.__closure__, positional = f.__defaults__, named = f.__kwdefaults__
         cdef PyObject *own = te_attributes(f)
         cdef list saved = [] if own == NULL else [*<dict> own, *(<dict> own).values()]
-        cdef object looked_up = self.others.names_of(f)
-        self.checks.watch(FUNCTION, f, saved).names = (f.__code__, positional, named)
-        self.enter_all(cells or ())
-        self.enter(positional)
-        self.enter(named)
-        self.enter_all(saved)
-        if not looked_up:
+        cdef tuple parts = te_parts(f), found
+        cdef object names = <object> PyFunction_GET_GLOBALS(f)
+        cdef PyObject *module = PyDict_GetItemWithError(names, "__name__")
+        cdef Space space
+        self.checks.watch(FUNCTION, f, saved).parts = parts
+        if PyFunction_GET_CLOSURE(f) != NULL:
+            self.enter_all(<tuple> PyFunction_GET_CLOSURE(f))
+        self.enter(parts[1])
+        self.enter(parts[2])
+        if own != NULL:
+            self.enter_all(saved)
+        found = facts_of(parts[0], None if module == NULL else <object> module, self.find)
+        if not <tuple> found[2]:
             return 0
-        self.use(looked_up)
-        if not self.computes and self.others.computes(f.__code__):
-            self.computes = True
-            for space in self.wide.values():
-                space[1] = 0
-        return self.data(f.__globals__, looked_up)
+        if found[4]:
+            self.compute()
+        space = self.known_space(names)
+        self.data(space, found[2])
+        if found[3]:
+            self.data(space, list(names))
+        return 0
 
-    cdef int data(self, object names, object looked_up) except -1:
-        """Look up what code reads in a namespace, which is watched as a whole."""
-        cdef PyObject *value
-        address = <size_t> <PyObject *> names
-        self.seen.add(address)
-        cdef dict known = self.spaces.setdefault(address, (names, {}))[1]
+    cdef int data(self, Space space, object looked_up) except -1:
+        """Look up names that code uses in the namespace of its module."""
         for name in looked_up:
-            if name not in known:
-                value = PyDict_GetItemWithError(names, name)
-                known[name] = miss if value == NULL else <object> value
-                if value != NULL:
-                    self.datum(<object> value)
+            self.use(name)
+            self.datum(space.look_up(name))
         return 0
 
-    cdef int datum(self, object value) except -1:
+    cdef int datum(self, PyObject *value) except -1:
         """Look into a value of a namespace, unless programs do not change it."""
-        if not (type(value) in <frozenset> self.atoms or <size_t> <PyObject *> value in self.seen
-                or self.others.is_fixed(value)):
-            self.enter(value)
-        return 0
-
-    cdef int namespace(self, object names, dict known) except -1:
-        cdef Check check = self.checks.watch(NAMES, names, [value for value in known.values() if value is not miss])
-        check.names = tuple([name for name, value in known.items() if value is not miss])
-        check.absent = tuple([name for name, value in known.items() if value is miss])
-        space = self.wide.get(<size_t> <PyObject *> names)
-        if space is not None:
-            check.counted = TE_ALL if self.computes else <int> space[2]
-        check.count = te_unnamed(names, check.counted)
-        return 0
+        if value == NULL or type(<object> value) in <frozenset> self.atoms or self.seen[self.place(value)] != NULL:
+            return 0
+        return 0 if self.fixed.holds(<object> value) else self.enter(<object> value)
 
 
 @cython.final
 cdef class Memory:
-    """Places in memory, given by their addresses and numbers of bytes, which must stay valid."""
+    """The bytes at places in memory, which are given by their addresses and numbers of bytes and must stay valid."""
 
     cdef tuple places
-    cdef bytes held
+    cdef bytes held     # what they were first
 
     def __init__(self, *places):
         self.places = places
+        self.held = b"".join([(<const char *> <size_t> where)[:n] for where, n in self.places])
 
-    def bytes(self):
-        """Return all their bytes, as the same object until they change."""
-        cdef const char *known = NULL if self.held is None else <const char *> self.held
-        cdef size_t address, at = 0
+    cpdef bint same(self) except -1:
+        """Whether they have not changed."""
+        cdef const char *known = self.held
+        cdef size_t address
         cdef Py_ssize_t size
         for address, size in self.places:
-            if known == NULL or memcmp(<const char *> address, known + at, size) != 0:
-                self.held = b"".join([(<const char *> <size_t> where)[:n] for where, n in self.places])
-                break
-            at += size
-        return self.held
+            if memcmp(<const char *> address, known, size) != 0:
+                return False
+            known += size
+        return True
 
 
 cdef class Replays:
