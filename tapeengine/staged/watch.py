@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeengine._core.programs.replay import Checks
 from tapeengine.staged.reports import facts_of, obstacle_of
 from tapeengine.structure import Structures
@@ -74,6 +76,11 @@ class Watch:
 
     def open(self, value: Any) -> Sequence[Any]:
         """Watch an object that `Checks` does not know; return what it contains."""
+        if type(value) is np.ndarray and value.dtype != object:
+            held = self._copies.of(value)
+            if held is not None:
+                self.checks.add_array(value, held, same_bits)
+            return ()
         node = Watched(self._structures, self._copies, is_traced).of_other_kind(value, type(value))
         if node is None:
             return ()

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine._core.programs.replay import same_memory
+
 
 class ArrayCopies:
     """Copies of captured arrays. All snapshots that found the same numbers in an array share one copy.
@@ -18,7 +20,12 @@ class ArrayCopies:
         self._known: dict[int, tuple[weakref.ref[Any], Any]] = {}
 
     def of(self, array: Any) -> Any:
-        """Return a copy of the present contents of an array."""
+        """Return a copy of the present contents of an array; None if nothing can write to the array."""
+        base = array
+        while isinstance(base, np.ndarray) and not base.flags.writeable:
+            base = base.base
+        if base is None:
+            return None
         known = self._known.get(id(array))
         if known is not None and known[0]() is array and same_bits(known[1], array):
             return known[1]
@@ -35,6 +42,8 @@ class ArrayCopies:
 
 def same_bits(a: Any, b: Any) -> bool:
     """Whether two arrays hold the same bits; always false for arrays of objects."""
+    if same_memory(a, b):
+        return True
     if a.dtype != b.dtype or a.shape != b.shape or a.dtype.hasobject:
         return False
     if isinstance(a, np.ma.MaskedArray) and not np.array_equal(np.ma.getmaskarray(a), np.ma.getmaskarray(b)):

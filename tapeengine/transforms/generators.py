@@ -53,28 +53,29 @@ class Places:
 
     Attributes
     ----------
+    are_same : callable
+        Whether the modules still use these generators, in these states.
     states : tuple
         As `generator_states` returns them.
     """
 
     def __init__(self, python: Any, numpy: Any) -> None:
-        self._names = Checks()
-        self._names.add_names(sys.modules, ("random", "numpy.random"))
-        self._own = self._normal = self._state = self._bits = None
-        places = []
+        names, places, attributes = Checks(), [], []
+        names.add_names(sys.modules, ("random", "numpy.random"))
         if python is not None:
-            self._names.add_names(vars(python), ("_inst", "getstate"))
-            self._own = python._inst
-            self._normal = self._own.gauss_next
-            places.append((id(self._own) + _HEAD, _PYTHON_BYTES))
+            names.add_names(vars(python), ("_inst", "getstate"))
+            own = python._inst
+            places.append((id(own) + _HEAD, _PYTHON_BYTES))
+            attributes.append((own, "gauss_next", own.gauss_next))
         if numpy is not None:
-            self._names.add_names(vars(numpy), ("mtrand",))
-            self._names.add_names(vars(numpy.mtrand), ("_rand",))
-            self._state = numpy.mtrand._rand
-            self._bits = self._state._bit_generator
-            places.append((id(self._state) + _HEAD, numpy.RandomState.__basicsize__ - _HEAD))
-            places.append((self._bits.ctypes.state_address, _TWISTER_BYTES))
-        self._memory = Memory(*places)
+            names.add_names(vars(numpy), ("mtrand",))
+            names.add_names(vars(numpy.mtrand), ("_rand",))
+            state = numpy.mtrand._rand
+            bits = state._bit_generator
+            places.append((id(state) + _HEAD, numpy.RandomState.__basicsize__ - _HEAD))
+            places.append((bits.ctypes.state_address, _TWISTER_BYTES))
+            attributes.append((state, "_bit_generator", bits))
+        self.are_same = Memory(places, names, attributes).same
         self.states = _states()
 
     @classmethod
@@ -87,16 +88,6 @@ class Places:
         if numpy is not None and type(numpy.mtrand._rand._bit_generator) is not numpy.MT19937:
             return None
         return cls(python, numpy)
-
-    def are_same(self) -> bool:
-        """Whether the modules still use these generators, in these states."""
-        own, numpy = self._own, self._state
-        return (
-            self._memory.same()
-            and self._names.same()
-            and (own is None or own.gauss_next is self._normal)
-            and (numpy is None or numpy._bit_generator is self._bits)
-        )
 
 
 def _owner(python: Any) -> Any:

@@ -91,10 +91,8 @@ class Kinds:
         return nodes.of_library(value)
 
     def _array(self, value: Any) -> Node | None:
-        base = value
-        while isinstance(base, np.ndarray) and not base.flags.writeable:
-            base = base.base
-        return None if base is None else nodes.of_array(value, self._copies.of(value))
+        held = self._copies.of(value)
+        return None if held is None else nodes.of_array(value, held)
 
 
 def data_of(f: types.FunctionType) -> tuple[list[str], list[str]] | None:

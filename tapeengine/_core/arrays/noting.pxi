@@ -2,6 +2,7 @@
 
 @cython.final
 @cython.no_gc
+@cython.freelist(256)
 cdef class Operand:
     """A value that an operation reads: an array of the recording, a scalar of it, or a constant."""
 
@@ -59,6 +60,9 @@ cdef int note(Head *h, uint32_t at, tuple what) except -1:
     """Note an operation that is done before the record with an id, or by it."""
     if errors_are_seen():
         h.guards.lost = handled
+    cdef int kind = what[0]
+    if kind == COMPUTED or kind == SUMMED:
+        PyObject_GC_UnTrack(<PyObject *> what)      # it holds arrays and numbers alone, so it is in no cycle
     return tape_of(h).note(at, what)
 
 

@@ -8,6 +8,7 @@ from libc.stdint cimport uint32_t
 cimport cython
 cimport numpy as cnp
 from cpython.contextvars cimport get_value
+from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.string cimport memcpy
 from numpy cimport (
@@ -29,6 +30,9 @@ import numpy
 from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.arrays.reports import errors_stop
 from tapeengine.errors import TraceError, UnsupportedError
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(PyObject *x)
 
 cdef enum:
     SMALL = 32768   # bytes: a record copies a plain array up to this size, and refers to a larger one

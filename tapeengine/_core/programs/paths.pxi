@@ -89,6 +89,22 @@ cdef class Numbering:
             self.emit(TE_CONSTANT, number, 0)
         return self.constant_at[number]
 
+    cdef uint32_t numbers(self, Head *h, uint32_t i, uint32_t stop) noexcept:
+        """Emit operations without constants, from a record on; return the record of the first other one."""
+        cdef Path p = self.path
+        cdef uint32_t start, reached, last
+        cdef Chunk *chunk
+        while i < stop:
+            start, last = i & ~<uint32_t> CHUNK_LAST, min(stop - 1, i | CHUNK_LAST)
+            chunk = h.chunks[i >> CHUNK_SHIFT]
+            reached = te_number(<te_record *> chunk.rec - start, chunk.op - start, i, last + 1, self.registers,
+                                p.op, p.operands, p.end)
+            p.end += reached - i
+            i = reached
+            if i <= last:
+                break
+        return i
+
     cdef int operation(self, uint32_t i, int op, Record *r) except -1:
         cdef int form = op_forms[op]
         cdef uint32_t a = self.registers[r.p1], b
@@ -519,7 +535,7 @@ cdef Path path_of(Recording recording, bint drops):
     cdef Py_ssize_t most = 2 * (h.count + h.guards.count + len(noted)) + 1, n = 0
     cdef Numbering numbering = Numbering.__new__(Numbering)
     cdef Path path = Path.__new__(Path)
-    cdef uint32_t i
+    cdef uint32_t i = h.inputs + 1, stop
     cdef Py_ssize_t g = 0
     cdef bint selected
     path.first = path.end = h.inputs + 1
@@ -529,7 +545,7 @@ cdef Path path_of(Recording recording, bint drops):
         path.part = array_part(tape, recording.primals)
     numbering.path, numbering.drops = path, drops
     numbering.begin(tape)
-    for i in range(h.inputs + 1, h.count + 1):
+    while i <= h.count:
         selected = False
         while g < h.guards.count and h.guards.each[g].at == i:
             selected = h.guards.each[g].kind >= TE_SELECTION
@@ -543,6 +559,8 @@ cdef Path path_of(Recording recording, bint drops):
             n += 1
         if i < h.count and not selected:
             numbering.operation(i, op_at(h, i), record_at(h, i))
+        stop = min(h.count, h.guards.each[g].at) if g < h.guards.count else h.count
+        i = numbering.numbers(h, i + 1, min(stop, tape.noted_at[n]) if n < len(noted) else stop)
     path.fit()
     path.outputs = kept_layout(recording.outputs, numbering.registers)
     path.known = recording.constants
@@ -569,14 +587,16 @@ cdef int check_values(Path path, Recording recording, uint32_t *registers) excep
     """Refuse a recording whose opcodes do not compute the same bits as the program."""
     cdef Head *h = &recording.tape.head
     cdef double *v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
-    cdef uint32_t i
+    cdef uint32_t i = h.inputs + 1, stop
     try:
         recording.fill(v)
         if path.run(v, path.first) != path.end:
             raise NotThisRun("it has a value that is not finite")
-        for i in range(h.inputs + 1, h.count):
-            if not same_bits(v[registers[i]], value_at(h, i)):
+        while i < h.count:
+            stop = min(h.count - 1, i | CHUNK_LAST) + 1
+            if not te_have_values(v, registers, h.values[i >> CHUNK_SHIFT] - (i & ~<uint32_t> CHUNK_LAST), i, stop):
                 raise NotReplayable("it computes values that no opcode explains")
+            i = stop
     finally:
         free(v)
     return 0

@@ -229,10 +229,13 @@ cdef int refuse_shared(Layout layout) except -1:
 
 cdef Layout kept_layout(Layout layout, uint32_t *registers):
     """A layout that shares nothing with a program; `registers`, if given, replace the ids."""
-    cdef Layout result = Layout.__new__(Layout)
+    cdef Layout result
     cdef Step s
     cdef Py_ssize_t i
     cdef list aux = []
+    if layout.aux is None and registers == NULL:
+        return layout
+    result = Layout.__new__(Layout)
     for i in range(layout.count):
         s = layout.steps[i]
         result.add(s.kind, s.n, registers[s.id] if registers != NULL and (s.kind == FLOAT or s.kind == NUMPY) else s.id)

@@ -131,6 +131,30 @@ at_NONE:
 /* Whether a run may stop at an instruction: at a check, or where Python might raise an error. */
 static inline int te_may_stop(int op) { return op > TE_CONSTANT || (op < TE_CONSTANT && !te_total(op_codes[op])); }
 
+/* A record of the tape, see `Record` in tape.pxd. */
+typedef struct { double d1, d2; uint32_t p1, p2; } te_record;
+
+/* Make instructions of records i to stop - 1 of the numbers in registers, `at` being the first free one; return the record
+   of the first other one: with a constant, or no operation on numbers. `records` and `codes` are shifted to begin at 0. */
+TE_HOT static uint32_t te_number(const te_record *records, const uint8_t *codes, uint32_t i, uint32_t stop,
+                                 uint32_t *registers, uint8_t *op, te_operands *operands, uint32_t at) {
+    for (; i < stop && codes[i] < TE_CONSTANT && op_forms[codes[i]] == TE_BOTH; i++, at++) {
+        const te_record *r = &records[i];
+        op[at] = codes[i];
+        operands[at].a = registers[r->p1];
+        operands[at].b = r->p2 == i ? 0 : registers[r->p2];
+        registers[i] = at;
+    }
+    return i;
+}
+
+/* Whether records i to stop - 1 have the values that are in their registers. */
+TE_HOT static int te_have_values(const double *v, const uint32_t *registers, const double *values, uint32_t i, uint32_t stop) {
+    for (; i < stop; i++)
+        if (!te_same_bits(v[registers[i]], values[i])) return 0;
+    return 1;
+}
+
 /* Mark what the marked registers and those of instructions that may stop need; return how many instructions are marked. */
 TE_HOT static uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first,
                                       uint32_t end) {

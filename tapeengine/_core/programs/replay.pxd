@@ -15,6 +15,11 @@ cdef extern from "replay.h" nogil:
     ctypedef struct te_operands:
         uint32_t a, b
     bint te_may_stop(int op)
+    ctypedef struct te_record:
+        uint32_t p1, p2
+    uint32_t te_number(const te_record *records, const uint8_t *codes, uint32_t i, uint32_t stop, uint32_t *registers,
+                       uint8_t *op, te_operands *operands, uint32_t at)
+    bint te_have_values(const double *v, const uint32_t *registers, const double *values, uint32_t i, uint32_t stop)
     uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first, uint32_t end)
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                        uint32_t end)

@@ -53,7 +53,7 @@ from tapeengine._core.tape.opcodes cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, OPERATIONS, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects,
 )
 from tapeengine._core.tape.tape cimport (
-    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,
+    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,
     record1, record2, record_at, record_selection, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds

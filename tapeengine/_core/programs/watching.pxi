@@ -93,7 +93,7 @@ cdef class Check:
         return True
 
 
-cdef bint same_memory(object now, object saved) noexcept:
+cpdef bint same_memory(object now, object saved) noexcept:
     """Whether two arrays of numpy's own numbers have the same layout, one after the other in memory, and the same bytes."""
     cdef ndarray a, b
     if type(now) is not ndarray or type(saved) is not ndarray:
@@ -512,17 +512,27 @@ cdef class Search:
 
 @cython.final
 cdef class Memory:
-    """The bytes at places in memory, which are given by their addresses and numbers of bytes and must stay valid."""
+    """The bytes at places in memory, and what says where these are.
 
-    cdef tuple places
+    Parameters
+    ----------
+    places : list of tuple of int
+        The address and the number of bytes of each place, which must stay valid.
+    checks : Checks
+    attributes : list of tuple
+        (object, name, value) of attributes that are part of it.
+    """
+
+    cdef list places, attributes
+    cdef Checks checks
     cdef bytes held     # what they were first
 
-    def __init__(self, *places):
-        self.places = places
+    def __init__(self, places, checks, attributes):
+        self.places, self.checks, self.attributes = places, checks, attributes
         self.held = b"".join([(<const char *> <size_t> where)[:n] for where, n in self.places])
 
-    cpdef bint same(self) except -1:
-        """Whether they have not changed."""
+    def same(self):
+        """Whether nothing has changed."""
         cdef const char *known = self.held
         cdef size_t address
         cdef Py_ssize_t size
@@ -530,7 +540,10 @@ cdef class Memory:
             if memcmp(<const char *> address, known, size) != 0:
                 return False
             known += size
-        return True
+        for owner, name, value in self.attributes:
+            if getattr(owner, name) is not value:
+                return False
+        return self.checks.same()
 
 
 cdef class Replays:
