@@ -102,20 +102,6 @@ def test_every_attribute_of_a_complex_number(name: str) -> None:
     assert found.right, found
 
 
-@pytest.mark.parametrize(("at", "of_numpy"), [(0.7, np.float64), (0.7 + 0.2j, np.complex128)], ids=["float", "complex"])
-def test_numbers_of_python_lack_what_only_numpys_have(at: Any, of_numpy: type) -> None:
-    lacking: list[str] = []
-
-    def program(x: Any) -> Any:
-        y = x * 2
-        lacking.extend(name for name in public(of_numpy) if not hasattr(y, name))
-        return y
-
-    te.vjp(program, at)
-    wanted = {name for name in public(of_numpy) if not hasattr(at, name)}
-    assert all(isinstance(getattr(np, name), np.ufunc) for name in wanted - set(lacking))  # elements of object arrays
-
-
 @pytest.mark.parametrize("index", [(), ..., None, 0, slice(None)], ids=repr)
 @pytest.mark.parametrize("factor", [2.0, 2.0j])
 def test_numbers_of_python_have_no_items(factor: Any, index: Any) -> None:
