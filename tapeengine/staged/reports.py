@@ -13,7 +13,7 @@ import inspect
 import random
 import types
 import warnings
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ _SEEDED = frozenset(
 )
 _HIDES = "it captures a function made by numpy.frompyfunc, which does not show what it calls"
 _NAMES = frozenset(_WHY)
+#: Classes of objects that tell nothing, and lead to no functions beside their contents.
+_PLAIN = frozenset((types.ModuleType, types.CellType, list, dict, tuple, set, frozenset, np.ndarray))
 #: Functions that take the name of an attribute as their second argument.
 _ACCESS = frozenset(("getattr", "hasattr", "setattr", "delattr"))
 #: What reads the variables of a module by names that are computed.
@@ -43,9 +45,12 @@ _COMPUTED = _VARIABLES | {"vars", "dir", "__dict__", "__getattribute__", "attrge
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 
 
-def obstacle_of(captured: Iterable[Any]) -> str:
-    """Why captured functions, or functions of the program that these name, cannot be replayed; empty if they can."""
-    pending, seen = list(captured), set[int]()
+def obstacle_of(captured: Sequence[Any]) -> str:
+    """Why captured functions, or functions of the program that these name, cannot be replayed; empty if they can.
+
+    The captured objects are all that `Checks` has found, so what captured code of the program names is among them.
+    """
+    pending, seen, found = list(captured), set[int](), set(map(id, captured))
     while pending:
         value = pending.pop()
         if id(value) in seen:
@@ -53,10 +58,14 @@ def obstacle_of(captured: Iterable[Any]) -> str:
         seen.add(id(value))
         if type(value) is types.FunctionType:
             why, names = _told_by(value.__code__)
-            pending += () if why else _named(names, value.__globals__)
+            space = value.__globals__
+            if id(value) not in found or is_library(space.get("__name__"), value.__code__.co_filename):
+                pending += _named(names, space)
+        elif type(value) in _PLAIN:
+            continue
         else:
             why = _told_by_class(value, type(value))
-            pending += () if why else _leading_on(value, type(value))
+            pending += _leading_on(value, type(value))
         if why:
             return why
     return ""

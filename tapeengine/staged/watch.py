@@ -114,7 +114,7 @@ class Watch:
 
     def _taken_away(self) -> str:
         for part in self.checks.found:
-            if hasattr(type(part), "__next__") and type(part) not in SHOWN:
+            if type(part) is not types.FunctionType and hasattr(type(part), "__next__") and type(part) not in SHOWN:
                 return f"it captures a {type(part).__name__}, of which each reading takes something away"
         return ""
 

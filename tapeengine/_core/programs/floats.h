@@ -17,13 +17,6 @@ TE_QUICK static Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double
     return k;
 }
 
-/* Whether n items are floats. */
-static inline int te_are_floats(PyObject **items, Py_ssize_t n) {
-    Py_ssize_t k = 0;
-    while (k < n && PyFloat_CheckExact(items[k])) k++;
-    return k == n;
-}
-
 /* A float of value x. `kept` holds the previous result; if nothing else refers to it, it is reused, as CPython reuses
    the tuples of zip. That saves an allocation for each number of a gradient. */
 static inline PyObject *te_float(PyObject **kept, double x) {

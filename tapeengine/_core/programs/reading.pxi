@@ -146,11 +146,6 @@ cdef class Known(Reader):
     cdef bint fits(self, int kind, object aux, object value) except -1:
         return kind == NUMPY and type(value) is Dual or Reader.fits(self, kind, aux, value)
 
-    cdef bint floats(self, Step s, object values) except -1:
-        if not self.everything and s.id and te_are_floats(PySequence_Fast_ITEMS(values), s.n):
-            return True
-        return Reader.floats(self, s, values)
-
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         if self.everything:
             if type(value) is Dual:
@@ -248,10 +243,21 @@ cdef Layout kept_layout(Layout layout, uint32_t *registers):
     return result
 
 
+cdef bint has_registers_only(Layout layout) noexcept:
+    """Whether a structure consists of lists and tuples of floats in registers, which have no form but this."""
+    cdef Py_ssize_t i
+    cdef Step *s
+    for i in range(layout.count):
+        s = &layout.steps[i]
+        if s.kind != LIST and s.kind != TUPLE and (s.id == 0 or s.kind != FLOAT and s.kind != FLOATS):
+            return False
+    return True
+
+
 cdef tuple known_leaves(Layout layout, object value, object structures, list forms=None, list arrays=None):
     """The constant leaves in the order of `Reader`; the forms and copies of arrays are added to `forms` and `arrays`."""
     cdef Known reader
-    if layout.count == 1 and layout.steps[0].kind == FLOAT and layout.steps[0].id and type(value) is float:
+    if has_registers_only(layout):
         return ()
     reader = Known.__new__(Known)
     reader.structures = structures

@@ -40,7 +40,6 @@ cdef extern from "replay.h" nogil:
 
 cdef extern from "floats.h":
     Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
-    bint te_are_floats(PyObject **items, Py_ssize_t n)
     object te_float(PyObject **kept, double x)
     PyObject *te_cell(object cell)
     PyObject *te_attributes(object function)
