@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad.parse.numeric import elementwise, rank
+from tapeengine.chad.parse.numeric import elementwise, multiplied, promoted, rank, total_of
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
@@ -22,7 +22,7 @@ from tapeengine.chad.terms import (
     Tuple,
     lit,
 )
-from tapeengine.chad.types import FLOAT, INT, Array, show
+from tapeengine.chad.types import FLOAT, INT, Array, numbers_of, show
 
 
 def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
@@ -74,11 +74,25 @@ def row(xs: Term) -> Term:
 
 
 def transpose(p: Parser, node: ast.AST, term: Term) -> Term:
-    """``xs.T`` of a matrix."""
-    if rank(term.type) < 2:
-        return term
-    if rank(term.type) > 2:
-        p.error(node, "T of an array of rank above 2", "write the comprehension")
+    """``xs.T``: the axes in the opposite order."""
+    return permuted(p, term, list(reversed(range(rank(term.type)))))
+
+
+def permuted(p: Parser, term: Term, order: list[int]) -> Term:
+    """Give an array with its axes in another order, by exchanges of neighbours."""
+    for k in range(len(order) - 1):
+        if order[k] > order[k + 1]:
+            before = [*order[:k], order[k + 1], order[k], *order[k + 2 :]]
+            return exchanged(p, permuted(p, term, before), k)
+    return term
+
+
+def exchanged(p: Parser, term: Term, axis: int) -> Term:
+    """Give an array with an axis and the one after it exchanged."""
+    if axis:
+        assert isinstance(term.type, Array)
+        row_ = p.fresh("row", term.type.element)
+        return Map((row_,), exchanged(p, row_, axis - 1), (term,))
 
     def turned(xs: Term) -> Term:
         i, j = p.fresh("i", INT), p.fresh("j", INT)
@@ -87,21 +101,44 @@ def transpose(p: Parser, node: ast.AST, term: Term) -> Term:
     return p.let("xs", term, turned)
 
 
-#: Combines a vector into one number.
+#: Combines a vector into one number, or makes another vector of it.
 Combine = Callable[["Parser", ast.AST, Term], Term]
+
+
+def counted_axis(p: Parser, node: ast.AST, axis: int, n: int) -> int:
+    """Give an axis as numpy counts it from the first one."""
+    if not -n <= axis < n:
+        p.error(node, f"axis {axis} of an array of rank {n}", "give an axis that there is")
+    return axis % n
+
+
+def along(p: Parser, node: ast.AST, change: Combine, xs: Term, axis: int) -> Term:
+    """Make other vectors of those along one axis."""
+    n = rank(xs.type)
+    axis = counted_axis(p, node, axis, n)
+    to_end = [k for k in range(n) if k != axis] + [axis]
+    changed = of_last(p, node, change, permuted(p, xs, to_end))
+    return permuted(p, changed, [to_end.index(k) for k in range(n)])
+
+
+def of_last(p: Parser, node: ast.AST, change: Combine, xs: Term) -> Term:
+    """Make other vectors of those along the last axis."""
+    if rank(xs.type) == 1:
+        return change(p, node, xs)
+    assert isinstance(xs.type, Array)
+    row = p.fresh("row", xs.type.element)
+    return Map((row,), of_last(p, node, change, row), (xs,))
 
 
 def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | None) -> Term:
     """Reduce all elements of an array, or those along one axis; results of rows are combined as elements are."""
     n = rank(xs.type)
-    if axis is not None and not -n <= axis < n:
-        p.error(node, f"axis {axis} of an array of rank {n}", "give an axis that there is")
+    axis = None if axis is None else counted_axis(p, node, axis, n)
     if n == 1:
         return combine(p, node, xs)
     assert isinstance(xs.type, Array)
-    axis = axis if axis is None or axis >= 0 else axis + n
     if axis == 0:
-        return reduced(p, node, combine, transpose(p, node, xs), 1)
+        return reduced(p, node, combine, exchanged(p, xs, 0), 1)
     row = p.fresh("row", xs.type.element)
     rows = Map((row,), reduced(p, node, combine, row, None if axis is None else axis - 1), (xs,))
     return combine(p, node, rows) if axis is None else rows
@@ -152,34 +189,33 @@ def mean(p: Parser, node: ast.AST, term: Term, axis: int | None) -> Term:
 
 
 def dot(p: Parser, left: Term, right: Term) -> Term:
-    """The inner product of two vectors."""
-    x, y = p.fresh("x", FLOAT), p.fresh("y", FLOAT)
-    return Total(Map((x, y), Op("mul", (x, y)), (left, right)))
+    """The inner product of two vectors of one kind of numbers."""
+    x, y = p.fresh("x", numbers_of(left.type)), p.fresh("y", numbers_of(left.type))
+    return total_of(p, Map((x, y), multiplied(x, y), (left, right)))
 
 
 def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
     """``left @ right`` of vectors and matrices."""
     p.by_numpy = True
-    matrix, vector = Array(Array(FLOAT)), Array(FLOAT)
-    left, right = (
-        p.convert(t, matrix if rank(t.type) == 2 else vector) or p.error(node, f"@ on {show(t.type)}", "use floats")
-        for t in (left, right)
-    )
-    if left.type == vector and right.type == vector:
+    for t in (left, right):
+        if rank(t.type) not in (1, 2):
+            p.error(node, f"@ on {show(t.type)}", "multiply vectors and matrices, or use np.einsum")
+    left, right = promoted(p, node, (left, right))
+    if rank(left.type) == 1 and rank(right.type) == 1:
         return dot(p, left, right)
-    if left.type == matrix and right.type == vector:
-        row = p.fresh("row", vector)
+    if rank(right.type) == 1:
+        row = p.fresh("row", right.type)
         return p.let("v", right, lambda v: Map((row,), dot(p, row, v), (left,)))
-    if left.type == vector:
+    if rank(left.type) == 1:
         return matmul(p, node, transpose(p, node, right), left)
     return p.let("a", left, lambda a: p.let("b", right, lambda b: _matrices(p, a, b)))
 
 
 def _matrices(p: Parser, a: Term, b: Term) -> Term:
     i, j, k = p.fresh("i", INT), p.fresh("j", INT), p.fresh("k", INT)
-    product = Op("mul", (Index(Index(a, i), k), Index(Index(b, k), j)))
+    product = multiplied(Index(Index(a, i), k), Index(Index(b, k), j))
     n, size = p.fresh("n", INT), Op("iequal", (Size(b), Size(row(a))), INT)
-    entry = Total(Build(n, k, product))
+    entry = total_of(p, Build(n, k, product))
     built = Build(Size(a), i, Build(Size(row(b)), j, entry))
     return Let(n, size, built)
 

@@ -13,18 +13,34 @@ import numpy
 from tapeengine.chad.parse import arrays, numeric, whole
 from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
+from tapeengine.chad.parse.reshaping import RESHAPING
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Map, Op, Scan, Size, Term, Total, Tuple, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, numbers_of
+from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Map, Op, Size, Term, Total, Tuple, lit
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, numbers_of, show
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
 
 
-def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``math.sumprod(a, b)``, ``np.vdot(a, b)``, ``np.inner(a, b)`` of vectors."""
+def sum_of_products(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.sumprod(a, b)``."""
     wanted(p, node, args, 2)
-    return arrays.dot(p, *(p.coerce(node, a, VECTOR) for a in args))
+    vectors = [whole.numbers(p, node, whole.array(p, node, a)) for a in args]
+    return arrays.dot(p, *numeric.promoted(p, node, vectors))
+
+
+def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.inner(a, b)``: the sums of products along the last axes."""
+    wanted(p, node, args, 2)
+    return whole.dot(p, node, [args[0], arrays.transpose(p, node, args[1])])
+
+
+def flat_inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.vdot(a, b)``: the sum of the products of all numbers."""
+    wanted(p, node, args, 2)
+    if any(numeric.rank(a.type) for a in args):
+        args = [RESHAPING["ravel"](p, node, [a]) for a in args]
+    return whole.dot(p, node, args)
 
 
 def distance(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -63,15 +79,9 @@ def operation(op: ast.operator) -> Composed:
     return handle
 
 
-def vector(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Require a vector of floats, or of integers."""
-    return term if term.type == Array(INT) else p.coerce(node, term, VECTOR)
-
-
-def differences(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def differences(p: Parser, node: ast.AST, xs: Term) -> Term:
     """``np.diff(xs)`` of a vector."""
-    wanted(p, node, args, 1)
-    numeric.no_conditions(p, node, args)
+    numeric.no_conditions(p, node, [xs])
 
     def built(xs: Term) -> Term:
         i = p.fresh("i", INT)
@@ -79,7 +89,7 @@ def differences(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         ends = Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i)
         return Build(size, i, Op("isub" if ends[1].type == INT else "sub", ends, ends[1].type))
 
-    return p.let("xs", vector(p, node, args[0]), built)
+    return p.let("xs", xs, built)
 
 
 def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -104,15 +114,15 @@ def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     def built(xs: Term) -> Term:
         i, j = p.fresh("i", INT), p.fresh("j", INT)
         if numeric.rank(xs.type) == 1:
-            entry = If(Op("eq", (i, j), BOOL), Index(xs, i), lit(0 if whole.element(xs) == INT else 0.0))
+            zero = {FLOAT: lit(0.0), INT: lit(0), BOOL: lit(False)}[whole.element(xs)]
+            entry = If(Op("eq", (i, j), BOOL), Index(xs, i), zero)
             return Build(Size(xs), i, Build(Size(xs), j, entry))
         sizes = (Size(xs), Size(arrays.row(xs)))
         return Build(Op("imin", sizes, INT), i, Index(Index(xs, i), i))
 
-    if numbers_of(args[0].type) == INT and numeric.rank(args[0].type) in (1, 2):
-        return p.let("xs", args[0], built)
-    of = VECTOR if numeric.rank(args[0].type) == 1 else Array(VECTOR)
-    return p.let("xs", p.coerce(node, args[0], of), built)
+    if numeric.rank(args[0].type) not in (1, 2) or numbers_of(args[0].type) not in (FLOAT, INT, BOOL):
+        p.error(node, f"the diagonal of {show(args[0].type)}", "give a vector or a matrix of numbers")
+    return p.let("xs", args[0], built)
 
 
 def identity(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -142,23 +152,18 @@ def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.trace(m)``."""
     wanted(p, node, args, 1)
-    whole_numbers = args[0].type == Array(Array(INT))
-    return Total(diagonal(p, node, [args[0] if whole_numbers else p.coerce(node, args[0], Array(VECTOR))]))
+    if numeric.rank(args[0].type) != 2:
+        p.error(node, f"the trace of {show(args[0].type)}", "give a matrix")
+    return Total(diagonal(p, node, [whole.numbers(p, node, args[0])]))
 
 
-def products_so_far(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.cumprod(xs)`` of a vector."""
-    wanted(p, node, args, 1)
-    xs = vector(p, node, args[0])
-    of, one, op = (INT, lit(1), "imul") if xs.type == Array(INT) else (FLOAT, lit(1.0), "mul")
-    a, b = p.fresh("a", of), p.fresh("b", of)
-    return Scan(a, b, one, Op(op, (a, b), of), xs)
-
-
-def sort(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
     """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
-    wanted(p, node, args, 1)
-    return p.let("xs", vector(p, node, args[0]), lambda xs: Gather(xs, primitive(p, node, numpy.argsort, [xs], {})))
+
+    def gathered(xs: Term) -> Term:
+        return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
+
+    return p.let("xs", xs, gathered)
 
 
 def stacked(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -170,7 +175,8 @@ def stacked(p: Parser, node: ast.AST, args: list[Term]) -> Term:
             "the vectors of vstack and column_stack are written out",
             "write np.vstack((a, b)), or np.concatenate for matrices",
         )
-    return Elements(tuple(p.coerce(node, part, VECTOR) for part in parts), VECTOR)
+    items = numeric.promoted(p, node, parts)
+    return Elements(tuple(items), items[0].type)
 
 
 def columns(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -180,7 +186,7 @@ def columns(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 COMPOSED: Mapping[str, Composed] = MappingProxyType(
     {
-        "math.sumprod": inner,
+        "math.sumprod": sum_of_products,
         "math.dist": distance,
         "math.radians": times(math.pi / 180.0),
         "math.degrees": times(180.0 / math.pi),
@@ -189,17 +195,14 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.subtract": operation(ast.Sub()),
         "numpy.multiply": operation(ast.Mult()),
         "numpy.remainder": operation(ast.Mod()),
-        "numpy.vdot": inner,
+        "numpy.vdot": flat_inner,
         "numpy.inner": inner,
-        "numpy.diff": differences,
         "numpy.linspace": spaced,
         "numpy.diag": diagonal,
         "numpy.trace": trace,
         "numpy.eye": identity,
         "numpy.identity": identity,
         "numpy.roll": rolled,
-        "numpy.cumprod": products_so_far,
-        "numpy.sort": sort,
         "numpy.hstack": whole.concatenate,
         "numpy.vstack": stacked,
         "numpy.column_stack": columns,

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from tapeengine.chad.parse.arrays import row
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.numeric import rank
+from tapeengine.chad.parse.numeric import multiplied, promoted, rank, total_of
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import as_numpy
-from tapeengine.chad.terms import Build, Index, Op, Size, Term, Total, Var
-from tapeengine.chad.types import FLOAT, INT, Array, Type, numbers_of
+from tapeengine.chad.terms import Build, Index, Op, Size, Term, Var
+from tapeengine.chad.types import INT
 
 #: The form of the first argument, without spaces.
 FORM = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*(->[A-Za-z]*)?")
@@ -29,8 +29,7 @@ def einsum(p: Parser, node: ast.Call, env: Env) -> Term:
     if [len(each) for each in inputs] != [rank(x.type) for x in operands] or not set(output) <= set("".join(inputs)):
         p.error(node, "the letters do not fit the axes of the arrays", "write one letter for each axis")
     p.by_numpy = True
-    kind = INT if all(numbers_of(x.type) == INT for x in operands) else FLOAT
-    return named(p, node, [of_kind(p, node, x, kind) for x in operands], [], inputs, output)
+    return named(p, node, promoted(p, node, operands), [], inputs, output)
 
 
 def letters(text: str) -> tuple[list[str], str]:
@@ -44,14 +43,6 @@ def letters(text: str) -> tuple[list[str], str]:
     given, arrow, output = text.partition("->")
     every = given.replace(",", "")
     return given.split(","), output if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
-
-
-def of_kind(p: Parser, node: ast.AST, term: Term, kind: Type) -> Term:
-    """Make the numbers of an array floats where some operand has floats."""
-    of = kind
-    for _ in range(rank(term.type)):
-        of = Array(of)
-    return p.coerce(node, term, of)
 
 
 def named(
@@ -84,7 +75,7 @@ def summed(
     indices = {letter: p.fresh(letter, INT) for letter in bound}
     made = product(operands, inputs, indices)
     for letter in reversed([c for c in bound if c not in output]):
-        made = Total(Build(bound[letter], indices[letter], made))
+        made = total_of(p, Build(bound[letter], indices[letter], made))
     for letter in reversed(output):
         made = Build(bound[letter], indices[letter], made)
     return made
@@ -96,6 +87,6 @@ def product(operands: Sequence[Term], inputs: Sequence[str], indices: Mapping[st
     for each, x in zip(inputs, operands, strict=True):
         for letter in each:
             x = Index(x, indices[letter])
-        found = x if found is None else Op("imul" if x.type == INT else "mul", (found, x), x.type)
+        found = x if found is None else multiplied(found, x)
     assert found is not None
     return found

@@ -55,7 +55,8 @@ from tapeengine.reference.ops import OPERATIONS
 
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
-    """A scalar operation, element by element on arrays."""
+    """A scalar operation, element by element on arrays; numpy computes those of bools with 16 bits."""
+    numeric.no_conditions(p, node, args)
     scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
     return numeric.applied(scalar, len(OPERATIONS[name].partials))(p, node, args)
 
@@ -167,6 +168,31 @@ def reduction_method(combine: Callable[[Parser, ast.AST, Term, int | None], Term
     return handle
 
 
+def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Term]:
+    """``np.cumsum(xs, axis)`` and the like: other vectors along an axis, by default of all numbers in a row."""
+
+    def handle(p: Parser, node: ast.Call, xs: Term, position: int) -> Term:
+        p.by_numpy = True
+        found = keyword(node, "axis", position)
+        axis = default if found is None else _whole(p, found)
+        xs = array(p, node, xs)
+        if axis is None and numeric.rank(xs.type) > 1:
+            xs = RESHAPING["ravel"](p, node, [xs])
+        return arrays.along(p, node, change, xs, axis or 0)
+
+    return handle
+
+
+def function_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
+    """``np.cumsum(xs, axis)``."""
+    return lambda p, node, env: handle(p, node, expression(p, node.args[0], env), position)
+
+
+def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
+    """``xs.cumsum(axis)``."""
+    return lambda p, node, receiver, env: handle(p, node, receiver, position - 1)
+
+
 def summed(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
     """``np.sum``; bools are counted."""
     return arrays.summed(p, node, numbers(p, node, xs), axis)
@@ -212,6 +238,8 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
 
         if len(node.args) == 1:
             xs = listed(p, node, env)
+            if isinstance(element(xs), Array) and key is None:
+                p.error(node, f"Python's {which} of rows", f"write np.{which}")
             default = keyword(node, "default")
             largest = folded(numeric.maximum, which) if key is None else by_key
             if default is None:
@@ -438,6 +466,8 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
         p.error(node.args[1], f"{show(digits[0].type)} as a number of digits", "give an int")
     if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:
         return x
+    if x.type == BOOL:
+        p.error(node, "round of a condition", "write int(x)")
     return p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])
 
 
@@ -571,6 +601,16 @@ REDUCTIONS: Mapping[str, Callable[[Parser, ast.AST, Term, int | None], Term]] = 
 )
 
 
+#: Functions that make other vectors along an axis; sorting and differences take other arguments before it.
+ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
+    {
+        "cumsum": (along_axis(whole.so_far(numeric.added, 0), None), 1),
+        "cumprod": (along_axis(whole.so_far(numeric.multiplied, 1), None), 1),
+        "sort": (along_axis(composed.sort, -1), 1),
+        "diff": (along_axis(composed.differences, -1), 2),
+    }
+)
+
 SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
     {
         "builtins.sum": sum_,
@@ -581,6 +621,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.any": truth("any"),
         "builtins.all": truth("all"),
         **{f"numpy.{name}": reduction(combine) for name, combine in REDUCTIONS.items()},
+        **{f"numpy.{name}": function_along(*made) for name, made in ALONG.items()},
         "numpy.norm": norm,
         "numpy.amax": reduction(REDUCTIONS["max"]),
         "numpy.amin": reduction(REDUCTIONS["min"]),
@@ -617,6 +658,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
         **{f"numpy.{name}": ("axis", "keepdims") for name in ("max", "amax", "min", "amin", "mean", "prod")},
+        **{f"numpy.{name}": ("axis",) for name in ALONG},
         "builtins.max": ("default", "key"),
         "builtins.sorted": ("key", "reverse"),
         "builtins.min": ("default", "key"),
@@ -624,7 +666,10 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 #: The same for the methods of arrays.
 METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    dict.fromkeys(("sum", "max", "min", "mean", "prod"), ("axis", "keepdims"))
+    {
+        **dict.fromkeys(("sum", "max", "min", "mean", "prod"), ("axis", "keepdims")),
+        **dict.fromkeys(("cumsum", "cumprod"), ("axis",)),
+    }
 )
 
 FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
@@ -632,8 +677,8 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "builtins.len": whole.length,
         "builtins.int": whole.to_int("trunc"),
         "builtins.bool": whole.to_bool,
-        "builtins.abs": numeric.applied(numeric.absolute, 1),
-        "numpy.absolute": numeric.applied(numeric.absolute, 1),
+        "builtins.abs": numeric.applied(numeric.absolute, 1, False),
+        "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
         "builtins.pow": whole.power,
         "math.pow": whole.power,
         "numpy.power": whole.power,
@@ -647,15 +692,14 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.prod": whole.product,
         "math.isinf": whole.is_infinite,
         "numpy.ndim": whole.dimensions,
-        "numpy.square": numeric.applied(numeric.square, 1),
-        "numpy.sign": numeric.applied(whole.sign, 1),
-        "numpy.negative": numeric.applied(numeric.negative, 1),
+        "numpy.square": numeric.applied(numeric.square, 1, False),
+        "numpy.sign": numeric.applied(whole.sign, 1, False),
+        "numpy.negative": numeric.applied(numeric.negative, 1, False),
         "numpy.clip": numeric.applied(whole.clipped, 3),
         "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
-        "numpy.matmul": whole.dot,
+        "numpy.matmul": whole.matmul,
         "numpy.concatenate": whole.concatenate,
-        "numpy.cumsum": whole.cumsum,
         "numpy.where": numeric.applied(whole.chosen, 3),
         "numpy.maximum": numeric.applied(larger("maximum"), 2),
         "numpy.minimum": numeric.applied(larger("minimum"), 2),
@@ -691,13 +735,13 @@ OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingP
 )
 
 #: The methods of arrays that do what numpy's function of the same name does.
-AS_FUNCTIONS = ("std", "var", "argmax", "argmin", "argsort", "cumprod", "clip", "trace", "diagonal")
+AS_FUNCTIONS = ("std", "var", "argmax", "argmin", "argsort", "clip", "trace", "diagonal", "any", "all")
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {
         **{name: reduction_method(combine) for name, combine in REDUCTIONS.items()},
         "dot": method(whole.dot),
-        "cumsum": method(whole.cumsum),
+        **{name: method_along(*ALONG[name]) for name in ("cumsum", "cumprod")},
         "transpose": method(whole.transpose),
         "take": method(whole.taken),
         "astype": as_type,

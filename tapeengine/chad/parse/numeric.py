@@ -24,6 +24,7 @@ from tapeengine.chad.terms import (
     Replicate,
     Size,
     Term,
+    Total,
     Var,
     counted,
     lets,
@@ -59,9 +60,53 @@ def real(p: Parser, node: ast.AST, term: Term) -> Term:
 
 
 def number(p: Parser, node: ast.AST, term: Term) -> Term:
-    """Give a scalar as Python's arithmetic takes it: a bool is an integer, and an integer stays one."""
-    whole = counted(term) if term.type == BOOL else term
-    return whole if whole.type == INT else real(p, node, whole)
+    """Give the operand of an operation of one number; an integer stays one."""
+    no_bools(p, node, [term])
+    return term if term.type == INT else real(p, node, term)
+
+
+def no_bools(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
+    """Refuse arithmetic of bools alone: those of numpy's numbers are joined, those of Python's are counted."""
+    if all(t.type == BOOL and not isinstance(t, Literal) for t in operands):
+        p.error(node, "arithmetic of conditions alone: Python counts them, and numpy joins them", "write int(x > 0)")
+
+
+def promoted(p: Parser, node: ast.AST, terms: Sequence[Term]) -> list[Term]:
+    """Bring arrays and scalars to numpy's common kind of numbers: bools, integers where one has these, or floats."""
+    kinds = {numbers_of(t.type) for t in terms}
+    of = FLOAT if FLOAT in kinds else INT if INT in kinds else BOOL
+    if not kinds <= {FLOAT, INT, BOOL}:
+        wrong = next(t.type for t in terms if numbers_of(t.type) not in (FLOAT, INT, BOOL))
+        p.error(node, f"arithmetic on {show(wrong)}", "use numbers and arrays of numbers")
+    return [of_kind(p, node, t, of) for t in terms]
+
+
+def of_kind(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
+    """Give an array or a scalar with numbers of a kind that takes those that it has."""
+    if numbers_of(term.type) == of:
+        return term
+    if not isinstance(term.type, Array):
+        return counted(term) if of == INT else p.coerce(node, term, of)
+    x = p.fresh("x", term.type.element)
+    return Map((x,), of_kind(p, node, x, of), (term,))
+
+
+def added(a: Term, b: Term) -> Term:
+    """``a + b`` of two numbers of one kind."""
+    return Op("iadd", (a, b), INT) if a.type == INT else Op("add", (a, b))
+
+
+def multiplied(a: Term, b: Term) -> Term:
+    """``a * b`` of two numbers of one kind; of bools whether both are true."""
+    return Op({FLOAT: "mul", INT: "imul", BOOL: "and"}[a.type], (a, b), a.type)
+
+
+def total_of(p: Parser, xs: Term) -> Term:
+    """The sum of a vector as a product of numpy's adds up: of bools whether one is true."""
+    if numbers_of(xs.type) != BOOL:
+        return Total(xs)
+    x = p.fresh("x", BOOL)
+    return Op("lt", (lit(0), Total(Map((x,), counted(x), (xs,)))), BOOL)
 
 
 def rank(type_: Type) -> int:
@@ -90,12 +135,12 @@ def wanted(p: Parser, node: ast.AST, args: Sequence[Term], count: int) -> None:
         p.error(node, f"{few}{len(args)} arguments where {count} are wanted", "match the function's parameters")
 
 
-def applied(scalar: Scalar, count: int) -> Callable[[Parser, ast.AST, list[Term]], Term]:
-    """Turn a function of scalars into a function of whole arrays."""
+def applied(scalar: Scalar, count: int, counts: bool = True) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """Turn a function of scalars into a function of whole arrays; `counts` says whether it takes arrays of bools."""
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         wanted(p, node, args, count)
-        if scalar in (absolute, square, negative):
+        if not counts:
             no_conditions(p, node, args)
         return elementwise(p, node, scalar, args)
 
@@ -205,6 +250,7 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
     for term in (left, right):
         if term.type not in (INT, FLOAT, BOOL):
             p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
+    no_bools(p, node, (left, right))
     left, right = (counted(t) if t.type == BOOL else t for t in (left, right))
     whole = left.type == INT and right.type == INT
     if isinstance(op, ast.Pow):
@@ -284,7 +330,9 @@ def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     """Python's ``max(left, right)`` or ``min``: the first of two equals."""
     if left.type == INT and right.type == INT:
         return Op("i" + op, (left, right), INT)
-    of = p.unify(node, left.type, right.type) if isinstance(left.type, Product) else FLOAT
+    if isinstance(left.type, Array) or isinstance(right.type, Array):
+        p.error(node, f"Python's {op} of arrays", f"write np.{op} for all numbers, np.{op}imum for those of each place")
+    of = p.unify(node, left.type, right.type)
     left, right = p.coerce(node, left, of), p.coerce(node, right, of)
     test = "gt" if op == "max" else "lt"
     return p.let("a", left, lambda a: p.let("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
@@ -292,9 +340,12 @@ def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
 
 def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     """numpy's ``maximum(left, right)`` or ``minimum``: equals share the cotangent, and a NaN is both."""
-    if left.type == INT and right.type == INT:
+    left, right = promoted(p, node, (left, right))
+    if left.type == BOOL:
+        return logical(p, node, ast.BitOr() if op == "maximum" else ast.BitAnd(), left, right)
+    if left.type == INT:
         return Op("imax" if op == "maximum" else "imin", (left, right), INT)
-    return Op(op, (real(p, node, left), real(p, node, right)))
+    return Op(op, (left, right))
 
 
 def scalar_op(name: str) -> Scalar:

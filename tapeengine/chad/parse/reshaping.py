@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from tapeengine.chad.parse.arrays import axes, counted, digits, product
+from tapeengine.chad.parse.numeric import multiplied, promoted, wanted
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Index, Let, Literal, Map, Op, Proj, Term, Tuple, lit
-from tapeengine.chad.types import FLOAT, INT, Array, Product
+from tapeengine.chad.types import INT, Product, numbers_of
 
 
 def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -86,11 +87,11 @@ RESHAPING: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
 
 def outer(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.outer(a, b)``, of all numbers of each."""
-    x = p.fresh("x", FLOAT)
-    a, b = (p.coerce(node, RESHAPING["ravel"](p, node, [arg]), Array(FLOAT)) for arg in (args[0], args[1]))
+    wanted(p, node, args, 2)
+    a, b = promoted(p, node, [RESHAPING["ravel"](p, node, [arg]) for arg in args])
+    x, y = p.fresh("x", numbers_of(a.type)), p.fresh("y", numbers_of(b.type))
 
     def rows(b: Term) -> Term:
-        y = p.fresh("y", FLOAT)
-        return Map((x,), Map((y,), Op("mul", (x, y)), (b,)), (a,))
+        return Map((x,), Map((y,), multiplied(x, y), (b,)), (a,))
 
     return p.let("b", b, rows)

@@ -82,12 +82,9 @@ def element(term: Term) -> Any:
 def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array of numbers; bools become integers."""
     inner = numbers_of(term.type)
-    if inner == BOOL and isinstance(term.type, Array):
-        x = p.fresh("x", term.type.element)
-        return Map((x,), counted(x), (term,))
-    if inner not in (FLOAT, INT):
+    if inner not in (FLOAT, INT, BOOL):
         p.error(node, f"sum of {show(inner)}", "sum numbers")
-    return term
+    return numeric.of_kind(p, node, term, INT) if inner == BOOL else term
 
 
 def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -142,7 +139,16 @@ def power(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 def dot(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.dot(a, b)``."""
+    """``np.dot(a, b)``, which multiplies where one of them is a number."""
+    numeric.wanted(p, node, args, 2)
+    if 0 in map(numeric.rank, (args[0].type, args[1].type)):
+        return numeric.binary(p, node, ast.Mult(), *args)
+    return arrays.matmul(p, node, args[0], args[1])
+
+
+def matmul(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.matmul(a, b)``."""
+    numeric.wanted(p, node, args, 2)
     return arrays.matmul(p, node, args[0], args[1])
 
 
@@ -151,8 +157,8 @@ def concatenate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     parts = args[0].items if isinstance(args[0], Tuple | Elements) else None
     if not parts:
         p.error(node, "concatenate takes the arrays written out", "write np.concatenate((a, b))")
-    result = array(p, node, parts[0])
-    for part in parts[1:]:
+    result, *others = numeric.promoted(p, node, [array(p, node, part) for part in parts])
+    for part in others:
         result = Concatenate(result, p.coerce(node, part, result.type))
     return result
 
@@ -184,31 +190,34 @@ def quotient_and_rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.prod(xs)``, ``np.prod(xs)``."""
-    whole = array(p, node, args[0])
+    whole = numbers(p, node, array(p, node, args[0]))
     of = element(whole)
+    if isinstance(of, Array):
+        p.error(node, "the product of rows", "use np.prod")
     one = lit(1) if of == INT else lit(1.0)
 
     def guarded(xs: Term) -> Term:
         a, b = p.fresh("a", of), p.fresh("b", of)
-        some = Fold(a, b, Op("imul" if of == INT else "mul", (a, b), of), xs)
+        some = Fold(a, b, numeric.multiplied(a, b), xs)
         return If(Op("eq", (Size(xs), lit(0)), BOOL), one, some)
 
     return p.let("xs", whole, guarded)
 
 
-def cumsum(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.cumsum(xs)``."""
-    xs = array(p, node, args[0])
-    of = element(xs)
-    a, b = p.fresh("a", of), p.fresh("b", of)
-    zero: Term = lit(0) if of == INT else lit(0.0)
-    return Scan(a, b, zero, Op("iadd" if of == INT else "add", (a, b), of), xs)
+def so_far(combine: Callable[[Term, Term], Term], start: int) -> Callable[[Parser, ast.AST, Term], Term]:
+    """``np.cumsum``, ``np.cumprod`` of a vector; bools are counted."""
+
+    def scanned(p: Parser, node: ast.AST, xs: Term) -> Term:
+        xs = numbers(p, node, xs)
+        a, b = p.fresh("a", element(xs)), p.fresh("b", element(xs))
+        return Scan(a, b, lit(start if a.type == INT else float(start)), combine(a, b), xs)
+
+    return scanned
 
 
 def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
     """``np.where(c, a, b)`` of an element."""
-    of = p.unify(node, xs[1].type, xs[2].type)
-    return If(xs[0], p.coerce(node, xs[1], of), p.coerce(node, xs[2], of))
+    return If(to_bool(p, node, [xs[0]]), *numeric.promoted(p, node, xs[1:]))
 
 
 def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
@@ -218,6 +227,8 @@ def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
 def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.full(n, x)``."""
+    if isinstance(args[1].type, Array):
+        p.error(node, "np.full of an array", "write np.zeros(shape) + xs")
     return arrays.filled(p, node, args[0], args[1])
 
 
