@@ -15,7 +15,7 @@ import numpy
 
 from tapeengine.chad.in_language import rounded
 from tapeengine.chad.kinds import ARRAY
-from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, whole
+from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, reductions, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import condition, expression, tested
 from tapeengine.chad.parse.fixed_points import settled_step
@@ -23,6 +23,17 @@ from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.lists import Element
 from tapeengine.chad.parse.parameters import of_all, parameters_of, with_args
+from tapeengine.chad.parse.reductions import (
+    REDUCTIONS,
+    Reduction,
+    folded,
+    function_of,
+    keyword,
+    larger,
+    method_of,
+    reduced,
+    written_axis,
+)
 from tapeengine.chad.parse.reshaping import RESHAPING, outer, reshaped
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array, element, numbers
@@ -74,13 +85,6 @@ def args_of(p: Parser, node: ast.Call, env: Env) -> list[Term]:
 
 
 # ---------------------------------------------------------------- looking at how arguments are written
-
-
-def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
-    """Give an argument by name or, where it has one, by position."""
-    if 0 <= position < len(node.args):
-        return node.args[position]
-    return next((k.value for k in node.keywords if k.arg == name), None)
 
 
 def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -136,45 +140,13 @@ def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
     return Total(Concatenate(first, p.coerce(node, total.array, Array(of))))
 
 
-def reduction(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> Callable[..., Term]:
-    """``np.sum(xs, axis)`` and the like."""
-
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        xs = array(p, node, expression(p, node.args[0], env))
-        return reduced(p, node, combine, xs, 1)
-
-    return handle
-
-
-def reduced(p: Parser, node: ast.Call, combine: Callable[..., Term], xs: Term, position: int) -> Term:
-    """Reduce an array along the axis that a call names, and keep the axis if it says so."""
-    p.by_numpy = True
-    axis = _whole(p, keyword(node, "axis", position))
-    made = combine(p, node, xs, axis)
-    keeps = keyword(node, "keepdims")
-    if keeps is None:
-        return made
-    if not isinstance(keeps, ast.Constant) or not isinstance(keeps.value, bool):
-        p.error(keeps, "keepdims is True or False written out", "write keepdims=True")
-    return arrays.kept(p, made, axis, numeric.rank(xs.type)) if keeps.value else made
-
-
-def reduction_method(combine: Callable[[Parser, ast.AST, Term, int | None], Term]) -> Callable[..., Term]:
-    """``xs.sum(axis)`` and the like."""
-
-    def handle(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
-        return reduced(p, node, combine, array(p, node, receiver), 0)
-
-    return handle
-
-
 def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Term]:
     """``np.cumsum(xs, axis)`` and the like: other vectors along an axis, by default of all numbers in a row."""
 
     def handle(p: Parser, node: ast.Call, xs: Term, position: int) -> Term:
         p.by_numpy = True
         found = keyword(node, "axis", position)
-        axis = default if found is None else _whole(p, found)
+        axis = default if found is None else written_axis(p, found)
         xs = array(p, node, xs)
         if axis is None and numeric.rank(xs.type) > 1:
             xs = RESHAPING["ravel"](p, node, [xs])
@@ -193,37 +165,8 @@ def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Te
     return lambda p, node, receiver, env: handle(p, node, receiver, position - 1)
 
 
-def summed(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
-    """``np.sum``; bools are counted."""
-    return arrays.summed(p, node, numbers(p, node, xs), axis)
-
-
-def larger(which: str) -> Callable[..., Term]:
-    """``np.maximum(a, b)``, ``np.minimum(a, b)`` of elements."""
-    return lambda p, node, xs: numeric.larger(p, node, which, *xs)
-
-
-def folded(choose: Callable[..., Term], which: str) -> Callable[[Parser, ast.AST, Term, int | None], Term]:
-    """The largest or smallest of all elements, or of those along an axis: Python's ``max`` or numpy's."""
-
-    def combine(p: Parser, node: ast.AST, xs: Term) -> Term:
-        left, right = p.fresh("a", element(xs)), p.fresh("b", element(xs))
-        return Fold(left, right, choose(p, node, which, left, right), xs)
-
-    return lambda p, node, xs, axis: arrays.reduced(p, node, combine, xs, axis)
-
-
 def _bad(p: Parser, node: ast.AST) -> Term:
     p.error(node, "Python's sum of an array of arrays", "use np.sum")
-
-
-def _whole(p: Parser, node: ast.expr | None) -> int | None:
-    if node is None or (isinstance(node, ast.Constant) and node.value is None):
-        return None
-    try:
-        return int(ast.literal_eval(node))
-    except (ValueError, TypeError):
-        p.error(node, "an axis is a number written out", "write axis=0 or axis=1")
 
 
 def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
@@ -263,7 +206,7 @@ def norm(p: Parser, node: ast.Call, env: Env) -> Term:
     is_spectral = order is not None and keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1
     if order is not None and ast.unparse(order) not in ("None", "" if is_spectral else "2"):
         p.error(order, "a norm of another order than 2", "write it with np.sum, np.max and abs")
-    return reduced(p, node, norm_of, xs, 2)
+    return reduced(p, node, Reduction(norm_of), xs, 2, env)
 
 
 def norm_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
@@ -578,29 +521,6 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
     return handle
 
 
-def product_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
-    """``np.prod``."""
-    xs = numbers(p, node, xs)
-    return arrays.reduced(p, node, lambda p, node, xs: whole.product(p, node, [xs]), xs, axis)
-
-
-def mean_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
-    """``np.mean``."""
-    return arrays.mean(p, node, numbers(p, node, xs), axis)
-
-
-#: Reductions of whole arrays, as functions and as methods.
-REDUCTIONS: Mapping[str, Callable[[Parser, ast.AST, Term, int | None], Term]] = MappingProxyType(
-    {
-        "sum": summed,
-        "max": folded(numeric.larger, "maximum"),
-        "min": folded(numeric.larger, "minimum"),
-        "mean": mean_of,
-        "prod": product_of,
-    }
-)
-
-
 #: Functions that make other vectors along an axis; sorting and differences take other arguments before it.
 ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
     {
@@ -620,11 +540,11 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.sorted": ordering.sorted_,
         "builtins.any": truth("any"),
         "builtins.all": truth("all"),
-        **{f"numpy.{name}": reduction(combine) for name, combine in REDUCTIONS.items()},
+        **{f"numpy.{name}": function_of(made) for name, made in REDUCTIONS.items()},
         **{f"numpy.{name}": function_along(*made) for name, made in ALONG.items()},
         "numpy.norm": norm,
-        "numpy.amax": reduction(REDUCTIONS["max"]),
-        "numpy.amin": reduction(REDUCTIONS["min"]),
+        "numpy.amax": function_of(REDUCTIONS["max"]),
+        "numpy.amin": function_of(REDUCTIONS["min"]),
         "builtins.map": map_,
         "builtins.filter": filter_,
         "builtins.list": listed,
@@ -652,12 +572,11 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
 KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "builtins.sum": ("start",),
-        "numpy.sum": ("axis", "keepdims"),
         "numpy.norm": ("ord", "axis", "keepdims"),
         "tapeengine.sum": ("start",),
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
-        **{f"numpy.{name}": ("axis", "keepdims") for name in ("max", "amax", "min", "amin", "mean", "prod")},
+        **{f"numpy.{name}": reductions.KEYWORDS for name in (*REDUCTIONS, "amax", "amin")},
         **{f"numpy.{name}": ("axis",) for name in ALONG},
         "builtins.max": ("default", "key"),
         "builtins.sorted": ("key", "reverse"),
@@ -667,7 +586,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 #: The same for the methods of arrays.
 METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        **dict.fromkeys(("sum", "max", "min", "mean", "prod"), ("axis", "keepdims")),
+        **dict.fromkeys(REDUCTIONS, reductions.KEYWORDS),
         **dict.fromkeys(("cumsum", "cumprod"), ("axis",)),
     }
 )
@@ -739,7 +658,7 @@ AS_FUNCTIONS = ("std", "var", "argmax", "argmin", "argsort", "clip", "trace", "d
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {
-        **{name: reduction_method(combine) for name, combine in REDUCTIONS.items()},
+        **{name: method_of(made) for name, made in REDUCTIONS.items()},
         "dot": method(whole.dot),
         **{name: method_along(*ALONG[name]) for name in ("cumsum", "cumprod")},
         "transpose": method(whole.transpose),

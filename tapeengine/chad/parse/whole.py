@@ -15,7 +15,6 @@ from tapeengine.chad.terms import (
     Fold,
     Gather,
     If,
-    Map,
     Op,
     Proj,
     Replicate,
