@@ -22,24 +22,26 @@ ARRAYS = {
 NUMBERS = {"float": 0.5, "integer": 2}
 #: Functions of one array that take each of these.
 TAKEN = """
-np.sum(a) np.prod(a) np.max(a) np.min(a) np.mean(a) np.sum(a,axis=0) np.prod(a,axis=-1) np.max(a,axis=0) np.min(a,axis=-1)
-np.mean(a,axis=0) np.sum(a,axis=-1,keepdims=True) np.max(a,axis=0,keepdims=True) np.cumsum(a) np.cumprod(a)
-np.cumsum(a,axis=0) np.cumprod(a,axis=-1) a.sum() a.prod() a.max() a.min() a.mean() a.cumsum() a.cumprod() a.cumsum(axis=0)
-a.any() a.all() np.sort(a) np.sort(a,axis=0) np.outer(a,a) np.vdot(a,a) np.inner(a,a) np.dot(a,a) np.matmul(a,a) a@a a@a.T
-a.T@a np.concatenate((a,a)) np.diag(a) np.ravel(a) np.transpose(a) a.T a[::-1] a[1:] np.zeros_like(a) np.ones_like(a)
-np.clip(a,0,2) np.clip(a,0.5,1.5) np.where(a>0,a,1) np.where(a>0,a,0.5) np.where(a,1,2) np.maximum(a,1) np.minimum(a,0.5) a*2
-a*0.5 a+1 a-1 a/2 a//2 a%2 a.astype(int) a.astype(float) a.astype(bool) np.linalg.norm(a[0]*np.ones(2)) np.count_nonzero(a)
+np.sum(a) np.prod(a) np.max(a) np.min(a) np.mean(a) np.sum(a,axis=0) np.prod(a,axis=-1) np.max(a,axis=0)
+np.min(a,axis=-1) np.mean(a,axis=0) np.sum(a,axis=-1,keepdims=True) np.max(a,axis=0,keepdims=True) np.cumsum(a)
+np.cumprod(a) np.cumsum(a,axis=0) np.cumprod(a,axis=-1) a.sum() a.prod() a.max() a.min() a.mean() a.cumsum()
+a.cumprod() a.cumsum(axis=0) a.any() a.all() np.sort(a) np.sort(a,axis=0) np.outer(a,a) np.vdot(a,a) np.inner(a,a)
+np.dot(a,a) np.matmul(a,a) a@a a@a.T a.T@a np.concatenate((a,a)) np.diag(a) np.ravel(a) np.transpose(a) a.T a[::-1]
+a[1:] np.zeros_like(a) np.ones_like(a) np.clip(a,0,2) np.clip(a,0.5,1.5) np.where(a>0,a,1) np.where(a>0,a,0.5)
+np.where(a,1,2) np.maximum(a,1) np.minimum(a,0.5) a*2 a*0.5 a+1 a-1 a/2 a//2 a%2 a.astype(int) a.astype(float)
+a.astype(bool) np.linalg.norm(a[0]*np.ones(2)) np.count_nonzero(a)
 """.split()
 #: Functions of one array that numpy, or the language, refuses for some.
 OR_REFUSED = """
-a+a a*a a-a -a abs(a) a**2 np.sqrt(a) np.exp(a) np.square(a) np.sign(a) np.negative(a) np.diff(a) np.diff(a,axis=0) np.trace(a)
-math.prod(a) max(a) min(a) sum(a) sorted(a) np.quantile(a,0.5) np.ptp(a) np.cross(a,a) np.median(a) np.vstack((a,a))
-np.column_stack((a,a)) np.einsum('i,i->',a,a) np.einsum('ij->i',a) np.einsum('i,j->ij',a,a) a[0]+a[1] a[0]*a[1] -a[0] abs(a[0])
-np.full(2,a) ~a a&a a|a np.roll(a,1) np.flip(a) np.tile(a,2)
+a+a a*a a-a -a abs(a) a**2 np.sqrt(a) np.exp(a) np.square(a) np.sign(a) np.negative(a) np.diff(a) np.diff(a,axis=0)
+np.trace(a) math.prod(a) max(a) min(a) sum(a) sorted(a) np.quantile(a,0.5) np.ptp(a) np.cross(a,a) np.median(a)
+np.vstack((a,a)) np.column_stack((a,a)) np.einsum('i,i->',a,a) np.einsum('ij->i',a) np.einsum('i,j->ij',a,a) a[0]+a[1]
+a[0]*a[1] -a[0] abs(a[0]) np.full(2,a) ~a a&a a|a np.roll(a,1) np.flip(a) np.tile(a,2)
 """.split()
 #: Functions of two arrays that take any two.
 OF_TWO = """
-np.dot(a,b) a@b np.inner(a,b) np.outer(a,b) np.maximum(a,b) np.minimum(a,b) np.where(a>0,a,b) a<b a==b np.concatenate((a,b))
+np.dot(a,b) a@b np.inner(a,b) np.outer(a,b) np.maximum(a,b) np.minimum(a,b) np.where(a>0,a,b) a<b a==b
+np.concatenate((a,b))
 """.split()
 
 

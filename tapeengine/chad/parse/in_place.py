@@ -16,12 +16,14 @@ from tapeengine.chad.parse import dicts
 from tapeengine.chad.parse.by_cells import placed
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.grids import place_of
+from tapeengine.chad.parse.grids import made, place_of, rows
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.names import assigned
+from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.ordering import sorted_
 from tapeengine.chad.parse.ownership import changed_in
 from tapeengine.chad.parse.partial import held_type, with_mask, with_slice
+from tapeengine.chad.parse.parts import replaced, with_parts
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Parser
@@ -33,7 +35,6 @@ from tapeengine.chad.terms import (
     If,
     Index,
     Let,
-    Literal,
     Op,
     Proj,
     Size,
@@ -42,7 +43,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Named, Type
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Named, Type
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -84,16 +85,20 @@ def element(
         of = whole.type.fields
         old = Proj(whole, of.index(key)) if key in of else failing()
         return p.grammar.bind(p, name, dicts.replaced(p, node, whole, key, value(old)), env, then)
-    if (cell := indices(node)) is not None:
+    if (cell := indices(node)) is not None and is_cell(p, cell, env):
         return cell_of_grid(p, node, *cell, value, env, then)
     array = env.get(name)
     own_or_refuse(p, node, name, node, *(augmented or ()))
     if p.is_grid(name):
-        p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
-    if not isinstance(array, Var) or not isinstance(array.type, Array):
+        if p.is_list(node.value) or not isinstance(node.value, ast.Name):
+            p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
+        whole = p.let("rows", rows(p, array), lambda xs: with_parts(p, node, xs, value, env))
+        return p.grammar.bind(p, name, made(p, node, whole), env, then)
+    if not isinstance(array, Var) or not isinstance(array.type, Array) or not isinstance(node.value, ast.Name):
         p.error(node, f"an element of {name}, which is no array", "give an array")
-    if isinstance(index, ast.Tuple):
-        p.error(node, "values are not changed in place", instead(node))
+    no_views(p, node, name, array)
+    if is_part(p, node.value, index, array, env):
+        return p.grammar.bind(p, name, with_parts(p, node, array, value, env), env, then)
     if isinstance(index, ast.Slice):
         return p.grammar.bind(p, name, with_slice(p, node, array, index, value, env), env, then)
     given = expression(p, index, env)
@@ -106,10 +111,35 @@ def element(
     def updated(at: Term) -> Term:
         old = p.fresh("old", element_type)
         new = value(old)
+        if rank(new.type) < rank(element_type) and isinstance(element_type, Array) and not p.as_list(node.value):
+            return with_parts(p, node, array, value, env)
         of = held_type(p, node, node.value, element_type, new.type)
         return Let(old, Index(array, at), p.let("v", p.coerce(node, new, of), lambda v: replaced(p, array, at, v)))
 
     return p.grammar.bind(p, name, p.let("at", at, updated), env, then)
+
+
+def is_cell(p: Parser, cell: tuple[str, ast.expr, ast.expr], env: Env) -> bool:
+    """Tell whether two indices are of places, in an array of two axes."""
+    is_higher = rank(getattr(env.get(cell[0]), "type", UNIT)) > 2
+    return not is_higher and not any(rank(expression(p, k, env).type) for k in cell[1:])
+
+
+def is_part(p: Parser, whole: ast.expr, index: ast.expr, array: Var, env: Env) -> bool:
+    """Tell whether an index names a part that only numpy's arrays have, or a slice of one of several axes."""
+    if isinstance(index, ast.Slice):
+        return index.step is not None or (rank(array.type) > 1 and not p.is_list(whole))
+    if isinstance(index, ast.Tuple) or (isinstance(index, ast.Constant) and index.value is Ellipsis):
+        return True
+    of = expression(p, index, env).type
+    return of == Array(INT) or (rank(of) > 0 and (rank(of) > 1 or rank(array.type) > 1))
+
+
+def no_views(p: Parser, node: ast.Subscript | ast.AugAssign, name: str, array: Term) -> None:
+    """Refuse to change an array of several axes while something may hold a row of it, which is a view."""
+    own = ast.copy_location(ast.Name(name, ast.Load()), node)
+    if rank(array.type) > 1 and name in p.views and not p.as_list(own):
+        p.error(node, f"{name} is changed in place here, and {p.views[name]}", "copy what is kept: .copy()")
 
 
 def cell_of_grid(
@@ -139,18 +169,6 @@ def cell_of_grid(
 
     at = place_of(p, grid, *(p.coerce(k, expression(p, k, env), INT) for k in (i, j)))
     return p.grammar.bind(p, name, p.let("at", at, changed), env, then)
-
-
-def replaced(p: Parser, array: Term, at: Term, new: Term) -> Term:
-    """Give an array with the element at an index in range replaced."""
-    j = p.fresh("j", INT)
-    old = p.convert(Index(array, j), new.type)
-    assert old is not None
-    if isinstance(at, Literal) and at.value >= 0:
-        return written.replaced(array, j, at, new, old)
-    if written.is_flat(new.type):
-        return written.replaced(array, j, wrapped(at, array), new, old)
-    return p.let("place", wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
 
 
 def method(

@@ -78,6 +78,7 @@ def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
     for _ in pairs:
         changed.update(name for names in pairs if changed.intersection(names) for name in names)
     operated = {id(part) for node in ast.walk(function) for part in operands(node)}
+    operated.update(id(s.value) for s in ast.walk(function) if isinstance(s, ast.stmt) and copies(s))  # type: ignore[attr-defined]
     for node in ast.walk(function):
         if is_slice(node) and isinstance(node.value, ast.Name) and node.value.id in changed:
             if id(node) not in operated:  # an operation makes an array of its own
@@ -86,6 +87,14 @@ def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if changed.intersection(target.id for target in targets if isinstance(target, ast.Name)):
                 yield node.value
+
+
+def copies(s: ast.stmt) -> bool:
+    """Tell whether a statement takes the elements of a slice out: ``xs[1:] = xs[:-1]``, ``xs[1:] += xs[:-1]``."""
+    if isinstance(s, ast.AugAssign):
+        return True
+    targets = s.targets if isinstance(s, ast.Assign) and is_slice(s.value) else [None]
+    return all(isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Slice | ast.Tuple) for t in targets)
 
 
 def operands(node: ast.AST) -> list[ast.expr]:
@@ -148,7 +157,8 @@ class Walk:
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
         if not renaming(statement):
-            self.uses(statement, keeps=isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr))
+            keeps = isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr) and not copies(statement)
+            self.uses(statement, keeps=keeps)
         blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
         for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
             for inner in block:

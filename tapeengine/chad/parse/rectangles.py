@@ -7,7 +7,7 @@ of its rows while it may still change.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TypeGuard
 
 from tapeengine.chad.parse.names import renaming
@@ -17,6 +17,13 @@ IsCopy = Callable[[ast.expr], bool]
 
 #: Functions that give numbers, or arrays of their own.
 READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split())
+#: Functions and methods that give numpy's arrays no view of an argument.
+COPYING = READING | frozenset(
+    "array copy zeros_like ones_like full_like empty_like outer inner matmul vdot cumsum cumprod diff sort where clip "
+    "exp log log1p expm1 sqrt sin cos tan tanh arctan arctan2 maximum minimum sign floor round concatenate vstack "
+    "hstack column_stack std var median quantile argmax argmin argsort einsum interp isnan square power add subtract "
+    "multiply divide trace eye solve inv det range ndim shape print tolist item".split()
+)
 #: Functions that make a rectangle.
 MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array outer".split())
 
@@ -26,7 +33,7 @@ def never(node: ast.expr) -> bool:
     return False
 
 
-def grids(function: ast.FunctionDef, is_copy: IsCopy = never) -> Mapping[str, str | None]:
+def grids(function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never) -> Mapping[str, str | None]:
     r"""Give the variables of whose rows elements are changed, and why one is no grid; None where it is one.
 
     Examples
@@ -37,10 +44,52 @@ def grids(function: ast.FunctionDef, is_copy: IsCopy = never) -> Mapping[str, st
     """
     nodes = list(ast.walk(function))
     names = dict.fromkeys(f[0] for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store) and (f := indices(n)))
-    return {name: reason(function, name, is_copy) for name in names}
+    return {name: reason(function, name, is_copy, is_list) for name in names}
 
 
-def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy) -> str | None:
+def views(function: ast.FunctionDef) -> Mapping[str, str]:
+    r"""Give the variables that are changed by assignments to parts, and what may hold a view of a part before.
+
+    Examples
+    --------
+    >>> text = "def f(n):\n    a = np.zeros((n, n))\n    r = a[0]\n    a[:, 1] = 2.0\n    return r"
+    >>> views(ast.parse(text).body[0])
+    {'a': 'r = a[0] may hold a part of it, and it changes afterwards'}
+    """
+    stores = [n for n in ast.walk(function) if changed_part(n)]
+    last = {changed_part(n): max(m.lineno for m in stores if changed_part(m) == changed_part(n)) for n in stores}
+    found = {name: next(holding(function.body, name, line, name), None) for name, line in last.items()}
+    return {name: held for name, held in found.items() if held}
+
+
+def changed_part(node: ast.AST) -> str:
+    """Give the name of a variable of which an expression or a statement changes a part, or all in place."""
+    target = node.target if isinstance(node, ast.AugAssign) else node
+    if isinstance(target, ast.Subscript) and not isinstance(target.ctx, ast.Store):
+        return ""
+    is_part = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target.id if is_part and isinstance(target, ast.Name) else ""
+
+
+def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterator[str]:
+    """Go through the statements that may hold a view of a part of an array of numpy's where it may still change."""
+    for s in statements:
+        loops = isinstance(s, ast.For | ast.While) and any(changed_part(n) == name for n in ast.walk(s))
+        copies = isinstance(s, ast.AugAssign | ast.Return) or (
+            isinstance(s, ast.Assign) and all(isinstance(t, ast.Subscript) for t in s.targets)
+        )
+        own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
+        before = (s.lineno <= last or loops) and not copies and not renaming(s)
+        if before and any(holds(n, other, COPYING) for n in own):
+            yield f"{ast.unparse(s).splitlines()[0]} may hold a part of it, and it changes afterwards"
+        blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
+        for block in (*blocks, *(case.body for case in getattr(s, "cases", []))):
+            yield from holding(block, name, max(last, s.end_lineno or last) if loops else last, other)
+
+
+def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy, is_list: IsCopy) -> str | None:
     """Say why a variable is no grid."""
     makers = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and name in bound(s)]
     if not makers:
@@ -52,11 +101,13 @@ def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy) -> str | None:
         within = [n for n in ast.walk(inner) if isinstance(n, ast.Subscript) and writes(n, name)]
         if within and not any(name in bound(s) for s in ast.walk(inner) if isinstance(s, ast.stmt)):
             return "a local function changes it"
-    last = max(n.lineno for n in ast.walk(function) if isinstance(n, ast.Subscript) and writes(n, name))
+    own = any(is_list(s.value) or isinstance(s.value, ast.List | ast.ListComp) for s in makers)  # type: ignore[attr-defined]
+    last = max(n.lineno for n in ast.walk(function) if changed_part(n) == name)
     others = {
         pair[0] for s in ast.walk(function) if isinstance(s, ast.stmt) and (pair := renaming(s)) and pair[1] == name
     }
-    return next((found for each in (name, *sorted(others)) for found in kept(function.body, name, last, each)), None)
+    where = kept if own else holding
+    return next((found for each in (name, *sorted(others)) for found in where(function.body, name, last, each)), None)
 
 
 def bound(s: ast.stmt) -> list[str]:
@@ -117,20 +168,35 @@ def kept(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterat
             yield from kept(block, name, (s.end_lineno or last) if loops else last, other)
 
 
-def holds(node: ast.AST, name: str) -> bool:
+def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:
     """Tell whether an expression's value may have a grid or a row of it inside."""
     match node:
         case ast.Name(id=found):
             return found == name and isinstance(node.ctx, ast.Load)
-        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in READING:
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in reading:
+            return False
+        case ast.BinOp() | ast.UnaryOp() | ast.Compare() if reading is COPYING and not joins(node):
             return False
         case ast.Subscript() if (cell := indices(node)) and cell[0] == name:
-            return holds(cell[1], name) or holds(cell[2], name)
+            return holds(cell[1], name, reading) or holds(cell[2], name, reading)
         case ast.BinOp(left=left, right=right):  # which makes an array of its own of a row
             return any(holds(side.slice if is_row(side, name) else side, name) for side in (left, right))
         case ast.comprehension(target=target, iter=over, ifs=ifs):
-            return any(holds(part, name) for part in (target, *ifs)) or runs_over_rows(over, name)
-    return any(holds(child, name) for child in ast.iter_child_nodes(node))
+            return any(holds(part, name, reading) for part in (target, *ifs)) or runs_over_rows(over, name)
+    return any(holds(child, name, reading) for child in ast.iter_child_nodes(node))
+
+
+def joins(node: ast.AST) -> bool:
+    """Tell whether an operator may join lists or tuples."""
+    return any(isinstance(n, ast.List | ast.ListComp | ast.Tuple) for n in operands(node))
+
+
+def operands(node: ast.AST) -> Iterator[ast.AST]:
+    """Go through the operands of operators within operators."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if isinstance(child, ast.BinOp | ast.UnaryOp):
+            yield from operands(child)
 
 
 def is_row(node: ast.expr, name: str) -> TypeGuard[ast.Subscript]:
@@ -160,4 +226,10 @@ def indices(node: ast.AST) -> tuple[str, ast.expr, ast.expr] | None:
             pass
         case _:
             return None
-    return None if isinstance(i, ast.Slice | ast.Tuple) or isinstance(j, ast.Slice | ast.Tuple) else (name, i, j)
+    return None if names_part(i) or names_part(j) else (name, i, j)
+
+
+def names_part(index: ast.expr) -> bool:
+    """Tell whether the text of an index shows that it is not one place."""
+    is_constant = isinstance(index, ast.Constant) and index.value in (None, Ellipsis)
+    return is_constant or isinstance(index, ast.Slice | ast.Tuple | ast.List | ast.Compare)

@@ -26,7 +26,7 @@ from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.rectangles import grids
+from tapeengine.chad.parse.rectangles import grids, views
 from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.texts import MISSING, known_text
 from tapeengine.chad.parse.types import (
@@ -173,7 +173,7 @@ class Grammar:
 #: The attributes of a parser that say what is read, and what is found out about the arguments of its function.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
-    *("live_after", "aliases", "kinds", "kinds_outside", "shared", "grids", "operands", "passed"),
+    *("live_after", "aliases", "kinds", "kinds_outside", "shared", "grids", "views", "operands", "passed"),
 )
 
 
@@ -232,7 +232,8 @@ class Parser:
             self.outer[function.__name__] = function
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
         self.shared = shared(self.tree, self.is_copy)
-        self.grids = grids(self.tree, self.is_copy)
+        self.grids = grids(self.tree, self.is_copy, self.is_list)
+        self.views = views(self.tree)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
         """Rewrite statements that are written with others."""
@@ -404,7 +405,7 @@ class Parser:
         if isinstance(kind, Given) and not (kind.is_mixed or kind.or_list):
             self.operands.append((node, frozenset({kind}), False))
             return True
-        return kind == ARRAY
+        return kind == ARRAY or (kind is None and isinstance(node, ast.BinOp))
 
     def is_module(self, node: ast.expr) -> bool:
         """Tell whether an expression is the name of a module."""

@@ -190,6 +190,8 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
+            if p.is_grid(name) and numeric.rank(term.type) > 2 and not p.is_list(target):
+                p.grids = {**p.grids, name: "it has more axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
@@ -254,6 +256,7 @@ def augmented(
         p.error(target, "values are not changed in place", in_place.instead(target, op, value))
     if isinstance(getattr(env.get(target.id), "type", None), Array):
         in_place.own_or_refuse(p, node, target.id, target)
+        in_place.no_views(p, node, target.id, env[target.id])
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     new, before = expression(p, binop, env), env.get(target.id)
