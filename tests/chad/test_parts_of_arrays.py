@@ -139,3 +139,39 @@ def test_a_value_of_another_shape_raises_what_numpy_raises(line):
         function(*args)
     with pytest.raises(type(plain.value)):
         te.vjp(te.program(function), *args)
+
+
+#: Statements that fill an array of numpy's.
+FILLING = [
+    ["a = np.empty((3, 4))", "np.exp(x, out=a)", "np.multiply(a, x, out=a)", "return a"],
+    ["a = np.zeros((3, 4))", "np.add(x[0], 1.0, out=a[1])", "np.sqrt(a[1] ** 2, out=a[0, :])", "return a"],
+    ["a = np.empty(4)", "np.sum(x, axis=0, out=a)", "a *= a", "return a"],
+    ["a = np.empty(3)", "np.dot(x, y[:4], out=a)", "np.maximum(a, 0.0, out=a)", "return a"],
+    ["a = np.empty((3, 4))", "a.fill(y[0])", "a[:, 1] += x[:, 0]", "return a"],
+    [
+        "a, b = y.copy(), np.empty(5)",
+        "for k in range(3):",
+        "    np.multiply(a, y, out=b)",
+        "    np.add(b, a, out=a)",
+        "return a",
+    ],
+]
+
+
+@pytest.mark.parametrize("lines", FILLING)
+def test_an_output_is_an_assignment(lines):
+    test_a_copy_is_taken(lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "advice"),
+    [
+        (["a = np.empty(4)", "b = np.sum(x, axis=0, out=a)", "return a + b"], "statement of its own"),
+        (["a = np.empty((3, 4))", "np.sum(x, axis=0, out=a)", "return a"], "the shape of the result"),
+        (["a = np.zeros(5, dtype=int)", "np.multiply(y, 2.0, out=a)", "return a"], "make the array of floats"),
+        (["np.exp(y, out=y)", "return y"], "change a copy of it"),
+    ],
+)
+def test_a_refused_output(lines, advice):
+    with pytest.raises(TapeEngineError, match=advice):
+        te.vjp(te.program(written(lines)), np.ones((3, 4)), np.ones(5), 1, MASK)

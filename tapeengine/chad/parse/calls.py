@@ -75,6 +75,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     if is_of_class(found):
         return call_of_class(p, node, found, env)
     node = without_stars(p, node, env)
+    if any(k.arg == "out" for k in node.keywords) and library_name(found).startswith("numpy."):
+        p.error(node, "out= inside an expression", "call it in a statement of its own, or assign the result: y = ...")
     if found is not MISSING:
         node, dtype = library.with_dtype(p, node, library_name(found), env)
         if dtype is not None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tapeengine.chad.parse.names import jumps
 from tapeengine.chad.parse.nonlocals import call_with, without_nonlocals
+from tapeengine.chad.parse.outputs import as_assignment
 from tapeengine.chad.parse.ownership import READING
 from tapeengine.chad.traverse import Names
 
@@ -28,6 +29,8 @@ class Plain(ast.NodeTransformer):
     Parameters
     ----------
     tree : ast.FunctionDef
+    is_numpy : callable, optional
+        Tells whether a name outside the function is numpy.
 
     Examples
     --------
@@ -46,7 +49,8 @@ class Plain(ast.NodeTransformer):
         return y + y
     """
 
-    def __init__(self, tree: ast.FunctionDef) -> None:
+    def __init__(self, tree: ast.FunctionDef, is_numpy: Callable[[str], bool] = lambda name: False) -> None:
+        self.is_numpy = is_numpy
         self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
         self.changing = without_nonlocals(tree)
 
@@ -117,7 +121,11 @@ class Plain(ast.NodeTransformer):
         taker = Taker(node, self.names, self.changing)
         return taker.bound, taker.visit(node)
 
-    visit_Return = visit_Assign = visit_AnnAssign = visit_Expr = of_value
+    visit_Return = visit_Assign = visit_AnnAssign = of_value
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Write a call that fills an array as an assignment."""
+        return self.of_value(as_assignment(node, self.is_numpy))
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         """Leave expressions as they are."""

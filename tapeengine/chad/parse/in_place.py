@@ -320,6 +320,6 @@ def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | 
     if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
         sign = "" if isinstance(op, ast.Add) else "-"
         return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"
-    if any(isinstance(part, ast.Slice) for part in ast.walk(target.slice)):
-        return f"write its elements in loops: for i in range(...): for j in range(...): {xs}[i, j] = ..."
+    if any(isinstance(n, ast.Slice) or getattr(n, "value", 0) is Ellipsis for n in ast.walk(target.slice)):
+        return f"change a copy of it: {xs} = {xs}.copy()"
     return f"build a new array: {xs} = [... if k == {at} else {xs}[k] for k in range(len({xs}))], or use te.scatter"

@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from tapeengine.chad.parse.aliases import changes
 from tapeengine.chad.parse.names import assigned, parameters, renaming
+from tapeengine.chad.parse.outputs import is_exact
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
@@ -93,8 +94,12 @@ def copies(s: ast.stmt) -> bool:
     """Tell whether a statement takes the elements of a slice out: ``xs[1:] = xs[:-1]``, ``xs[1:] += xs[:-1]``."""
     if isinstance(s, ast.AugAssign):
         return True
-    targets = s.targets if isinstance(s, ast.Assign) and is_slice(s.value) else [None]
-    return all(isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Slice | ast.Tuple) for t in targets)
+    targets = [t for t in s.targets if isinstance(t, ast.Subscript)] if isinstance(s, ast.Assign) else []
+    if not isinstance(s, ast.Assign) or len(targets) < len(s.targets):
+        return False
+    if is_slice(s.value):
+        return all(isinstance(t.slice, ast.Slice | ast.Tuple) for t in targets)
+    return all(is_exact(t) for t in targets)
 
 
 def operands(node: ast.AST) -> list[ast.expr]:

@@ -15,6 +15,7 @@ from tapeengine.chad.parse import arrays, numeric
 from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
+from tapeengine.chad.parse.outputs import is_exact
 from tapeengine.chad.parse.partial import Change, held_type
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.subscripts import along_axes, bounds, is_new_axis, with_axes, written_out
@@ -72,6 +73,8 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
     def replaced(keys: Keys) -> Term:
         new = value(along_axes(p, node, array, parts, env))
         of = held_type(p, node, node.value, numbers_of(array.type), numbers_of(new.type))
+        if is_exact(node) and rank(new.type) != rank(along_axes(p, node, array, parts, env).type):
+            p.error(node, f"{show(new.type)} as the output", "give an array of the shape of the result")
         return p.let("v", numeric.of_kind(p, node, new, of), lambda v: changed(p, node, array, keys, v))
 
     return keyed(p, node, parts, array, [], env, replaced)

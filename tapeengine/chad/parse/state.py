@@ -223,13 +223,13 @@ class Parser:
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
+        self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
+        if function.__qualname__ == function.__name__:
+            self.outer[function.__name__] = function
         tree = self._read()
         self.tree, self.local_names = separated(self.plain(tree))
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
-        self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
-        if function.__qualname__ == function.__name__:
-            self.outer[function.__name__] = function
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
         self.shared = shared(self.tree, self.is_copy)
         self.grids = grids(self.tree, self.is_copy, self.is_list)
@@ -238,7 +238,7 @@ class Parser:
     def plain(self, tree: ast.FunctionDef) -> Any:
         """Rewrite statements that are written with others."""
         try:
-            plain = Plain(tree)
+            plain = Plain(tree, is_numpy(self.outer))
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.visit(tree))
         except OutOfOrder as error:

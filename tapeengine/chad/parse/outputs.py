@@ -1,0 +1,46 @@
+"""Calls that fill an array, written as assignments: ``np.exp(x, out=y)`` is ``y[...] = np.exp(x)``, ``y.fill(v)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+
+def is_exact(target: ast.expr) -> bool:
+    """Tell whether a part of an array gets a value with as many axes, which is not broadcast."""
+    return getattr(target, "is_exact", False)
+
+
+def as_assignment(node: ast.Expr, is_numpy: Callable[[str], bool]) -> ast.stmt:
+    """Write a call that fills an array as an assignment; give any other statement back.
+
+    Examples
+    --------
+    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "print(x)"]
+    >>> [ast.unparse(as_assignment(s, "np".__eq__)) for text in texts for s in ast.parse(text).body]
+    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'print(x)']
+    """
+    match node.value:
+        case ast.Call(func=ast.Attribute(value=ast.Name() as filled, attr="fill"), args=[value], keywords=[]):
+            return assigned(node, filled, value)
+        case ast.Call(keywords=keywords) as call if of_numpy(call.func, is_numpy):
+            out = [k.value for k in keywords if k.arg == "out"]
+            if len(out) == 1 and isinstance(out[0], ast.Name | ast.Subscript):
+                rest = [k for k in keywords if k.arg != "out"]
+                return assigned(node, out[0], ast.copy_location(ast.Call(call.func, call.args, rest), call))
+    return node
+
+
+def of_numpy(function: ast.expr, is_numpy: Callable[[str], bool]) -> bool:
+    """Tell whether an expression is a function of numpy."""
+    while isinstance(function, ast.Attribute):
+        function = function.value
+    return isinstance(function, ast.Name) and is_numpy(function.id)
+
+
+def assigned(node: ast.Expr, filled: ast.Name | ast.Subscript, value: ast.expr) -> ast.stmt:
+    """Write the assignment."""
+    whole, index = (filled.value, filled.slice) if isinstance(filled, ast.Subscript) else (filled, ast.Constant(...))
+    target = ast.Subscript(whole, ast.copy_location(index, filled), ast.Store())
+    target.is_exact = isinstance(value, ast.Call)  # type: ignore[attr-defined]
+    return ast.copy_location(ast.Assign([ast.copy_location(target, filled)], value), node)
