@@ -38,7 +38,7 @@ from tapeengine.chad.parse.state import Parsed, unannotated
 from tapeengine.chad.parse.types import TypeTable
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
 from tapeengine.chad.registered import find
-from tapeengine.chad.signatures import by_position, defaults_of, names_of
+from tapeengine.chad.signatures import by_position, defaults_of, names_of, stars_of
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Sum, Type
 from tapeengine.default import default_engine
@@ -134,6 +134,8 @@ class Program(Enterable):
         self._table: TypeTable | None = None
         functools.update_wrapper(self, function)
         self.inferred = unannotated(self.function) if given is None else ()
+        if symbol is None and any(stars_of(self.function)):
+            ProgramParser(self.function, self.symbol).refuse_stars()
         if not self.inferred and symbol is None:
             with contextlib.suppress(Unresolved):
                 self.parsed()

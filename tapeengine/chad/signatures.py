@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any
 
 
 def names_of(function: Any) -> tuple[str, ...]:
-    """Give the names of a function's parameters, those by name only last."""
+    """Give the names of a function's parameters, those by name only last; those with stars are each one of these.
+
+    Examples
+    --------
+    >>> names_of(lambda x, *rest, k, **more: x)
+    ('x', 'rest', 'k', 'more')
+    """
+    rest, more = stars_of(function)
     code = function.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]  # type: ignore[no-any-return]
+    places, by_name = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    return (*code.co_varnames[:places], *rest, *code.co_varnames[places:by_name], *more)
+
+
+def stars_of(function: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the names of the parameters with one star and with two, if there are such.
+
+    Examples
+    --------
+    >>> stars_of(lambda x, *rest: x)
+    (('rest',), ())
+    """
+    code = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    has_rest, has_more = bool(code.co_flags & CO_VARARGS), bool(code.co_flags & CO_VARKEYWORDS)
+    return code.co_varnames[count : count + has_rest], code.co_varnames[count + has_rest :][:has_more]
 
 
 def defaults_of(function: Any) -> dict[str, Any]:

@@ -19,7 +19,16 @@ from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
 from tapeengine.chad.parse.expressions import constant, expression, fixed, item_of, of_each_option, parts_written_out
 from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
-from tapeengine.chad.parse.parameters import arguments, no_other_keywords, of_all, of_program, parameters_of, with_args
+from tapeengine.chad.parse.names import parameters
+from tapeengine.chad.parse.parameters import (
+    arguments,
+    check_stars,
+    no_other_keywords,
+    of_all,
+    of_program,
+    parameters_of,
+    with_args,
+)
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
@@ -337,6 +346,7 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
     """Apply the callee that an expression denotes to arguments."""
     if isinstance(function, ast.Lambda):
         return apply_lambda(p, function, args, env)
+    check_stars(p, node, parameters_of(p, function, env))
     found: Any = env.get(function.id) if isinstance(function, ast.Name) and function.id in env else MISSING
     if isinstance(found, Lifted | Local):
         args = with_defaults(args, found.parameters)
@@ -359,6 +369,7 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
         return apply_object(p, node, p.known_object(f), args)
     if isinstance(f.type, Closure):
         of_variable = p.fresh("f", f.type)
+        check_stars(p, node, opened(of_variable).parameters)
         args = with_defaults(args, opened(of_variable).parameters)
         _count(p, node, args, f.type.code.parameters.types)
         return Let(of_variable, f, call_closure(p, node, of_variable, args))
@@ -390,7 +401,9 @@ def coerced(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Typ
 
 def apply_lambda(p: Parser, node: ast.Lambda, args: Sequence[Term], env: Env) -> Term:
     """Apply a lambda where it stands: its parameters are bound to the arguments."""
-    params = [a.arg for a in node.args.args]
+    params = [a.arg for a in parameters(node.args)]
+    if getattr(node, "has_stars", False):
+        p.error(node, "a lambda with * parameters", "give its parameters names")
     if len(params) != len(args):
         p.error(node, f"a lambda of {len(params)} parameters where {len(args)} are wanted", "match them")
     inner = dict(env)

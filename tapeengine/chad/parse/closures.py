@@ -69,7 +69,6 @@ def own_parameters(
 ) -> tuple[Parameters, list[tuple[Var, Term]]]:
     """Give the parameters of a local function, and the defaults, which are bound at its definition."""
     args = parameters(node.args)
-    p.refuse_stars(node)
     types: list[Type | None] = [
         None if p.is_vague(a.annotation) else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
     ]
@@ -85,7 +84,8 @@ def own_parameters(
             own.append((p.fresh(args[i].arg, term.type), term))
             term = own[-1][0]
         found[i] = term
-    return Parameters(parameter_names(node.args), tuple(types), tuple(found), len(node.args.kwonlyargs)), own
+    by_name, has_stars = len(node.args.kwonlyargs), getattr(node, "has_stars", False)
+    return Parameters(parameter_names(node.args), tuple(types), tuple(found), by_name, has_stars), own
 
 
 def captures(used: Sequence[str], env: Env) -> dict[str, Any]:

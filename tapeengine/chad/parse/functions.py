@@ -22,13 +22,14 @@ class Parameters:
     """The parameters of a function: names, types, and defaults.
 
     An unannotated parameter of a local function has no type; the types of its arguments are used. The last `by_name`
-    parameters are given by name only.
+    parameters are given by name only. Where it has stars, its calls give these a tuple and a dict.
     """
 
     names: tuple[str, ...]
     types: tuple[Type | None, ...]
     defaults: tuple[Term | None, ...]
     by_name: int = 0
+    has_stars: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from typing import Any
 from tapeengine.chad.parse.closures import opened
 from tapeengine.chad.parse.expressions import constant, expression
 from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
+from tapeengine.chad.parse.stars import is_packed
 from tapeengine.chad.parse.state import Parser, unannotated
-from tapeengine.chad.signatures import defaults_of, names_of
+from tapeengine.chad.signatures import defaults_of, names_of, stars_of
 from tapeengine.chad.terms import Term, Var
 from tapeengine.chad.types import Closure, Fixed, Type
 
@@ -32,7 +33,8 @@ def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None,
         return term if of is None else p.coerce(node, term, of) if name in annotated else p.convert(term, of)
 
     terms = tuple(default(name, of) for name, of in zip(names, types, strict=True))
-    return Parameters(names, types, terms, function.__code__.co_kwonlyargcount)
+    rest, more = stars_of(function)
+    return Parameters(names, types, terms, function.__code__.co_kwonlyargcount + len(more), bool(rest or more))
 
 
 def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
@@ -57,6 +59,7 @@ def of_program(p: Parser, node: ast.AST, found: Any) -> Parameters:
 
 def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]:
     """Give one argument for each parameter: by position, by name, or its default."""
+    check_stars(p, node, of)
     if len(node.args) > len(of.names) - of.by_name:
         wanted = f"{len(node.args)} arguments where {len(of.names) - of.by_name} are wanted"
         p.error(node, wanted, "match the function's parameters")
@@ -76,6 +79,16 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
         assert term is not None
         found.append(term if of_type is None else p.coerce(given.get(name, node), term, of_type))
     return found
+
+
+def check_stars(p: Parser, node: ast.AST, of: Parameters | None) -> None:
+    """Refuse a call of a function with stars of which the text does not say which parameter an argument belongs to."""
+    if of is not None and of.has_stars and not is_packed(node):
+        p.error(
+            node,
+            "a call of a function with * or ** parameters, by another name or with * or ** before these",
+            "call it by its own name, in a lambda or def of your own where a function is wanted",
+        )
 
 
 def no_other_keywords(p: Parser, node: ast.Call, known: Collection[str]) -> None:

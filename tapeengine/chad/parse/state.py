@@ -10,6 +10,7 @@ import textwrap
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
@@ -28,6 +29,7 @@ from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids, views
 from tapeengine.chad.parse.scopes import original, separated
+from tapeengine.chad.parse.stars import BUILTINS, Stars
 from tapeengine.chad.parse.texts import MISSING, known_text
 from tapeengine.chad.parse.types import (
     TypeTable,
@@ -39,7 +41,7 @@ from tapeengine.chad.parse.types import (
     is_vague,
 )
 from tapeengine.chad.parse.whole_arrays import Passed, Wanted
-from tapeengine.chad.signatures import names_of
+from tapeengine.chad.signatures import names_of, stars_of
 from tapeengine.chad.terms import (
     Branch,
     Case,
@@ -223,7 +225,8 @@ class Parser:
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        self.outer: dict[str, Any] = {**vars(builtins), **function.__globals__, **_captured(function)}
+        self.outer: dict[str, Any] = {**vars(builtins), **BUILTINS, **function.__globals__}
+        self.outer.update(_captured(function))
         if function.__qualname__ == function.__name__:
             self.outer[function.__name__] = function
         tree = self._read()
@@ -238,12 +241,26 @@ class Parser:
     def plain(self, tree: ast.FunctionDef) -> Any:
         """Rewrite statements that are written with others."""
         try:
+            tree = Stars(tree, self.outside).visit(tree)
             plain = Plain(tree, is_numpy(self.outer))
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.visit(tree))
         except OutOfOrder as error:
             advice = "call it in a statement of its own"
             self.error(error.node, f"{error} changes a variable, and is not always called here, or after a use", advice)
+
+    def outside(self, node: ast.expr) -> ast.arguments | None:
+        """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
+        found = named_outside(node, self.outer)
+        found = getattr(found, "__tapeengine_function__", found)
+        if not isinstance(found, FunctionType) or not any(stars := stars_of(found)):
+            return None
+        rest, more = stars
+        code, given = found.__code__, list(map(ast.arg, names_of(found)))
+        places = code.co_argcount
+        by_name = given[places + len(rest) : places + len(rest) + code.co_kwonlyargcount]
+        one, two = (ast.arg(names[0]) if names else None for names in (rest, more))
+        return ast.arguments([], given[:places], one, by_name, [None] * len(by_name), two, [])
 
     def result_kind(self, name: str) -> Results:
         """Tell whether a function of the user's own, or a program, gives lists, or its arguments."""
@@ -545,7 +562,6 @@ class Parser:
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
         """Read the parameters and the result type of a def."""
         a = node.args
-        self.refuse_stars(node)
         params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
         return params, self.result_type(node)
 
@@ -560,10 +576,12 @@ class Parser:
             return None
         return self.annotated(node.returns, node, "the result")
 
-    def refuse_stars(self, node: ast.FunctionDef | ast.Lambda) -> None:
-        """Refuse any number of arguments."""
-        if node.args.vararg or node.args.kwarg:
-            self.error(node, "a parameter with *", "give the arguments names, or one parameter an array or a tuple")
+    def refuse_stars(self) -> None:
+        """Refuse a program of any number of arguments."""
+        if getattr(self.tree, "has_stars", False):
+            self.error(
+                self.tree, "a parameter with *", "give the arguments names, or one parameter an array or a tuple"
+            )
 
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""
@@ -597,7 +615,16 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
         except Exception:  # the parser says what is wrong with it, and where
             return False
 
-    return tuple(filter(is_open, names_of(function)))
+    rest, more = stars_of(function)
+    return tuple(name for name in names_of(function) if name in rest or name in more or is_open(name))
+
+
+def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
+    """Give the object that a name, or a name in a module, denotes; None for any other expression."""
+    if isinstance(node, ast.Attribute):
+        found = named_outside(node.value, outer)
+        return getattr(found, node.attr, None) if inspect.ismodule(found) else None
+    return outer.get(node.id) if isinstance(node, ast.Name) else None
 
 
 def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:
