@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -79,4 +80,11 @@ def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
     >>> record_of(dict, ("a",), (1.0,)), record_of(complex, ("real", "imag"), (1.0, 2.0))
     ({'a': 1.0}, (1+2j))
     """
-    return dict(zip(fields, parts, strict=True)) if cls is dict else cls(*parts)
+    if cls is dict:
+        return dict(zip(fields, parts, strict=True))
+    if not dataclasses.is_dataclass(cls):
+        return cls(*parts)
+    made = object.__new__(cls)  # its constructor may compute the fields, or refuse those of a cotangent
+    for name, part in zip(fields, parts, strict=True):
+        object.__setattr__(made, name, part)
+    return made

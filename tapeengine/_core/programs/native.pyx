@@ -31,7 +31,7 @@ from tapeengine._core.programs.poles cimport all_finite
 import numpy
 
 from tapeengine._core.programs.poles import is_finite
-from tapeengine._core.structures.constructors import only_stores
+from tapeengine._core.structures.constructors import takes_fields
 
 cdef extern from *:
     """
@@ -116,7 +116,7 @@ cdef class Form:
             raise ValueError(f"an array of {rank} dimensions; the machine has at most {TE_RANK}")
         self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
-        self.is_plain = self.kind == RECORD and only_stores(cls)
+        self.is_plain = self.kind == RECORD and takes_fields(cls)
         self.fill(items)
 
     def fill(self, tuple items):
@@ -543,7 +543,7 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
             y = made_of(part, of, part_like(form, like, i), c)
             if of != NULL:
                 of += part.real_width
-            if form.is_plain: # its constructor only stores the fields
+            if form.is_plain:
                 PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), y)
                 continue
             Py_INCREF(y)
@@ -762,7 +762,7 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
 
 
 cdef object record_of(Form form, tuple parts):
-    """Make a record; if its constructor only stores the fields, it is not called."""
+    """Make a record; that of a dataclass gets its fields, and its constructor is not called."""
     cdef Py_ssize_t i
     if form.cls is dict:
         return dict(zip(form.fields, parts))

@@ -2,20 +2,16 @@
 
 from typing import Any
 
-__all__ = ["only_stores"]
+__all__ = ["takes_fields"]
 
 
-def only_stores(cls: Any) -> bool:
-    """Whether a class has the constructor of a dataclass, which only stores its arguments.
+def takes_fields(cls: Any) -> bool:
+    """Whether objects of a class are made by setting their fields: a constructor of its own may refuse cotangents.
 
     Examples
     --------
     >>> import dataclasses
-    >>> only_stores(dataclasses.make_dataclass("Point", ["x", "y"])), only_stores(complex)
+    >>> takes_fields(dataclasses.make_dataclass("Point", ["x", "y"])), takes_fields(complex)
     (True, False)
     """
-    made = getattr(cls, "__dataclass_params__", None)
-    if made is None or not made.init or hasattr(cls, "__post_init__") or cls.__new__ is not object.__new__:
-        return False
-    code = getattr(cls.__init__, "__code__", None)
-    return code is not None and code.co_filename == "<string>"
+    return hasattr(cls, "__dataclass_params__") and cls.__new__ is object.__new__

@@ -305,7 +305,8 @@ def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
             term = expression(p, e, env, own)
             items[of.fields.index(name)] = term if own is None else p.coerce(e, term, own)
         each = zip(of.fields, items, strict=True)
-        return Tuple(tuple(items), p.table.record(p.table.classes[of.name], {name: x.type for name, x in each}))
+        cls = p.table.classes[of.name]
+        return validated(p, node, cls, Tuple(tuple(items), p.table.record(cls, {name: x.type for name, x in each})))
 
     return p.let("r", record, with_others)
 
@@ -518,16 +519,52 @@ def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     """Make a dataclass or NamedTuple."""
     types = p.field_types(cls, node)
-    given: dict[str, ast.expr] = dict(zip(types, node.args, strict=False))
+    own_constructor(p, node, cls)
+    places, names = constructor_of(cls)
+    given: dict[str, ast.expr] = dict(zip(places, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
     defaults = field_defaults(cls)
-    if not set(given) <= set(types) <= {*given, *defaults} or len(node.args) > len(types):
-        p.error(node, f"{cls.__name__} has the fields {', '.join(types)}", "give each of them once")
+    if not set(given) <= set(names) or not set(types) <= {*given, *defaults} or len(node.args) > len(places):
+        p.error(node, f"{cls.__name__} has the fields {', '.join(names)}", "give each of them once")
     items = {}
     for field, of in types.items():
         term = expression(p, given[field], env, of) if field in given else constant(p, node, defaults[field])
         items[field] = term if of is None else p.coerce(given.get(field, node), term, of)
-    return Tuple(tuple(items.values()), p.table.record(cls, {field: item.type for field, item in items.items()}))
+    record = Tuple(tuple(items.values()), p.table.record(cls, {field: item.type for field, item in items.items()}))
+    return validated(p, node, cls, record)
+
+
+def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
+    """Give the fields that a record's class takes by position, and those that it takes."""
+    if not dataclasses.is_dataclass(cls):
+        return list(cls._fields), list(cls._fields)
+    taken = [f for f in dataclasses.fields(cls) if f.init]
+    return [f.name for f in taken if not f.kw_only], [f.name for f in taken]
+
+
+def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
+    """Refuse a class whose records are made by code of its own, which may give the fields other values."""
+    name = "__init__" if dataclasses.is_dataclass(cls) else "__new__"
+    made = getattr(getattr(cls, name), "__code__", None)
+    if made is None or made.co_filename != GENERATED:
+        p.error(node, f"{cls.__name__} has its own {name}", "write a function that gives the record")
+
+
+#: The file of constructors that dataclasses and NamedTuples get.
+GENERATED = "<string>"
+
+
+def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
+    """Give a new record after its class has looked at it: ``__post_init__`` may raise an error."""
+    look = getattr(cls, "__post_init__", None) if dataclasses.is_dataclass(cls) else None
+    if look is None:
+        return record
+
+    def looked_at(record: Term) -> Term:
+        found = apply_object(p, node, p.callee(look), [record])
+        return Let(p.fresh("looked", found.type), found, record)
+
+    return p.let("record", record, looked_at)
 
 
 def field_defaults(cls: Any) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import textwrap
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FunctionType
 from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
@@ -253,7 +252,7 @@ class Parser:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
         found = named_outside(node, self.outer)
         found = getattr(found, "__tapeengine_function__", found)
-        if not isinstance(found, FunctionType) or not any(stars := stars_of(found)):
+        if not is_plain(found) or not any(stars := stars_of(found)):
             return None
         rest, more = stars
         code, given = found.__code__, list(map(ast.arg, names_of(found)))

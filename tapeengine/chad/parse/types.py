@@ -257,14 +257,8 @@ class TypeTable:
     def field_annotations(self, cls: Any) -> dict[str, Any]:
         """Give the annotation of each field of a record; None where the values say the type.
 
-        Raises
-        ------
-        UnknownType
-            If the records may change.
+        A program changes no record, so that a dataclass need not be frozen.
         """
-        settings = getattr(cls, "__dataclass_params__", None)
-        if settings is not None and not settings.frozen:
-            raise UnknownType(f"the dataclass {cls.__name__} must be frozen: write @dataclass(frozen=True)")
         hints, outer = hints_of(cls), vars(sys.modules.get(cls.__module__, builtins))
         given = {f: hints.get(f, Any) for f in class_fields(cls) or ()}
         return {

@@ -1,0 +1,192 @@
+"""Classes with constructors of their own, validation after construction, and records that may change."""
+
+import dataclasses
+import math
+from collections import namedtuple
+from typing import Any
+
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.errors import ProgramError
+
+
+@dataclasses.dataclass(frozen=True)
+class Positive:
+    x: float
+    y: float = 1.0
+
+    def __post_init__(self):
+        assert math.isfinite(self.y), "y"
+        if not self.x > 0:
+            raise ValueError(f"negative: {self.x}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Tripled:
+    x: float
+
+    def __init__(self, a):
+        object.__setattr__(self, "x", 3 * a)
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubled:
+    x: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "x", 2 * self.x)
+
+
+class Halved(namedtuple("Halved", ["x"])):
+    def __new__(cls, x):
+        return super().__new__(cls, x / 2)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Named:
+    a: float
+    b: float = 2.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    a: float
+    b: float = dataclasses.field(init=False, default=2.0)
+
+
+@dataclasses.dataclass
+class State:
+    x: float
+    v: float = 1.0
+
+    def energy(self):
+        return 0.5 * self.v**2 + self.x**2
+
+    def move(self, dt):
+        self.x += dt * self.v
+
+
+def made(x):
+    return Positive(x, y=x * x).y
+
+
+def in_place_of(p, x):
+    return dataclasses.replace(p, x=p.x * x).y * x
+
+
+def negated(p):
+    return -p.x * p.y
+
+
+def itself(p):
+    return p
+
+
+def by_name(x):
+    return Named(a=x).b * Named(a=x, b=x).a
+
+
+def of_field(x):
+    return Given(x).b * x
+
+
+def stepped(s, dt):
+    for _ in range(3):
+        s = State(s.x + dt * s.v, s.v - dt * s.x)
+    return State(v=s.v, x=s.energy())
+
+
+CASES = [
+    (made, (0.5,)),
+    (made, (-0.5,)),
+    (made, (math.inf,)),
+    (in_place_of, (Positive(1.0, 2.0), 3.0)),
+    (in_place_of, (Positive(1.0, 2.0), -3.0)),
+    (negated, (Positive(1.0, 2.0),)),
+    (itself, (Positive(1.0, 2.0),)),
+    (itself, (Tripled(1.0),)),
+    (by_name, (1.5,)),
+    (of_field, (1.5,)),
+    (stepped, (State(1.0), 0.1)),
+    (stepped, (State(1.0, 2.0), 0.1)),
+]
+
+
+def numbers(x: Any) -> list[float]:
+    """The numbers of a record, a tuple or a number."""
+    if dataclasses.is_dataclass(x):
+        return [getattr(x, f.name) for f in dataclasses.fields(x)]
+    return [y for part in x for y in numbers(part)] if isinstance(x, tuple) else [x]
+
+
+@pytest.mark.parametrize("backend", [None, "machine"])
+@pytest.mark.parametrize(("function", "args"), CASES)
+def test_a_record_is_what_its_class_makes(function, args, backend):
+    program = te.program(function, backend=backend)
+    try:
+        wanted = function(*args)
+    except Exception as error:
+        with pytest.raises(type(error), match=str(error)):
+            te.vjp(program, *args)
+        return
+    value, backpropagator = te.vjp(program, *args)
+    assert type(value) is type(wanted)
+    assert numbers(value) == numbers(wanted)
+    if dataclasses.is_dataclass(value):
+        cotangent = object.__new__(type(value))
+        for f in dataclasses.fields(value):
+            object.__setattr__(cotangent, f.name, -0.5)
+    else:
+        cotangent = -1.0
+    expected = te.vjp(program.python, *args)[1](cotangent)
+    found = backpropagator(cotangent)
+    assert [type(x) for x in found] == [type(x) for x in expected]
+    assert numbers(found) == pytest.approx(numbers(expected), rel=1e-13)
+
+
+def own_init(x):
+    return Tripled(x).x
+
+
+def own_values(x):
+    return Doubled(x).x
+
+
+def own_new(x):
+    return Halved(x).x
+
+
+def by_place(x):
+    return Named(x).b
+
+
+def of_another(x):
+    return Given(x, x).b
+
+
+def changed(s):
+    s.x = 2.0
+    return s.x
+
+
+def moved(s):
+    s.move(0.1)
+    return s.x
+
+
+@pytest.mark.parametrize(
+    ("function", "arg", "advice"),
+    [
+        (own_init, 1.0, "write a function that gives the record"),
+        (own_values, 1.0, "assign or return it"),
+        (own_new, 1.0, "write a function that gives the record"),
+        (by_place, 1.0, "give each of them once"),
+        (of_another, 1.0, "give each of them once"),
+        (changed, State(1.0), "make a new s with the field changed"),
+        (moved, State(1.0), "the value of this call is not used|make a new self"),
+    ],
+)
+def test_a_class_that_does_something_else_is_refused(function, arg, advice):
+    with pytest.raises(ProgramError, match=advice):
+        te.vjp(te.program(function), arg)
