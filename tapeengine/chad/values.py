@@ -84,7 +84,8 @@ def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
         return dict(zip(fields, parts, strict=True))
     if not dataclasses.is_dataclass(cls):
         return cls(*parts)
-    made = object.__new__(cls)  # its constructor may compute the fields, or refuse those of a cotangent
+    plain: Any = cls
+    made = object.__new__(plain)  # its constructor may compute the fields, or refuse those of a cotangent
     for name, part in zip(fields, parts, strict=True):
         object.__setattr__(made, name, part)
     return made

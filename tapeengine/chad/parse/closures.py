@@ -24,6 +24,9 @@ from tapeengine.chad.terms import Apply, Call, Inject, Lambda, Let, Literal, Pro
 from tapeengine.chad.traverse import children, free_variables
 from tapeengine.chad.types import NEVER, Closure, Type, has_functions, parts_of
 
+#: What to write instead of local functions that call one another.
+ADVICE = "write both as functions of the module, with the types of their results: def f(n, x) -> float"
+
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
     """Define a local function for the following statements, around which its instances are bound."""
@@ -129,7 +132,7 @@ def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> L
     """Parse a local function with the bindings of an environment."""
     node = local.node
     if node in p.open:
-        p.error(node, f"{original(local.name)} calls itself by way of another local function", "make it a te.program")
+        p.error(node, f"{original(local.name)} calls itself by way of another local function", ADVICE)
     args = parameters(node.args)
     params = tuple(p.fresh(a.arg, t) for a, t in zip(args, types, strict=True))
     inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}

@@ -32,7 +32,8 @@ def sum_of_products(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.inner(a, b)``: the sums of products along the last axes."""
     wanted(p, node, args, 2)
-    return whole.dot(p, node, [args[0], arrays.transpose(p, node, args[1])])
+    is_product = numeric.rank(args[0].type) == 0  # a number times an array
+    return whole.dot(p, node, [args[0], args[1] if is_product else arrays.transpose(p, node, args[1])])
 
 
 def flat_inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:

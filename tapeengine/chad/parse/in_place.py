@@ -92,7 +92,7 @@ def element(
     if p.is_grid(name):
         if p.is_list(node.value) or not isinstance(node.value, ast.Name):
             p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
-        whole = p.let("rows", rows(p, array), lambda xs: with_parts(p, node, xs, value, env))
+        whole = p.let("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
         return p.grammar.bind(p, name, made(p, node, whole), env, then)
     if not isinstance(array, Var) or not isinstance(array.type, Array) or not isinstance(node.value, ast.Name):
         p.error(node, f"an element of {name}, which is no array", "give an array")

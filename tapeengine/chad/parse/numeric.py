@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from tapeengine.chad.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
+from tapeengine.chad.kinds import Given
 from tapeengine.chad.parse.lists import shows_lists
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
@@ -62,12 +63,16 @@ def real(p: Parser, node: ast.AST, term: Term) -> Term:
 def number(p: Parser, node: ast.AST, term: Term) -> Term:
     """Give the operand of an operation of one number; an integer stays one."""
     no_bools(p, node, [term])
-    return term if term.type == INT else real(p, node, term)
+    whole = counted(term) if term.type == BOOL else term
+    return whole if whole.type == INT else real(p, node, whole)
 
 
 def no_bools(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
-    """Refuse arithmetic of bools alone: those of numpy's numbers are joined, those of Python's are counted."""
-    if all(t.type == BOOL and not isinstance(t, Literal) for t in operands):
+    """Refuse arithmetic of bools alone: those of numpy's numbers are joined, those of Python's are counted.
+
+    Bools that are arguments themselves are Python's.
+    """
+    if all(t.type == BOOL and not isinstance(t, Literal) for t in operands) and not of_arguments(p, node):
         p.error(node, "arithmetic of conditions alone: Python counts them, and numpy joins them", "write int(x > 0)")
 
 
@@ -107,6 +112,20 @@ def total_of(p: Parser, xs: Term) -> Term:
         return Total(xs)
     x = p.fresh("x", BOOL)
     return Op("lt", (lit(0), Total(Map((x,), counted(x), (xs,)))), BOOL)
+
+
+def of_arguments(p: Parser, node: ast.AST) -> bool:
+    """Tell whether the operands of an operation are parameters of the program."""
+    found: list[ast.expr] = []
+    match node:
+        case ast.BinOp(left=left, right=right):
+            found = [left, right]
+        case ast.UnaryOp(operand=operand):
+            found = [operand]
+        case ast.Call(args=args):
+            found = args
+    kinds = [p.kinds.of(each) for each in found if isinstance(each, ast.Name)]
+    return len(kinds) == len(found) > 0 and all(isinstance(k, Given) and all(not s for _, s in k.places) for k in kinds)
 
 
 def rank(type_: Type) -> int:

@@ -21,7 +21,7 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.subscripts import along_axes, bounds, is_new_axis, with_axes, written_out
 from tapeengine.chad.sugar import wrapped
 from tapeengine.chad.terms import Build, Filter, For, If, Index, Let, Literal, Map, Op, Size, Term, lit
-from tapeengine.chad.types import BOOL, INT, Array, numbers_of, show
+from tapeengine.chad.types import BOOL, INT, Array, Type, numbers_of, show
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
     """Give an array with another value in the part that an index names."""
     parts = parts_of(p, node.slice, array, env)
     p.operated(node, [(node.value, array)])
-    if len(parts) == 1 and numbers_of((mask := typed(p, parts[0], env)) or array.type) == BOOL and rank(mask) > 1:
+    mask = typed(p, parts[0], env) if len(parts) == 1 else None
+    if mask is not None and numbers_of(mask) == BOOL and rank(mask) > 1:
         return with_mask(p, node, array, expression(p, parts[0], env), value)
 
     def replaced(keys: Keys) -> Term:
@@ -80,7 +81,7 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
     return keyed(p, node, parts, array, [], env, replaced)
 
 
-def typed(p: Parser, part: ast.expr, env: Env) -> object:
+def typed(p: Parser, part: ast.expr, env: Env) -> Type | None:
     """Give the type of an index; None for a slice."""
     return None if isinstance(part, ast.Slice) else expression(p, part, env).type
 

@@ -56,10 +56,15 @@ def views(function: ast.FunctionDef) -> Mapping[str, str]:
     >>> views(ast.parse(text).body[0])
     {'a': 'r = a[0] may hold a part of it, and it changes afterwards'}
     """
-    stores = [n for n in ast.walk(function) if changed_part(n)]
-    last = {changed_part(n): max(m.lineno for m in stores if changed_part(m) == changed_part(n)) for n in stores}
-    found = {name: next(holding(function.body, name, line, name), None) for name, line in last.items()}
+    names = dict.fromkeys(filter(None, map(changed_part, ast.walk(function))))
+    found = {name: next(holding(function.body, name, last_change(function, name), name), None) for name in names}
     return {name: held for name, held in found.items() if held}
+
+
+def last_change(function: ast.FunctionDef, name: str) -> int:
+    """Give the last line that changes a part of a variable."""
+    parts = (n for n in ast.walk(function) if isinstance(n, ast.Subscript | ast.AugAssign))
+    return max(n.lineno for n in parts if changed_part(n) == name)
 
 
 def changed_part(node: ast.AST) -> str:
@@ -102,7 +107,7 @@ def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy, is_list: IsCop
         if within and not any(name in bound(s) for s in ast.walk(inner) if isinstance(s, ast.stmt)):
             return "a local function changes it"
     own = any(is_list(s.value) or isinstance(s.value, ast.List | ast.ListComp) for s in makers)  # type: ignore[attr-defined]
-    last = max(n.lineno for n in ast.walk(function) if changed_part(n) == name)
+    last = last_change(function, name)
     others = {
         pair[0] for s in ast.walk(function) if isinstance(s, ast.stmt) and (pair := renaming(s)) and pair[1] == name
     }

@@ -16,7 +16,7 @@ from tapeengine.chad.parse.expressions import expression
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array, element, numbers
-from tapeengine.chad.terms import Fold, If, Op, Size, Term, lit
+from tapeengine.chad.terms import Fold, If, Op, Size, Term, counted, lit
 from tapeengine.chad.types import BOOL, INT, Array, numbers_of, show
 
 #: Reduces all elements of an array, or those along an axis.
@@ -171,7 +171,7 @@ def masked(
         left = numeric.elementwise(p, node, whole.chosen, (where, xs, neutral))
         if made.combine is not mean:
             return along(p, node, made, left, axes)
-        ones = numeric.elementwise(p, node, lambda p, node, each: numeric.counted(each[1]), (xs, where))
+        ones = numeric.elementwise(p, node, lambda p, node, each: counted(each[1]), (xs, where))
         return quotient(p, node, left, ones, axes)
 
     return p.let("where", where, taken)

@@ -118,7 +118,7 @@ class Shape:
         if self.rest:
             own.append(ast.keyword(self.rest, ast.Tuple(others, ast.Load()) if others else nothing()))
         if self.more:
-            keys = [k.arg and ast.Constant(k.arg) for k in named]
+            keys: list[ast.expr | None] = [ast.Constant(k.arg) if k.arg else None for k in named]
             own.append(ast.keyword(self.more, ast.Dict(keys, [k.value for k in named])))
         made = ast.copy_location(ast.Call(node.func, first, own), node)
         for k in own:
