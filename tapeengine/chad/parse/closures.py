@@ -25,7 +25,7 @@ from tapeengine.chad.traverse import children, free_variables
 from tapeengine.chad.types import NEVER, Closure, Type, has_functions, parts_of
 
 #: What to write instead of local functions that call one another.
-ADVICE = "write both as functions of the module, with the types of their results: def f(n, x) -> float"
+ADVICE = "make each a function of the module, or a te.program, with the type of its result: def f(n, x) -> float"
 
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:

@@ -43,7 +43,7 @@ class Stars(ast.NodeTransformer):
 
     Examples
     --------
-    >>> text = "def f(x):\\n    def g(y, *rest, **more):\\n        return y\\n    return g(x, 1, 2, k=x)"
+    >>> text = "def f(x):\n    def g(y, *rest, **more):\n        return y\n    return g(x, 1, 2, k=x)"
     >>> tree = ast.parse(text).body[0]
     >>> print(ast.unparse(Stars(tree, lambda node: None).visit(tree)))
     def f(x):
