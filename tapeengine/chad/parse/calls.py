@@ -17,7 +17,17 @@ from tapeengine.chad.in_language import WRITTEN
 from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
-from tapeengine.chad.parse.expressions import constant, expression, fixed, item_of, of_each_option, parts_written_out
+from tapeengine.chad.parse.expressions import (
+    as_name,
+    constant,
+    expression,
+    fixed,
+    item_of,
+    of_each_option,
+    parts_written_out,
+    read_ahead,
+    unnamed,
+)
 from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
 from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.parameters import (
@@ -76,6 +86,8 @@ REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstanc
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
+    if (spread := unnamed([*node.args, *node.keywords])) is not None:
+        return with_named(p, node, spread, env, wanted)
     found = p.static(node.func, env)
     if found is MISSING and isinstance(node.func, ast.Subscript | ast.Call | ast.IfExp):
         return call_value(p, node, expression(p, node.func, env), env, wanted)
@@ -140,10 +152,12 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
 def call_value(p: Parser, node: ast.Call, f: Term, env: Env, wanted: Type | None) -> Term:
     """Call the function that an expression gives: ``fs[0](x)``, ``make(a)(x)``, ``model.activation(x)``."""
     if isinstance(f.type, Fixed | Closure):  # its parameters have no types yet
-        variable = p.fresh("f", f.type)
-        named = ast.copy_location(ast.Name(f" {variable.name}", ast.Load()), node)
-        whole = ast.copy_location(ast.Call(named, node.args, node.keywords), node)
-        return Let(variable, f, call_expression(p, whole, {**env, named.id: variable}, wanted))
+
+        def called(named: ast.Name, env: Env) -> Term:
+            whole = ast.copy_location(ast.Call(named, node.args, node.keywords), node)
+            return call_expression(p, whole, env, wanted)
+
+        return as_name(p, "f", node.func, f, env, called)
     node = without_stars(p, node, env)
     if node.keywords:
         return registered_call(p, node, MISSING, env)
@@ -161,6 +175,17 @@ def function_in(p: Parser, node: ast.Attribute, record: Term, env: Env) -> Term 
     return field if isinstance(field.type, Fixed | Closure | Function) or is_choice(field.type) else None
 
 
+def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env: Env, wanted: Type | None) -> Term:
+    """``f(*g(x))``, ``f(**d(x))``, with a name for the tuple or the dict."""
+
+    def called(named: ast.Name, env: Env) -> Term:
+        args = [ast.Starred(named, ast.Load()) if a is spread else a for a in node.args]
+        keywords = [ast.keyword(None, named) if k is spread else k for k in node.keywords]
+        return call_expression(p, ast.copy_location(ast.Call(node.func, args, keywords), node), env, wanted)
+
+    return as_name(p, "t", spread.value, expression(p, spread.value, env), env, called)
+
+
 def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
     """Give a call whose arguments are written out where it has the parts of a tuple or a dict."""
     if not any(isinstance(a, ast.Starred) for a in node.args) and all(k.arg for k in node.keywords):
@@ -168,7 +193,7 @@ def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
     args = [part for a in node.args for part in parts_written_out(p, a, env)]
     named = [ast.keyword(k.arg or "**", k.value) for k in node.keywords if k.arg]
     for value in (k.value for k in node.keywords if not k.arg):
-        given = expression(p, value, env)
+        given = read_ahead(p, value, env)
         if not dicts.is_dict(given):
             p.error(value, f"** of {show(given.type)}", "give a dict, or write the arguments out")
         named += [ast.keyword(key, item_of(value, key)) for key in given.type.fields]  # type: ignore[attr-defined]

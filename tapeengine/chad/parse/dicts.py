@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
-from tapeengine.chad.parse.expressions import constant, dict_of, expression, text
+from tapeengine.chad.parse.expressions import constant, dict_of, expression, read_ahead, text
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.membership import equal
 from tapeengine.chad.parse.raising import failing
@@ -128,15 +128,16 @@ def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
         return side_by_side(p, node, called is zip, env)
     if not may_be_written_out(p, node, env):
         return None
-    term = expression(p, node, env)
+    term = read_ahead(p, node, env)
     if isinstance(term.type, Text):
         return [text(p, part) for part in term.type.value]
     if is_dict(term):
-        return [constant(p, node, key) for key in items_of(term)]
+        return [constant(p, node, key) for key in items_of(expression(p, node, env))]
     if not isinstance(term.type, Product) or not term.type.items:
         return None
     if have_one_type(p, term.type.items) and not is_known(term.type):
         return None
+    term = expression(p, node, env)
     if not p.is_sequence(term.type):
         p.error(node, f"a loop runs over a range or an array, not over {show(term.type)}", "use range(...)")
     return term.items if isinstance(term, Tuple) else [Proj(term, k) for k in range(len(term.type.items))]

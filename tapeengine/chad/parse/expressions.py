@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +27,7 @@ from tapeengine.chad.terms import (
     If,
     Inject,
     Lambda,
+    Let,
     Literal,
     Op,
     Proj,
@@ -57,6 +58,9 @@ from tapeengine.chad.types import (
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
     """Parse an expression; `wanted` helps where the expression alone does not say its type."""
+    before = p.ahead.pop((id(node), id(env)), None)
+    if before is not None and wanted is None:
+        return before[2]
     match node:
         case ast.Constant(value=value):
             return constant(p, node, value)
@@ -82,6 +86,13 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return either(p, op, values, env, wanted)
         case ast.IfExp():
             return if_expression(p, node, env, wanted)
+        case ast.Tuple(elts=elts) if (star := unnamed(elts)) is not None:
+
+            def with_named(named: ast.Name, env: Env) -> Term:
+                parts = [ast.Starred(named, ast.Load()) if e is star else e for e in elts]
+                return expression(p, ast.copy_location(ast.Tuple(parts, ast.Load()), node), env, wanted)
+
+            return as_name(p, "t", star.value, expression(p, star.value, env), env, with_named)
         case ast.Tuple(elts=elts) if any(isinstance(e, ast.Starred) for e in elts):
             parts = [part for e in elts for part in parts_written_out(p, e, env, or_array=True)]
             if any(isinstance(e, ast.Starred) for e in parts):
@@ -120,6 +131,23 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.NamedExpr(target=ast.Name(id=bound)):
             p.error(node, f"{bound} is bound in a part that is not always computed", f"assign {bound} before")
     p.error(node, f"{type(node).__name__} is not in the language", "write it with the operations of the language")
+
+
+def read_ahead(p: Parser, node: ast.expr, env: Env) -> Term:
+    """Parse an expression to see what it is; the next reading of it in this scope gives the same term.
+
+    Reading nested expressions twice at each level would take exponential time.
+    """
+    term = expression(p, node, env)
+    p.ahead[id(node), id(env)] = (node, env, term)
+    return term
+
+
+def as_name(p: Parser, hint: str, node: ast.expr, term: Term, env: Env, body: Callable[[ast.Name, Env], Term]) -> Term:
+    """Bind a term to a variable, and write `body` with the variable's name in place of the expression."""
+    variable = p.fresh(hint, term.type)
+    named = ast.copy_location(ast.Name(f" {variable.name}", ast.Load()), node)
+    return Let(variable, term, body(named, {**env, named.id: variable}))
 
 
 def constant(p: Parser, node: ast.AST, value: Any) -> Term:
@@ -663,11 +691,19 @@ def parts(t: Term) -> tuple[Term, ...]:
     return tuple(Proj(t, k) for k in range(len(t.type.items)))  # type: ignore[attr-defined]
 
 
+def unnamed(parts: Iterable[ast.AST]) -> ast.Starred | ast.keyword | None:
+    """Give the first ``*t`` or ``**d`` that has to be computed: it is read once for each of its parts."""
+    spread = (a for a in parts if isinstance(a, ast.Starred) or (isinstance(a, ast.keyword) and a.arg is None))
+    return next((a for a in spread if not isinstance(a.value, ast.Name | ast.Tuple)), None)
+
+
 def parts_written_out(p: Parser, node: ast.expr, env: Env, or_array: bool = False) -> list[ast.expr]:
     """Give the parts of ``*t`` as expressions, where t is a tuple; anything else itself."""
     if not isinstance(node, ast.Starred):
         return [node]
-    of = expression(p, node.value, env).type
+    if isinstance(node.value, ast.Tuple):
+        return [part for e in node.value.elts for part in parts_written_out(p, e, env, or_array)]
+    of = read_ahead(p, node.value, env).type
     if isinstance(of, Product) and p.is_sequence(of):
         return [item_of(node.value, k) for k in range(len(of.items))]
     if not or_array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +18,7 @@ from tapeengine.chad.in_language import rounded
 from tapeengine.chad.kinds import ARRAY
 from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, reductions, whole
 from tapeengine.chad.parse.einsum import einsum
-from tapeengine.chad.parse.expressions import condition, expression, tested
+from tapeengine.chad.parse.expressions import as_name, condition, expression, tested
 from tapeengine.chad.parse.fixed_points import settled_step
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
@@ -312,22 +313,42 @@ def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def with_others(p: Parser, node: ast.Call, env: Env) -> tuple[ast.Lambda, Env]:
-    """Write a partial application as a lambda of the parameters that are left and have no default."""
+    """Write a partial application as a lambda of the parameters that are left; arguments by name become defaults."""
     of = parameters_of(p, node.args[0], env)
     if of is None:
         p.error(node, "partial of a function whose parameters are not known", "write a def around it")
-    given = {**dict(zip(of.names, node.args[1:], strict=False)), **{str(k.arg): k.value for k in node.keywords}}
-    rest = [n for n, d in zip(of.names, of.defaults, strict=True) if n not in given and d is None]
-    inside = {**env, **{f" {n}": expression(p, e, env) for n, e in given.items()}}
-    names = {n: f" {n}" if n in given else n for n in (*given, *rest)}
-    loads = [ast.keyword(n, ast.copy_location(ast.Name(name, ast.Load()), node)) for n, name in names.items()]
+    fixed = dict(zip(of.names, node.args[1:], strict=False))
+    named = {str(k.arg): k.value for k in node.keywords}
+    inside = {**env, **{f" {n}=": d for n, d in zip(of.names, of.defaults, strict=True) if d is not None}}
+    inside |= {f" {n}=": expression(p, e, env) for n, e in (*fixed.items(), *named.items())}
+    rest = [n for n in of.names if n not in fixed]
+    by_place = list(takewhile(lambda n: n not in named, rest[: max(len(rest) - of.by_name, 0)]))
+    by_name = [n for n in rest if n not in by_place]
+
+    def load(n: str) -> ast.expr:
+        return ast.copy_location(ast.Name(n, ast.Load()), node)
+
+    def defaults(names: Sequence[str]) -> list[ast.expr | None]:
+        return [load(f" {n}=") if f" {n}=" in inside else None for n in names]
+
+    def params(names: Sequence[str]) -> list[ast.arg]:
+        return [ast.copy_location(ast.arg(n), node) for n in names]
+
+    places = [d for d in defaults(by_place) if d is not None]
+    args = ast.arguments([], params(by_place), None, params(by_name), defaults(by_name), None, places)
+    loads = [ast.keyword(n, load(f" {n}=" if n in fixed else n)) for n in of.names]
     body = ast.copy_location(ast.Call(node.args[0], [], loads), node)
-    args = ast.arguments([], [ast.copy_location(ast.arg(n), node) for n in rest], None, [], [], None, [])
     return ast.copy_location(ast.Lambda(args, body), node), inside
 
 
 def partial(p: Parser, node: ast.Call, env: Env) -> Term:
     """``functools.partial(f, a, ...)``: a function that captures its first arguments."""
+    if isinstance(node.args[0], ast.Lambda | ast.Call | ast.Subscript | ast.IfExp):
+
+        def of_named(named: ast.Name, env: Env) -> Term:
+            return partial(p, with_args(node, [named, *node.args[1:]]), env)
+
+        return as_name(p, "f", node.args[0], expression(p, node.args[0], env), env, of_named)
     types = p.grammar.parameter_types(p, node.args[0], env)
     if types is None or node.keywords:
         return p.grammar.as_function(p, *with_others(p, node, env))

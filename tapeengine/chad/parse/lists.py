@@ -126,15 +126,16 @@ class Kinds:
                 return TupleOf(tuple(self.of(k.value) for k in keywords))
             case ast.DictComp(value=value):
                 return None if self.of(value) in (None, ARRAY, NUMBER) else MIXED
-            case ast.UnaryOp(operand=value) if isinstance(self.of(value), Given):
-                return None
+            case ast.UnaryOp(operand=value):
+                kind = self.of(value)
+                return None if isinstance(kind, Given) else kind
             case ast.List(elts=elts):
                 return ListOf(self.common(list(map(self.of, elts))))
             case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt):
                 return ListOf(self.of(elt))
             case ast.IfExp(body=body, orelse=orelse):
                 return self.common([self.of(body), self.of(orelse)])
-            case ast.NamedExpr(value=value) | ast.UnaryOp(operand=value) | ast.Attribute(value=value, attr="T"):
+            case ast.NamedExpr(value=value) | ast.Attribute(value=value, attr="T"):
                 return self.of(value)
             case ast.BinOp():
                 return self.of_operator(node)

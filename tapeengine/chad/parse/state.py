@@ -213,6 +213,7 @@ class Parser:
         self.results: list[Type | None] = []
         self.returned: dict[ast.AST, list[Type]] = {}
         self.held: dict[str, Held] = {}
+        self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
         self.narrowed: dict[str, Term] = {}
         self.open: list[ast.AST] = []
         self.undecided: set[str] = set()

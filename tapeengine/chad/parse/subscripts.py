@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from tapeengine.chad.parse.arrays import expanded
 from tapeengine.chad.parse.dicts import at_key
-from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.expressions import expression, read_ahead
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.raising import failing
@@ -101,7 +101,7 @@ def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], 
     """``xs[i, j]``: an index for each axis; indices after a slice apply to each of its elements."""
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     plain = [part for part in parts if part not in slices and not is_new_axis(part)]
-    chosen = [part for part in plain if expression(p, part, env).type in (Array(INT), Array(BOOL))]
+    chosen = [part for part in plain if read_ahead(p, part, env).type in (Array(INT), Array(BOOL))]
     if len(chosen) > 1:
         if slices:
             p.error(node, "a slice beside several arrays of indices", "write a comprehension")
@@ -201,5 +201,9 @@ def _bound(p: Parser, part: ast.expr | None, default: Term, n: Term, limits: tup
         if at.value < 0:
             return Op("imax", (Op("isub", (n, lit(-at.value)), INT), low), INT)
         return at if at.value == 0 and low == lit(0) else Op("imin", (at, high), INT)
-    from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), low), INT), at)
-    return Op("imin", (from_end, high), INT)
+
+    def clipped(at: Term) -> Term:
+        from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), low), INT), at)
+        return Op("imin", (from_end, high), INT)
+
+    return p.let("at", at, clipped)

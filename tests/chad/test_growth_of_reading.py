@@ -1,0 +1,202 @@
+"""Reading a program takes time, and gives terms, of the order of its text: nothing is read or written out twice.
+
+Each case is an expression in which its own text is nested, or a statement that is repeated. Work that doubles with each
+level would grow by a factor of 16 from four levels to eight.
+"""
+
+import linecache
+import sys
+from typing import Any
+
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.terms import Term
+from tapeengine.chad.traverse import children
+
+PREAMBLE = """
+import dataclasses, functools, itertools, math
+import numpy as np
+@dataclasses.dataclass(frozen=True)
+class V:
+    x: float
+    y: float
+    def add(self, other):
+        return V(self.x + other.x, self.y)
+    def __add__(self, other):
+        return V(self.x + other.x, self.y)
+def one(a):
+    return a * 1.1
+def two(a, b=2.0):
+    return a * b
+def pair(a):
+    return a * 1.1, a
+def record(a):
+    return V(a * 1.1, a)
+"""
+#: What stands before and after an expression of one number; names say what is tried.
+NUMBERS = {
+    "minus": ("-(", ")"),
+    "plus": ("+(", ")"),
+    "sum of parentheses": ("(x + ", ")"),
+    "quotient": ("x / (1.0 + ", ")"),
+    "floor": ("(", ") // 1 + x"),
+    "power": ("x ** (0.1 * ", ")"),
+    "abs": ("abs(", ")"),
+    "float": ("float(", ")"),
+    "max": ("max(x, ", ")"),
+    "min with a key": ("min([x, ", "], key=lambda a: -a)"),
+    "hypot": ("math.hypot(x, ", ")"),
+    "fsum": ("math.fsum([x, ", "])"),
+    "sum of a list": ("sum([x, ", "])"),
+    "sum of a generator": ("sum(a for a in [x, ", "])"),
+    "sum over a tuple": ("sum([a for a in (x, ", ")])"),
+    "item of a list": ("[x, ", "][1]"),
+    "item of a tuple": ("(x, ", ")[1]"),
+    "item of a dict": ("{'a': ", "}['a']"),
+    "dict comprehension": ("{k: v for k, v in {'a': ", "}.items()}['a']"),
+    "zip": ("[a + b for a, b in zip([x, ", "], [x, 1.0])][1]"),
+    "enumerate": ("[a * i for i, a in enumerate([x, ", "])][1]"),
+    "conditional": ("(x if x > 1 else ", ")"),
+    "test": ("(x * 2 if (", ") > 1 else x)"),
+    "negated test": ("(x if not (x > ", ") else x * 2)"),
+    "joined tests": ("(1.0 if (", ") > 0 and x > 0 else x)"),
+    "membership": ("(x if x in [1.0, ", "] else 2 * x)"),
+    "isinstance": ("(x if isinstance(x, float) else ", ")"),
+    "any": ("(x if any([x > a for a in [x, ", "]]) else 2 * x)"),
+    "call": ("one(", ")"),
+    "call by name": ("two(b=x, a=", ")"),
+    "default": ("two(", ")"),
+    "stars": ("two(*(x, ", "))"),
+    "stars of a call": ("two(*pair(", "))"),
+    "dictionary of arguments": ("two(**{'a': x, 'b': ", "})"),
+    "item of a result": ("pair(", ")[0]"),
+    "field of a result": ("record(", ").x"),
+    "field of a record": ("V(x, ", ").y"),
+    "call of a conditional": ("one(x if x > 0 else ", ")"),
+    "lambda": ("(lambda y: y * 1.1)(", ")"),
+    "lambda around": ("(lambda y: y * ", " + x)(x)"),
+    "partial": ("functools.partial(two, ", ")(x)"),
+    "reduce": ("functools.reduce(lambda a, b: a * b, [x, ", "])"),
+    "walrus": ("(y := ", " * 1.1)"),
+    "chosen function": ("(one if x > 1 else (lambda a: a))(", ")"),
+    "list of functions": ("[one, one][0](", ")"),
+}
+#: The same for lists of numbers, around ``[x, x]``.
+LISTS = {
+    "slice": ("(", ")[:]"),
+    "computed slice": ("(", ")[len([x]) - 1:]"),
+    "sum of lists": ("([x] + ", ")"),
+    "repeated": ("(", " * 1)"),
+    "comprehension": ("[a * 1.1 for a in ", "]"),
+    "sorted": ("sorted(", ")"),
+    "reversed": ("list(reversed(", "))"),
+    "list of a tuple": ("list(tuple(", "))"),
+    "map": ("list(map(lambda a: a * 1.1, ", "))"),
+    "accumulate": ("list(itertools.accumulate(", "))"),
+    "zip of lists": ("[a * b for a, b in zip(", "[0:], [1.0, x])]"),
+    "enumerated": ("[a * i for i, a in enumerate(", ")]"),
+    "star": ("list((*", "[:],))"),
+}
+#: The same for arrays, around ``np.array([x, x])``.
+ARRAYS = {
+    "where": ("np.where(x > 0, x, ", ")"),
+    "maximum": ("np.maximum(x, ", ")"),
+    "concatenate": ("np.concatenate([", "])"),
+    "stack": ("np.stack([", "])[0]"),
+    "sum over an axis": ("np.sum(", ", axis=0, keepdims=True)"),
+    "method": ("", ".copy()"),
+    "reshape": ("", ".reshape(2)"),
+    "transpose": ("", ".T"),
+    "astype": ("", ".astype(float)"),
+    "product": ("np.dot(np.eye(2), ", ")"),
+    "indices": ("", "[np.array([1, 0])]"),
+    "mask": ("", "[np.array([True, True])]"),
+    "slice of an array": ("", "[0:]"),
+    "bound of a slice": ("np.array([x, x])[int(0.0 * (", ").sum()):]"),
+    "end of a slice": ("np.array([x, x])[:int(0.0 * (", ").sum()) + 2]"),
+}
+#: Statements that are repeated, before ``return s * t``.
+STATEMENTS = {
+    "assignment": "s = s * 1.1 + t",
+    "augmented": "s += s * t",
+    "unpacking": "s, t = t * 1.1, s",
+    "record": "v = V(s, t)\n    s = v.y * 1.1",
+    "sum of records": "s = (V(s, t) + V(t, s)).x",
+    "method of a record": "s = V(s, t).add(V(t, s)).x",
+    "if": "if s > 1:\n        s = s * 0.5",
+    "if and else": "if s > 1:\n        s = s * 0.5\n    else:\n        t = t * s",
+    "return": "if s > 100:\n        return s * t\n    s = s * 1.01",
+    "raise": "if s < -100:\n        raise ValueError('s is below')\n    s = s * 1.01",
+    "for": "for i in range(2):\n        s = s * 1.1",
+    "break": "for i in range(2):\n        s = s * 1.1\n        if s > 100:\n            break",
+    "continue": "for i in range(2):\n        if s > 100:\n            continue\n        s = s * 1.1",
+    "while": "while s < 1:\n        s = s + 1.0",
+    "list": "a = [s, t]\n    a[0] = a[1] * 1.1\n    s = a[0]",
+    "append": "a = [s]\n    a.append(t)\n    s = a.pop()",
+    "swap": "a = [s, t]\n    a[0], a[1] = a[1], a[0]\n    s = a[0]",
+    "grid": "g = [[s, t], [t, s]]\n    g[0][1] = g[1][0] * 1.1\n    s = g[0][1]",
+    "array": "b = np.array([s, t])\n    b[0] = b[1] * 1.1\n    s = b[0]",
+    "dict": "d = {'a': s}\n    d['b'] = d['a'] * t\n    s = d['b']",
+    "function": "def h(a):\n        return a * t\n    s = h(s)",
+    "lambda": "h = lambda a: a * t\n    s = h(s)",
+    "comprehension": "s = sum([a * t for a in [s, t]])",
+}
+
+
+def repeated(statement: str) -> str:
+    """A program that runs a statement several times."""
+    return f"def f(x: float):\n    s, t = x, x + 1.0\n    {statement}\n    return s * t\n"
+
+
+def nested(n: int, around: tuple[str, str], inner: str, whole: str) -> str:
+    """A program that returns an expression nested n times."""
+    return f"def f(x: float):\n    return {whole.format(around[0] * n + inner + around[1] * n)}\n"
+
+
+CASES = {
+    **{f"number, {k}": lambda n, a=a: nested(n, a, "x", "{}") for k, a in NUMBERS.items()},
+    **{f"list, {k}": lambda n, a=a: nested(n, a, "[x, x]", "sum({})") for k, a in LISTS.items()},
+    **{f"array, {k}": lambda n, a=a: nested(n, a, "np.array([x, x])", "np.sum({})") for k, a in ARRAYS.items()},
+    **{f"statement, {k}": lambda n, a=a: repeated("\n    ".join([a] * n)) for k, a in STATEMENTS.items()},
+}
+
+
+def size(term: Term) -> int:
+    """The number of terms in a term."""
+    found, waiting = 0, [term]
+    while waiting:
+        found += 1
+        waiting += [child for child, _ in children(waiting.pop())]
+    return found
+
+
+def work(text: str, most: float = float("inf")) -> tuple[int, int]:
+    """The calls that reading a program takes, and the size of its terms."""
+    name = f"growth_{len(linecache.cache)}"
+    linecache.cache[name] = (len(text), None, (PREAMBLE + text).splitlines(keepends=True), name)
+    scope: dict[str, Any] = {"__name__": name}
+    sys.modules[name] = type(sys)(name)  # in which dataclasses look for the names of annotations
+    exec(compile(PREAMBLE + text, name, "exec"), scope)
+    calls = 0
+
+    def profile(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+        assert calls <= most, "reading takes too long"
+
+    sys.setprofile(profile)
+    try:
+        module = te.program(scope["f"]).executable.module
+    finally:
+        sys.setprofile(None)
+    return calls, sum(size(d.body) for d in module.definitions.values())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_work_grows_with_the_text(case: str) -> None:
+    work(CASES[case](1))  # what is found once: of the functions, of numpy
+    few, small = work(CASES[case](4))
+    many, large = work(CASES[case](8), 8 * few)
+    assert many <= 5 * few
+    assert large <= 5 * small
