@@ -105,6 +105,15 @@ def test_of_an_array_and_a_number(text):
         assert is_like_numpy(text, pair[::-1], False)
 
 
+@pytest.mark.parametrize("text", ["np.append(a,a)", "np.append(a,1)", "np.append(0.5,a)", "np.expand_dims(a,0)"])
+def test_other_axes(text):
+    assert all(is_like_numpy(text, [array], False) for array in ARRAYS.values())
+    x = np.arange(24.0).reshape(2, 3, 4)
+    for i, j in itertools.product((0, 1, 2, -1), repeat=2):
+        assert is_like_numpy(f"np.swapaxes(a,{i},{j})", [x], False)
+    assert all(is_like_numpy(f"np.expand_dims(a,{i})", [x], False) for i in (0, 1, 3, -1))
+
+
 def test_axes_of_arrays_of_rank_three():
     x = np.arange(24.0).reshape(2, 3, 4)
     for axis, text in itertools.product(

@@ -15,7 +15,7 @@ from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.reshaping import RESHAPING
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Map, Op, Size, Term, Total, Tuple, lit
+from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Literal, Map, Op, Size, Term, Total, Tuple, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, numbers_of, show
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
@@ -185,6 +185,36 @@ def columns(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return arrays.transpose(p, node, stacked(p, node, args))
 
 
+def axis_of(p: Parser, node: ast.AST, term: Term, n: int) -> int:
+    """Give an axis that is written out."""
+    if not isinstance(term, Literal) or term.type != INT:
+        p.error(node, "an axis is a number written out", "write 0 or 1")
+    return arrays.counted_axis(p, node, int(term.value), n)
+
+
+def axes_exchanged(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.swapaxes(xs, i, j)``."""
+    wanted(p, node, args, 3)
+    order = list(range(numeric.rank(args[0].type)))
+    i, j = (axis_of(p, node, a, len(order)) for a in args[1:])
+    order[i], order[j] = j, i
+    return arrays.permuted(p, args[0], order)
+
+
+def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.expand_dims(xs, axis)``."""
+    wanted(p, node, args, 2)
+    xs = whole.array(p, node, args[0])
+    return arrays.expanded(p, xs, axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
+
+
+def appended(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.append(a, b)``: the numbers of both in a row."""
+    wanted(p, node, args, 2)
+    parts = [RESHAPING["ravel"](p, node, [a]) if numeric.rank(a.type) else Elements((a,), a.type) for a in args]
+    return whole.concatenate(p, node, [Tuple(tuple(parts))])
+
+
 COMPOSED: Mapping[str, Composed] = MappingProxyType(
     {
         "math.sumprod": sum_of_products,
@@ -207,5 +237,8 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.hstack": whole.concatenate,
         "numpy.vstack": stacked,
         "numpy.column_stack": columns,
+        "numpy.append": appended,
+        "numpy.expand_dims": with_axis,
+        "numpy.swapaxes": axes_exchanged,
     }
 )
