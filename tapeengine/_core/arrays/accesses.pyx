@@ -6,7 +6,7 @@ to the assigned value, and clears it. No record allocates an array of the storag
 
 from libc.stdint cimport uint32_t
 cimport cython
-from numpy cimport NPY_BOOL, PyArray_TYPE, ndarray
+from tapeengine._core.tape.numpy_c cimport NPY_BOOL, PyArray_TYPE, ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, repeats
 from tapeengine._core.tape.records cimport ArrayRecord

@@ -9,8 +9,8 @@ on the outer trace when they run.
 """
 
 cimport cython
-cimport numpy as cnp
-from numpy cimport (
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
 )
 

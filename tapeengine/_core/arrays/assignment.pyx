@@ -1,8 +1,8 @@
 """Writing to traced arrays: the cotangent of the overwritten part goes to the assigned value and is cleared."""
 
 from libc.stdint cimport uint32_t
-cimport numpy as cnp
-from numpy cimport (
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
     NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE, NPY_UINT32, NPY_UINT64, PyArray_DATA, PyArray_DescrFromType, PyArray_ISWRITEABLE,
     PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )

@@ -6,8 +6,8 @@ an outer trace: the call is then recorded there as well.
 
 from cpython.array cimport array
 from libc.stdint cimport uint32_t
-cimport numpy as cnp
-from numpy cimport NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays

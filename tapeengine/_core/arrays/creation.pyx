@@ -1,6 +1,6 @@
 """Creation of arrays inside a program: from nested lists that may hold traced numbers, and new arrays for writing."""
 
-cimport numpy as cnp
+from tapeengine._core.tape cimport numpy_c as cnp
 
 from tapeengine._core.arrays.indexing cimport read_part
 from tapeengine._core.arrays.array cimport Array

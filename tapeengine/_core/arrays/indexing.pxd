@@ -1,5 +1,5 @@
 # Reading traced arrays.
-from numpy cimport ndarray
+from tapeengine._core.tape.numpy_c cimport ndarray
 from tapeengine._core.arrays.array cimport Array
 
 cdef enum Kind:     # the kind of numpy's result for an index

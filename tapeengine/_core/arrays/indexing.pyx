@@ -2,8 +2,8 @@
 
 from libc.stdint cimport uint32_t
 from cpython.long cimport PyLong_CheckExact
-cimport numpy as cnp
-from numpy cimport (
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
     NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, PyArray_DATA, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM,
     PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
 )

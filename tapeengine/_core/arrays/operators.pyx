@@ -1,7 +1,7 @@
 """The operators of traced arrays: they try the kernels first, then the rules of the trace."""
 
 from cpython.object cimport PyObject_RichCompare
-cimport numpy as cnp
+from tapeengine._core.tape cimport numpy_c as cnp
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.assignment cimport put

@@ -3,8 +3,8 @@
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy, memset
 cimport cython
-cimport numpy as cnp
-from numpy cimport (
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES,
     PyArray_TYPE, ndarray,
 )

@@ -1,6 +1,6 @@
 # Storages: their creation, views of them, and the records and callers that keep their values.
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray
+from tapeengine._core.tape.numpy_c cimport ndarray
 from tapeengine._core.arrays.array cimport Array, Storage
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.tape cimport Head, tape_of

@@ -6,12 +6,12 @@ copies of the parts that they need. A snapshot is the value of an outer array th
 
 from libc.stdint cimport uint32_t
 cimport cython
-cimport numpy as cnp
+from tapeengine._core.tape cimport numpy_c as cnp
 from cpython.contextvars cimport get_value
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.string cimport memcpy
-from numpy cimport (
+from tapeengine._core.tape.numpy_c cimport (
     NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_ISBEHAVED_RO, PyArray_IS_C_CONTIGUOUS,
     PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
     PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,

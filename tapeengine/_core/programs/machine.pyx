@@ -5,7 +5,7 @@ releases the GIL, and takes it again regularly to check for interrupts. It never
 """
 
 cimport cython
-from numpy cimport (
+from tapeengine._core.tape.numpy_c cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_SIZE, PyArray_TYPE,
     ndarray,
 )

@@ -5,7 +5,7 @@ refers an operation to Python, the result is None or that of the function `again
 """
 
 cimport cython
-cimport numpy as cnp
+from tapeengine._core.tape cimport numpy_c as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyFloat_FromDouble
 from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
@@ -16,7 +16,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
-from numpy cimport (
+from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CORDER, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_NBYTES,
     PyArray_NewCopy,
     PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISALIGNED, PyArray_ISNOTSWAPPED, PyArray_NDIM,

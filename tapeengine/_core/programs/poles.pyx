@@ -3,11 +3,11 @@
 from cpython.float cimport PyFloat_AS_DOUBLE
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
-from numpy cimport (
+from tapeengine._core.tape.numpy_c cimport (
     NPY_DOUBLE, PyArray_CheckExact, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISALIGNED,
     PyArray_ISNOTSWAPPED, PyArray_SIZE, PyArray_TYPE, ndarray,
 )
-cimport numpy as cnp
+from tapeengine._core.tape cimport numpy_c as cnp
 
 from tapeengine._core.programs.machine cimport te_all_finite
 

@@ -6,7 +6,7 @@ from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.tape cimport Tape
 from tapeengine._core.arrays.storing cimport Operand
-from numpy cimport ndarray
+from tapeengine._core.tape.numpy_c cimport ndarray
 
 cdef extern from "replay.h" nogil:
     bint te_same_bits(double a, double b)

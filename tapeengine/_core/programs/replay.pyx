@@ -19,8 +19,8 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
 cimport cython
-cimport numpy as cnp
-from numpy cimport (
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
     PyArray_DATA, PyArray_DIMS, PyArray_FLAGS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
     PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,

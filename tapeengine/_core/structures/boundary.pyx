@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdint cimport uint32_t
 cimport cython
-from numpy cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_ISWRITEABLE, ndarray
+from tapeengine._core.tape.numpy_c cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_ISWRITEABLE, ndarray
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport is_foreign, of_numbers

@@ -12,7 +12,7 @@ from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 cimport cython
-from numpy cimport PyArray_NDIM, ndarray
+from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, ndarray
 
 from tapeengine._core.tape.accumulation cimport View
 

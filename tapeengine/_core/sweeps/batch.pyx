@@ -6,8 +6,8 @@ A record sweeps all tangents at once if it can, otherwise one after the other.
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 cimport cython
-cimport numpy as cnp
-from numpy cimport PyArray_DATA, ndarray
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, ndarray
 
 from tapeengine._core.sweeps.forward cimport push_special
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros

@@ -6,7 +6,7 @@ trace; rules are written with primitives, so their calls are recorded there.
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
-cimport numpy as cnp
+from tapeengine._core.tape cimport numpy_c as cnp
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.tape.nested cimport Copies, add_recorded, carried, pass_on, te_scalar

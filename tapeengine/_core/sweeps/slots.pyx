@@ -15,8 +15,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 cimport cython
-cimport numpy as cnp
-from numpy cimport PyArray_DATA, PyTypeNum_ISCOMPLEX, ndarray
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_DIM, PyArray_STRIDES, PyTypeNum_ISCOMPLEX, ndarray, npy_intp
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.tape.lifetimes cimport Lifetimes
@@ -282,15 +282,17 @@ cdef class Slots:
 
     cdef int unite(self, ndarray x, ndarray y, ndarray into) except -1:
         """Write the unions of two matrices of slots."""
-        cdef Py_ssize_t i, k, n = x.shape[0], m = x.shape[1], dx = x.strides[1], dy = y.strides[1]
+        cdef npy_intp *sx = PyArray_STRIDES(x)
+        cdef npy_intp *sy = PyArray_STRIDES(y)
+        cdef Py_ssize_t i, k, n = PyArray_DIM(x, 0), m = PyArray_DIM(x, 1), dx = sx[1], dy = sy[1]
         cdef uint64_t u, v, found = 0, before_u = 0, before_v = 0
         cdef uint64_t *out = slots_in(into)
         cdef const char *px
         cdef const char *py
         with nogil:
             for i in range(n):
-                px = <char *> PyArray_DATA(x) + i * x.strides[0]
-                py = <char *> PyArray_DATA(y) + i * y.strides[0]
+                px = <char *> PyArray_DATA(x) + i * sx[0]
+                py = <char *> PyArray_DATA(y) + i * sy[0]
                 k = 0
                 while True:
                     k += te_unions(px + k * dx, dx, py + k * dy, dy, out + k, m - k)

@@ -1,6 +1,6 @@
 # The accumulation of a reverse sweep, and the geometry of arrays.
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray, npy_intp
+from tapeengine._core.tape.numpy_c cimport ndarray, npy_intp
 from tapeengine._core.tape.tape cimport Tape
 
 cdef class View:            # the geometry of an array within its storage; holds no values

@@ -10,8 +10,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
-cimport numpy as cnp
-from numpy cimport (
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, NPY_INTP,
     PyArray_BASE, PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
     PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,

@@ -1,6 +1,6 @@
 # The accumulation of many cotangents that are resolved together: rows of a Jacobian.
 from libc.stdint cimport uint32_t
-from numpy cimport ndarray
+from tapeengine._core.tape.numpy_c cimport ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.tape cimport Head, Tape

@@ -9,8 +9,8 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memset
 from cpython.ref cimport Py_REFCNT
 cimport cython
-cimport numpy as cnp
-from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View, array_over, fitted, free_zeros, of_type, once, repeats, zeros
 from tapeengine._core.tape.tape cimport SPECIAL, Head, Place, Record, Tape, op_at, record_at

@@ -8,8 +8,8 @@ fault for every 4 KiB, which is more than most rules cost.
 from cpython.ref cimport Py_REFCNT
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
-cimport numpy as cnp
-from numpy cimport (
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_WRITEABLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_TYPE, ndarray, npy_intp,
 )
 

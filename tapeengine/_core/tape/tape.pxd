@@ -1,6 +1,6 @@
 # The tape: records in chunks, the table of live tapes, and the inline functions that record.
 from libc.stdint cimport uint8_t, uint32_t
-from numpy cimport ndarray
+from tapeengine._core.tape.numpy_c cimport ndarray
 
 # Sweeps recognise a special record by p1 == its own id.
 cdef enum Special:

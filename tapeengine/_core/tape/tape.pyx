@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
-from numpy cimport PyArray_DATA, PyArray_NBYTES, ndarray
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, ndarray
 
 from tapeengine._core.tape.guards cimport TE_SELECTION
 from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_names
