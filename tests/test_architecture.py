@@ -159,6 +159,17 @@ def test_a_cimport_is_seen() -> None:
     assert "tapeengine._core.tape.tape.Tape" in seen and "tapeengine._core.arrays.calls.zero_dim" in seen
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "tapeengine" / "_core").rglob("*.pyx")), ids=lambda path: path.stem)
+def test_a_module_that_uses_numpys_c_interface_fills_its_table(path: Path) -> None:
+    """Cython does so for a module that cimports numpy itself; without it a call of numpy jumps to address 0."""
+    included = re.findall('^include "(.*)"', path.read_text(), re.MULTILINE)
+    parts = [path, path.with_suffix(".pxd"), *(path.parent / name for name in included)]
+    text = "".join(part.read_text() for part in parts if part.exists())
+    assert not re.search("^(from numpy )?cimport numpy|^from numpy cimport", text, re.MULTILINE)
+    fills = re.search(r"^(cnp\.)?import_array\(\)", text, re.MULTILINE)
+    assert fills or not re.search(r"\bPyArray_\w+", text)
+
+
 @pytest.mark.parametrize(
     ("module", "target"),
     [

@@ -6,7 +6,7 @@ to the assigned value, and clears it. No record allocates an array of the storag
 
 from libc.stdint cimport uint32_t
 cimport cython
-from tapeengine._core.tape.numpy_c cimport NPY_BOOL, PyArray_TYPE, ndarray
+from tapeengine._core.tape.numpy_c cimport NPY_BOOL, PyArray_TYPE, import_array, ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, repeats
 from tapeengine._core.tape.records cimport ArrayRecord
@@ -14,6 +14,8 @@ from tapeengine._core.tape.rows cimport Rows, fitted_rows
 from tapeengine._core.tape.tangents cimport Tangents, aligned
 
 import numpy
+
+import_array()
 
 
 cdef bint may_repeat(tuple index) except -1:

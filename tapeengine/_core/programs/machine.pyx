@@ -7,13 +7,15 @@ releases the GIL, and takes it again regularly to check for interrupts. It never
 cimport cython
 from tapeengine._core.tape.numpy_c cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_SIZE, PyArray_TYPE,
-    ndarray,
+    import_array, ndarray,
 )
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
+
+import_array()
 
 cdef extern from "Python.h":
     void *PyEval_SaveThread() noexcept nogil

@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdint cimport uint32_t
 cimport cython
-from tapeengine._core.tape.numpy_c cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_ISWRITEABLE, ndarray
+from tapeengine._core.tape.numpy_c cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_ISWRITEABLE, import_array, ndarray
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
@@ -24,6 +24,8 @@ from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, 
 import numpy
 
 from tapeengine.errors import StructureError, TraceError
+
+import_array()
 
 cdef object floating = numpy.floating, double = numpy.float64
 cdef object array_class = numpy.ndarray

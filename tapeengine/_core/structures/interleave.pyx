@@ -12,13 +12,15 @@ from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 cimport cython
-from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, ndarray
+from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, import_array, ndarray
 
 from tapeengine._core.tape.accumulation cimport View
 
 from tapeengine.errors import CotangentError, StructureError
 
 import numpy
+
+import_array()
 
 cdef object floating = numpy.floating
 cdef object unknown = object()      # marks a class not met so far; None stands for a leaf

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
-from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, ndarray
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, import_array, ndarray
 
 from tapeengine._core.tape.guards cimport TE_SELECTION
 from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_names
@@ -16,6 +16,8 @@ from array import array
 from bisect import insort
 
 from tapeengine.errors import TapeLimitError, TraceError
+
+import_array()
 
 cdef extern from "memory.h":
     void *te_zeros(size_t count, size_t size)

@@ -128,19 +128,19 @@ def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
         return side_by_side(p, node, called is zip, env)
     if not may_be_written_out(p, node, env):
         return None
-    term = read_ahead(p, node, env)
-    if isinstance(term.type, Text):
-        return [text(p, part) for part in term.type.value]
-    if is_dict(term):
-        return [constant(p, node, key) for key in items_of(expression(p, node, env))]
-    if not isinstance(term.type, Product) or not term.type.items:
-        return None
-    if have_one_type(p, term.type.items) and not is_known(term.type):
+    of = read_ahead(p, node, env).type
+    if isinstance(of, Text):
+        return [text(p, part) for part in of.value]
+    if not isinstance(of, Product) or not of.items:
+        return [] if getattr(of, "name", "") == "dict" else None
+    if have_one_type(p, of.items) and not is_known(of) and of.name != "dict":
         return None
     term = expression(p, node, env)
-    if not p.is_sequence(term.type):
-        p.error(node, f"a loop runs over a range or an array, not over {show(term.type)}", "use range(...)")
-    return term.items if isinstance(term, Tuple) else [Proj(term, k) for k in range(len(term.type.items))]
+    if is_dict(term):
+        return [constant(p, node, key) for key in items_of(term)]
+    if not p.is_sequence(of):
+        p.error(node, f"a loop runs over a range or an array, not over {show(of)}", "use range(...)")
+    return term.items if isinstance(term, Tuple) else [Proj(term, k) for k in range(len(of.items))]
 
 
 def side_by_side(p: Parser, node: ast.Call, is_zip: bool, env: Env) -> Sequence[Term] | None:
