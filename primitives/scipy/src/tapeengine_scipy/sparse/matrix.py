@@ -228,6 +228,8 @@ class SparseArray:
     def _factors(self, factor: Any) -> Any:
         """The factor of each entry."""
         factor = floating(factor)
+        if numpy.ndim(factor) == 0:
+            return factor
         if numpy.broadcast_shapes(factor.shape, self.shape) != self.shape:
             raise UnsupportedError(f"sparse: a factor of shape {factor.shape} does not broadcast to {self.shape}")
         places = [self.pattern.rows, self.pattern.columns][2 - factor.ndim :]
