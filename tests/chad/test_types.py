@@ -35,6 +35,10 @@ class Thawed:
     value: float
 
 
+class Plain:
+    value: float
+
+
 Tree = Leaf | Node
 LEAF = Product((FLOAT,), "Leaf", ("value",))
 
@@ -60,6 +64,7 @@ def table():
         (Optional[Leaf], Sum((LEAF, UNIT), "Leaf | None")),
         (Union[Leaf, Pair], Sum((LEAF, Product((FLOAT, INT), "Pair", ("first", "second"))), "Leaf | Pair")),
         ("Leaf", LEAF),
+        (Thawed, Product((FLOAT,), "Thawed", ("value",))),
         (tuple[float, ...], Array(FLOAT)),
     ],
 )
@@ -75,7 +80,7 @@ def test_recursive_unions_are_named():
     assert types.classes == {"Leaf": Leaf, "Node": Node}
 
 
-@pytest.mark.parametrize("annotation", [complex, str, dict[str, float], Thawed, Leaf | float, 3])
+@pytest.mark.parametrize("annotation", [complex, str, dict[str, float], Plain, Leaf | float, 3])
 def test_what_is_no_type_is_refused(annotation):
     with pytest.raises(UnknownType):
         table()(annotation)
