@@ -19,6 +19,7 @@ from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
 from tapeengine.chad.parse.expressions import (
     as_name,
+    as_names,
     constant,
     expression,
     fixed,
@@ -153,7 +154,7 @@ def call_value(p: Parser, node: ast.Call, f: Term, env: Env, wanted: Type | None
     """Call the function that an expression gives: ``fs[0](x)``, ``make(a)(x)``, ``model.activation(x)``."""
     if isinstance(f.type, Fixed | Closure):  # its parameters have no types yet
 
-        def called(named: ast.Name, env: Env) -> Term:
+        def called(named: ast.expr, env: Env) -> Term:
             whole = ast.copy_location(ast.Call(named, node.args, node.keywords), node)
             return call_expression(p, whole, env, wanted)
 
@@ -178,7 +179,7 @@ def function_in(p: Parser, node: ast.Attribute, record: Term, env: Env) -> Term 
 def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env: Env, wanted: Type | None) -> Term:
     """``f(*g(x))``, ``f(**d(x))``, with a name for the tuple or the dict."""
 
-    def called(named: ast.Name, env: Env) -> Term:
+    def called(named: ast.expr, env: Env) -> Term:
         args = [ast.Starred(named, ast.Load()) if a is spread else a for a in node.args]
         keywords = [ast.keyword(None, named) if k is spread else k for k in node.keywords]
         return call_expression(p, ast.copy_location(ast.Call(node.func, args, keywords), node), env, wanted)
@@ -204,12 +205,15 @@ def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) ->
     """``xs.std(axis=0)`` as ``np.std(xs, axis=0)``."""
     assert isinstance(node.func, ast.Attribute)
     p.operated(node, [(node.func.value, receiver)])
-    own = p.fresh("xs", receiver.type)
-    names = [ast.copy_location(ast.Name(f" {name}", ast.Load()), node) for name in ("numpy", own.name)]
-    called = ast.copy_location(ast.Attribute(names[0], node.func.attr, ast.Load()), node)
-    whole = ast.copy_location(ast.Call(called, [names[1], *node.args], node.keywords), node)
     p.outer.setdefault(" numpy", numpy)
-    return Let(own, receiver, call_expression(p, whole, {**env, f" {own.name}": own}, None))
+    of_numpy = ast.copy_location(ast.Name(" numpy", ast.Load()), node)
+    function = ast.copy_location(ast.Attribute(of_numpy, node.func.attr, ast.Load()), node)
+
+    def called(own: ast.expr, env: Env) -> Term:
+        whole = ast.copy_location(ast.Call(function, [own, *node.args], node.keywords), node)
+        return call_expression(p, whole, env, None)
+
+    return as_name(p, "xs", node, receiver, env, called)
 
 
 def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
@@ -232,12 +236,13 @@ def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env
     """Call a method of a record with the record as its first argument."""
     if method is not p.function and not hasattr(method, "__tapeengine_signature__"):
         p.error(node, "this method is not in the language", "write it as a def with self in its class")
-    own = p.fresh("self", receiver.type)
-    self_name = ast.copy_location(ast.Name(f" {own.name}", ast.Load()), node)
-    whole = ast.copy_location(ast.Call(node.func, [self_name, *node.args], node.keywords), node)
     of = p.own if method is p.function else of_program(p, node, method)
-    args = arguments(p, whole, of, {**env, f" {own.name}": own})
-    return Let(own, receiver, apply_object(p, node, method, args))
+
+    def called(own: ast.expr, env: Env) -> Term:
+        whole = ast.copy_location(ast.Call(node.func, [own, *node.args], node.keywords), node)
+        return apply_object(p, node, method, arguments(p, whole, of, env))
+
+    return as_name(p, "self", node, receiver, env, called)
 
 
 def is_of_class(found: Any) -> bool:
@@ -286,14 +291,13 @@ def operator_of(
     for k, name in enumerate((f"__{which}__", f"__r{which}__")[: len(operands)]):
         found = getattr(p.table.classes.get(getattr(operands[k].type, "name", "")), name, None)
         if isinstance(found, FunctionType):
-            given = [p.fresh("x", x.type) for x in operands]
-            names: list[ast.expr] = [ast.copy_location(ast.Name(f" {x.name}", ast.Load()), node) for x in given]
-            call = ast.copy_location(ast.Call(names[k], names[:k] + names[k + 1 :], []), node)
-            inside = {**env, **{f" {x.name}": x for x in given}}
-            made = call_method(p, call, p.callee(found), given[k], inside)
-            for var, term in reversed(list(zip(given, operands, strict=True))):
-                made = Let(var, term, made)
-            return made
+            method = p.callee(found)
+
+            def called(names: list[ast.expr], env: Env, k: int = k, method: Any = method) -> Term:
+                call = ast.copy_location(ast.Call(names[k], names[:k] + names[k + 1 :], []), node)
+                return call_method(p, call, method, expression(p, names[k], env), env)
+
+            return as_names(p, "x", node, operands, env, called)
     return None
 
 
@@ -489,13 +493,14 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
 
 def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:
     """Apply a function that looks at how its arguments are written, or a class, to terms: as a call of variables."""
-    given = [p.fresh("x", a.type) for a in args]
-    names: list[ast.expr] = [ast.copy_location(ast.Name(f" {x.name}", ast.Load()), node) for x in given]
-    call = ast.copy_location(ast.Call(ast.copy_location(ast.Name(" f", ast.Load()), node), names, []), node)
-    env = {f" {x.name}": x for x in given}
-    if is_of_class(found):
-        return lets(zip(given, args, strict=True), call_of_class(p, call, found, env))
-    return lets(zip(given, args, strict=True), call_expression(p, call, {**env, " f": fixed(p, found)}, None))
+
+    def called(names: list[ast.expr], env: Env) -> Term:
+        call = ast.copy_location(ast.Call(ast.copy_location(ast.Name(" f", ast.Load()), node), names, []), node)
+        if is_of_class(found):
+            return call_of_class(p, call, found, env)
+        return call_expression(p, call, {**env, " f": fixed(p, found)}, None)
+
+    return as_names(p, "x", node, args, {}, called)
 
 
 def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:

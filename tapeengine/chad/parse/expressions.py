@@ -27,7 +27,6 @@ from tapeengine.chad.terms import (
     If,
     Inject,
     Lambda,
-    Let,
     Literal,
     Op,
     Proj,
@@ -35,6 +34,7 @@ from tapeengine.chad.terms import (
     Term,
     Tuple,
     Var,
+    lets,
     lit,
 )
 from tapeengine.chad.types import (
@@ -88,7 +88,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return if_expression(p, node, env, wanted)
         case ast.Tuple(elts=elts) if (star := unnamed(elts)) is not None:
 
-            def with_named(named: ast.Name, env: Env) -> Term:
+            def with_named(named: ast.expr, env: Env) -> Term:
                 parts = [ast.Starred(named, ast.Load()) if e is star else e for e in elts]
                 return expression(p, ast.copy_location(ast.Tuple(parts, ast.Load()), node), env, wanted)
 
@@ -143,11 +143,19 @@ def read_ahead(p: Parser, node: ast.expr, env: Env) -> Term:
     return term
 
 
-def as_name(p: Parser, hint: str, node: ast.expr, term: Term, env: Env, body: Callable[[ast.Name, Env], Term]) -> Term:
-    """Bind a term to a variable, and write `body` with the variable's name in place of the expression."""
-    variable = p.fresh(hint, term.type)
-    named = ast.copy_location(ast.Name(f" {variable.name}", ast.Load()), node)
-    return Let(variable, term, body(named, {**env, named.id: variable}))
+def as_names(
+    p: Parser, hint: str, node: ast.AST, terms: Sequence[Term], env: Env, body: Callable[[list[ast.expr], Env], Term]
+) -> Term:
+    """Bind terms to variables, and write `body` with the variables' names in place of expressions."""
+    variables = [p.fresh(hint, term.type) for term in terms]
+    named: list[ast.expr] = [ast.copy_location(ast.Name(f" {v.name}", ast.Load()), node) for v in variables]
+    inside = {**env, **{f" {v.name}": v for v in variables}}
+    return lets(zip(variables, terms, strict=True), body(named, inside))
+
+
+def as_name(p: Parser, hint: str, node: ast.AST, term: Term, env: Env, body: Callable[[ast.expr, Env], Term]) -> Term:
+    """Do the same as `as_names` for one term."""
+    return as_names(p, hint, node, [term], env, lambda named, env: body(named[0], env))
 
 
 def constant(p: Parser, node: ast.AST, value: Any) -> Term:

@@ -14,7 +14,7 @@ from tapeengine.chad import written
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.parse import dicts
 from tapeengine.chad.parse.by_cells import placed
-from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.expressions import expression, read_ahead
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.grids import made, place_of, rows
 from tapeengine.chad.parse.iterables import elements_of
@@ -131,7 +131,7 @@ def is_part(p: Parser, whole: ast.expr, index: ast.expr, array: Var, env: Env) -
         return index.step is not None or (rank(array.type) > 1 and not p.is_list(whole))
     if isinstance(index, ast.Tuple) or (isinstance(index, ast.Constant) and index.value is Ellipsis):
         return True
-    of = expression(p, index, env).type
+    of = read_ahead(p, index, env).type
     return of == Array(INT) or (rank(of) > 0 and (rank(of) > 1 or rank(array.type) > 1))
 
 

@@ -345,7 +345,7 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
     """``functools.partial(f, a, ...)``: a function that captures its first arguments."""
     if isinstance(node.args[0], ast.Lambda | ast.Call | ast.Subscript | ast.IfExp):
 
-        def of_named(named: ast.Name, env: Env) -> Term:
+        def of_named(named: ast.expr, env: Env) -> Term:
             return partial(p, with_args(node, [named, *node.args[1:]]), env)
 
         return as_name(p, "f", node.args[0], expression(p, node.args[0], env), env, of_named)

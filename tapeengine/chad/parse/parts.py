@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tapeengine.chad import written
 from tapeengine.chad.parse import arrays, numeric
-from tapeengine.chad.parse.expressions import expression
+from tapeengine.chad.parse.expressions import expression, read_ahead
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.outputs import is_exact
@@ -72,9 +72,10 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
         return with_mask(p, node, array, expression(p, parts[0], env), value)
 
     def replaced(keys: Keys) -> Term:
-        new = value(along_axes(p, node, array, parts, env))
+        old = along_axes(p, node, array, parts, env)
+        new = value(old)
         of = held_type(p, node, node.value, numbers_of(array.type), numbers_of(new.type))
-        if is_exact(node) and rank(new.type) != rank(along_axes(p, node, array, parts, env).type):
+        if is_exact(node) and rank(new.type) != rank(old.type):
             p.error(node, f"{show(new.type)} as the output", "give an array of the shape of the result")
         return p.let("v", numeric.of_kind(p, node, new, of), lambda v: changed(p, node, array, keys, v))
 
@@ -83,7 +84,7 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
 
 def typed(p: Parser, part: ast.expr, env: Env) -> Type | None:
     """Give the type of an index; None for a slice."""
-    return None if isinstance(part, ast.Slice) else expression(p, part, env).type
+    return None if isinstance(part, ast.Slice) else read_ahead(p, part, env).type
 
 
 def with_mask(p: Parser, node: ast.Subscript, array: Term, mask: Term, value: Change) -> Term:
