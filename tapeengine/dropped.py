@@ -10,7 +10,7 @@ import sys
 from importlib.machinery import ExtensionFileLoader
 from types import FrameType, ModuleType
 
-from tapeengine.errors import DroppedDerivativeError, TapeEngineError, note
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError, module_of, note
 
 #: Messages of numpy's errors when a loop meets objects. numpy does not ask elements of a list for a rule.
 OBJECTS = re.compile(
@@ -208,7 +208,7 @@ def is_drawing(call: str, frame: FrameType) -> bool:
     name = re.match(r"\w*", call)[0]  # type: ignore[index]
     found = frame.f_globals.get(name)
     return (getattr(found, "__name__", "") == "numpy" and ".random." in call) or (
-        type(found).__module__.startswith("numpy.random")
+        module_of(type(found)).startswith("numpy.random")
     )
 
 
@@ -281,11 +281,11 @@ def objects_behind(error: BaseException) -> list[tuple[str, str]]:
 
 def holds_objects(value: object) -> bool:
     """Whether a value is an array or a Series of objects among which are traced numbers."""
-    library = type(value).__module__.partition(".")[0]
+    library = module_of(type(value)).partition(".")[0]
     if library not in ("numpy", "pandas") or str(getattr(value, "dtype", "")) != "object":
         return False
     found = sys.modules["numpy"].ravel(value)
-    return any(type(x).__module__.startswith("tapeengine._core.") for x in found[:100])
+    return any(module_of(type(x)).startswith("tapeengine._core.") for x in found[:100])
 
 
 def innermost(error: BaseException) -> FrameType | None:

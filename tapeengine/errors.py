@@ -101,3 +101,28 @@ def note(error: BaseException, text: str) -> None:
     """
     if text not in getattr(error, "__notes__", ()):
         error.add_note(text)
+
+
+def module_of(cls: type) -> str:
+    """The module that a class says it is from; empty where it says none, as some classes of ctypes do.
+
+    Examples
+    --------
+    >>> module_of(float), module_of(type("Unknown", (), {"__module__": None}))
+    ('builtins', '')
+    """
+    module = getattr(cls, "__module__", None)
+    return module if isinstance(module, str) else ""
+
+
+def class_name(value: object) -> str:
+    """The name of a value's class, with the library that it comes from.
+
+    Examples
+    --------
+    >>> import collections
+    >>> class_name(collections.deque())
+    'collections.deque'
+    """
+    cls = type(value)
+    return f"{module_of(cls).partition('.')[0]}.{cls.__qualname__}".lstrip(".")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from tapeengine._core.structures.fields import Fields
-from tapeengine.errors import StructureError
+from tapeengine.errors import StructureError, module_of
 
 __all__ = ["Container", "Structures", "of_object", "slots_of"]
 
@@ -249,7 +249,7 @@ class Structures:
             return of_namedtuple(cls)
         if dataclasses.is_dataclass(cls):
             return of_dataclass(cls)
-        named = self.by_name.get((cls.__module__.partition(".")[0], cls.__name__))
+        named = self.by_name.get((module_of(cls).partition(".")[0], cls.__name__))
         if named is not None:
             return named
         if issubclass(cls, dict) and cls.__init__ is dict.__init__:

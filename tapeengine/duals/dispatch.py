@@ -27,11 +27,11 @@ from tapeengine._core.scalars.sequences import is_read, repeats
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import frame_of_program, is_compiled
 from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, spread
-from tapeengine.duals.foreign import as_plain, class_name, has_own_operators, replaced
+from tapeengine.duals.foreign import as_plain, has_own_operators, replaced
 from tapeengine.duals.labelled import holder_among
 from tapeengine.duals.outputs import check_holds, laid_out, numpys, stored
 from tapeengine.duals.views import VIEWS
-from tapeengine.errors import TapeEngineError, UnsupportedError
+from tapeengine.errors import TapeEngineError, UnsupportedError, class_name
 from tapeengine.primitive import Primitive
 
 #: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.

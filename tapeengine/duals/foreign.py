@@ -19,7 +19,7 @@ from tapeengine._core.arrays.calls import is_foreign
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import DroppedDerivativeError, UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, UnsupportedError, class_name
 
 #: Operators that may return NotImplemented, so that Python asks the other operand.
 OPERATORS = {f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "matmul")}
@@ -122,12 +122,6 @@ def alike(wanted: Any, got: Any) -> bool:
         return got is None
     a, b = numpy.asarray(wanted), numpy.asarray(got)
     return a.dtype == b.dtype != object and numpy.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
-
-
-def class_name(value: Any) -> str:
-    """The name of a value's class, with the library that it comes from."""
-    cls = type(value)
-    return f"{cls.__module__.partition('.')[0]}.{cls.__qualname__}"
 
 
 def foreign_classes(value: Any) -> list[str]:

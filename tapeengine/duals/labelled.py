@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.creation import from_values
-from tapeengine.errors import StructureError
+from tapeengine.errors import StructureError, module_of
 from tapeengine.structure import Container
 
 #: Libraries whose arrays can hold a traced array like a numpy array, and may override numpy's functions for it.
@@ -25,7 +25,7 @@ def holder_among(args: Sequence[Any]) -> Any:
     """The first operand whose class can hold traced arrays and overrides numpy's ufuncs; None if there is none."""
     for x in args:
         cls = type(x)
-        if cls.__module__.partition(".")[0] in HOLDING and hasattr(cls, "__array_ufunc__"):
+        if module_of(cls).partition(".")[0] in HOLDING and hasattr(cls, "__array_ufunc__"):
             return x
     return None
 

@@ -18,6 +18,7 @@ from typing import Any
 from tapeengine._core.programs.callables import Linked, changed
 from tapeengine._core.programs.standins import original
 from tapeengine.dropped import TWINS
+from tapeengine.errors import module_of
 from tapeengine.lift.memo import memoised
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.rewrite import changed_code
@@ -234,7 +235,7 @@ class Relinked:
 
 def remade(value: Any, twin: Callable[[Any], Any]) -> Any:
     """What a transform such as `tapeengine.grad` makes of the twin of its function; None for other objects."""
-    if not type(value).__module__.startswith("tapeengine.") or not hasattr(value, "__wrapped__"):
+    if not module_of(type(value)).startswith("tapeengine.") or not hasattr(value, "__wrapped__"):
         return None
     transform, engine = value.__reduce_ex__(4)[:2]
     if type(transform) is not operator.methodcaller:

@@ -15,6 +15,7 @@ from typing import Any
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine.errors import module_of
 
 #: What a source mentions where its operators change.
 MENTIONED = "sparse"
@@ -24,7 +25,7 @@ _METHODS = {"multiply", "dot"}
 
 def is_sparse(a: Any) -> bool:
     """Whether an operand is a SciPy sparse matrix; if it is, SciPy has been imported."""
-    return type(a).__module__.startswith("scipy.sparse.")
+    return module_of(type(a)).startswith("scipy.sparse.")
 
 
 def times(a: Any, b: Any) -> Any:

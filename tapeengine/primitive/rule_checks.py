@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.errors import CotangentError, note
+from tapeengine.errors import CotangentError, class_name, note
 from tapeengine.primitive.spaces import Space, VectorSpace, is_traced
 
 #: Packages whose rules are tested in this project.
@@ -129,7 +129,7 @@ def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
 def _form(found: Any) -> str:
     """A short description of a rule's result."""
     if _is_foreign(found):
-        return f"a {type(found).__module__.partition('.')[0]}.{type(found).__qualname__}"
+        return f"a {class_name(found)}"
     dtype = getattr(found, "dtype", None)
     if dtype is not None:
         return _short(dtype, found.shape)

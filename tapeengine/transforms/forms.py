@@ -15,7 +15,7 @@ from tapeengine._core.arrays.creation import from_values
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import CotangentError, UnsupportedError
+from tapeengine.errors import CotangentError, UnsupportedError, class_name
 from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.structure import Structures
 
@@ -242,7 +242,7 @@ def _told(structures: Structures, value: Any) -> str:
     """The form of an unsuitable tangent for an error; the class name for an array of another library."""
     odd = [leaf for leaf in flatten(structures, value)[0] if hasattr(type(leaf), "__array__") and not is_traced(leaf)]
     odd = [leaf for leaf in odd if not isinstance(leaf, np.generic) and type(leaf) is not np.ndarray]
-    named = "".join(f" with a {type(leaf).__module__.partition('.')[0]}.{type(leaf).__qualname__}" for leaf in odd[:1])
+    named = "".join(f" with a {class_name(leaf)}" for leaf in odd[:1])
     return f"{form_of(structures, value)}{named}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
-from tapeengine.errors import StructureError
+from tapeengine.errors import StructureError, module_of
 from tapeengine.workers.executors import Threads, Workers
 from tapeengine.workers.pools import Pool
 from tapeengine.workers.versions import Stamp
@@ -47,7 +47,7 @@ def workers_of(executor: Any, stamp: Stamp) -> Workers:
         raise StructureError(
             f"tasks run on a concurrent.futures.Executor, a distributed.Client or the module ray, not on {executor!r}"
         )
-    if root == "loky" or type(executor).__module__.startswith("joblib.externals.loky"):
+    if root == "loky" or module_of(type(executor)).startswith("joblib.externals.loky"):
         return Pool(executor, stamp, by_value=True, one_machine=True)
     return Pool(executor, stamp, by_value=False, one_machine=isinstance(executor, ProcessPoolExecutor))
 
