@@ -159,26 +159,3 @@ def test_stored_arrays_that_change_are_refused(f):
 def test_a_part_that_is_kept_is_refused_with_its_line():
     with pytest.raises(ProgramError, match=r"row = a\[0\] may hold a part of it(?s:.*)\.copy\(\)"):
         te.vjp(te.program(part_kept), np.ones((2, 2)))
-
-
-def rows_of_lists(xs, ys):
-    rows = []
-    for x, y in zip(xs, ys):
-        rows.append([np.arctan2(np.sin(x - z), y * z) for z in xs])
-    return rows
-
-
-def rows_of_arrays(xs, ys):
-    rows = []
-    for x in xs:
-        rows.append(np.array(ys) * x)
-    return rows
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("f", [rows_of_lists, rows_of_arrays])
-def test_rows_that_are_appended_are_lists_or_arrays_as_in_python(f, backend):
-    given = ([1.0, 2.0], [3.0, 4.0])
-    value, tangent = te.jvp(te.program(f, backend=backend), given, given)
-    wanted = type(f(*given)[0])
-    assert {type(row) for row in (*value, *tangent, *te.vjp(te.program(f, backend=backend), *given)[0])} == {wanted}
