@@ -20,9 +20,7 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
         p.error(node, f"{name} is not a function of the language", "write it as a te.program, or call a primitive")
     if known.variadic and found is not known:  # numpy takes a sequence where the primitive takes its members
         if not args or not isinstance(args[0], Tuple | Elements):
-            p.error(
-                node, f"{name} takes arrays written out", f"write {name}((a, b)), or np.array(xs) of a list of rows"
-            )
+            p.error(node, f"{name} takes arrays written out", f"write {name}((a, b))")
         args = [*args[0].items, *args[1:]]
     try:
         of = result_type(known, [a.type for a in args], static)
