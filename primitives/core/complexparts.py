@@ -65,9 +65,14 @@ def _angle_slope(z: Any, deg: bool) -> Any:
     return np.where(zero, 0.0, (-180j / math.pi if deg else -1j) / np.where(zero, 1.0, z))
 
 
+def _converted(x: Any, *, dtype: Any) -> Any:
+    """An array stays an array, also without dimensions; a number becomes one of numpy's."""
+    return x.astype(dtype) if hasattr(x, "astype") else numpy.asarray(x).astype(dtype)[()]
+
+
 ASTYPE = linear(
     "numpy.astype",
-    lambda x, *, dtype: numpy.asarray(x).astype(dtype)[()],
+    _converted,
     lambda ct, x_space: unbroadcast(ct, x_space),
     samples=(
         Sample((uniform((2, 3)),), {"dtype": numpy.dtype(numpy.float32)}),

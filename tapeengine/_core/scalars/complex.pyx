@@ -5,9 +5,9 @@ bit. Functions of arrays get the number as an array without dimensions.
 """
 
 from cpython.complex cimport PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
-from cpython.float cimport PyFloat_CheckExact
+from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 from cpython.object cimport Py_EQ, Py_NE
-from libc.math cimport fabs, floor
+from libc.math cimport fabs, floor, signbit
 cimport cython
 
 from tapeengine._core.scalars.parts cimport add, div, is_zero, mul, neg, one, sub, two, v, valued
@@ -54,6 +54,7 @@ cdef ComplexDual like(ComplexDual z, ComplexDual result):
 cdef object as_complex(object x):
     """A number as a complex scalar; None for anything else."""
     cdef double value = 0.0
+    cdef ComplexDual result
     if type(x) is ComplexDual:
         return x
     if type(x) is Dual:
@@ -61,7 +62,9 @@ cdef object as_complex(object x):
     if PyComplex_CheckExact(x):
         return new(PyComplex_RealAsDouble(x), PyComplex_ImagAsDouble(x))
     if not other_precision(x) and as_double(x, &value):
-        return new(value, 0.0)
+        result = new(value, 0.0)
+        result.numpys = is_numpy(x) and not PyFloat_Check(x)    # Python's complex numbers take a float64 for a float
+        return result
     if isinstance(x, complex):
         return of_numpy(new(float(x.real), float(x.imag)))
     return None
@@ -162,9 +165,13 @@ cdef object exactly(object z, object value):
     if type(z) is not ComplexDual:
         return value
     cdef ComplexDual c = <ComplexDual> z
-    re, im = c.re, c.im
-    cdef double x = PyComplex_RealAsDouble(value), y = PyComplex_ImagAsDouble(value)
-    return of_parts(re if v(re) == x else with_value(re, x), im if v(im) == y else with_value(im, y))
+    return of_parts(part_with(c.re, PyComplex_RealAsDouble(value)), part_with(c.im, PyComplex_ImagAsDouble(value)))
+
+
+cdef object part_with(object part, double value):
+    """A part with the same derivative and another value; zeros of two signs are different values."""
+    cdef double x = v(part)
+    return part if x == value and signbit(x) == signbit(value) else with_value(part, value)
 
 
 cdef object operated(object x, object y, int op):
@@ -385,6 +392,8 @@ cdef class ComplexDual:
         return getattr(ufunc, method)(*as_arrays(inputs), **options)
 
     def __array_function__(self, function, types, args, options):
+        if function is numpy.real or function is numpy.imag:
+            return getattr(args[0] if args else options["val"], function.__name__)
         return function(*as_arrays(args), **options)
 
 
@@ -414,6 +423,14 @@ cdef dict functions = {     # the cmath function of each ufunc that has one
 
 
 cdef object of_ufunc(object ufunc, tuple inputs):
+    """Call a ufunc on scalars; NotImplemented where Python's function raises and numpy's has an infinity or NaN."""
+    try:
+        return valued_by_numpy(ufunc, inputs)
+    except ArithmeticError:
+        return NotImplemented
+
+
+cdef object valued_by_numpy(object ufunc, tuple inputs):
     """Call a ufunc on scalars, with numpy's value."""
     if len(inputs) == 2 and ufunc in operators:
         result = operated(inputs[0], inputs[1], operators[ufunc])
@@ -421,7 +438,8 @@ cdef object of_ufunc(object ufunc, tuple inputs):
             return result
         return of_numpy(exactly(result, complex(ufunc(plain(inputs[0]), plain(inputs[1])))))
     if ufunc is numpy.absolute:
-        return of_kind(abs(inputs[0]), NUMPY_DOUBLES)
+        z = <ComplexDual> inputs[0]
+        return of_kind(valued(z.re, z.im, OP_HYPOT, numpy.absolute(plain(z))), NUMPY_DOUBLES)
     if ufunc is numpy.conjugate:
         return of_numpy(inputs[0].conjugate())
     name = functions.get(ufunc)
