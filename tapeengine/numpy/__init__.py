@@ -28,6 +28,7 @@ from tapeengine.numpy import linalg as linalg
 from tapeengine.numpy import random as random
 from tapeengine.numpy._creation import *  # noqa: F403
 from tapeengine.numpy._index_tricks import *  # noqa: F403
+from tapeengine.numpy._ranges import arange as arange
 from tapeengine.numpy._vectorize import vectorize as vectorize
 
 

@@ -18,7 +18,7 @@ from tapeengine.duals.creation import copy_mode, is_discrete, like, plain
 from tapeengine.duals.creation import full_like as full_like
 
 __all__ = [
-    *("arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
+    *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
     *("bartlett", "blackman", "hamming", "hanning", "kaiser"),
     *("asarray_chkfinite", "fromiter", "geomspace", "linspace", "logspace", "require"),
     *("copy", "full", "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like"),
@@ -143,7 +143,7 @@ def window(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-zeros, ones, empty, arange = making(numpy.zeros), making(numpy.ones), making(numpy.empty), making(numpy.arange)
+zeros, ones, empty = making(numpy.zeros), making(numpy.ones), making(numpy.empty)
 bartlett, blackman, hamming = window(numpy.bartlett), window(numpy.blackman), window(numpy.hamming)
 hanning, kaiser = window(numpy.hanning), window(offered(numpy.kaiser))
 eye, identity, tri = making(numpy.eye), making(numpy.identity), making(numpy.tri)

@@ -13,6 +13,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import plain
 from tapeengine.errors import UnsupportedError
 from tapeengine.numpy._creation import asarray, holds_traced
+from tapeengine.numpy._ranges import arange
 
 __all__ = ["c_", "ndenumerate", "nditer", "r_"]
 
@@ -62,8 +63,7 @@ def row(item: Any) -> Any:
         return linspace(item.start or 0, item.stop, int(abs(item.step)))
     if not is_traced_item(item):
         return numpy.r_[item]
-    start, stop, step = (plain(x) for x in (item.start or 0, item.stop, item.step or 1))
-    return (item.start or 0) + numpy.arange(len(numpy.arange(start, stop, step))) * (item.step or 1)
+    return arange(item.start or 0, item.stop, item.step or 1)
 
 
 class ndenumerate:
