@@ -163,6 +163,8 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
     match kind:
         case "mixed":
             return as_listed(plain(), value)
+        case "any" if isinstance(value, numpy.ndarray) and value.ndim:  # of elements that were appended
+            return as_listed(plain(), value)
         case ListOf(element, made) if isinstance(value, numpy.ndarray | list):
             if isinstance(value, numpy.ndarray) and (value.ndim == 1 or list_axes(kind, value.ndim) == value.ndim):
                 return made(value.tolist())

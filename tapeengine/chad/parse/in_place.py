@@ -138,7 +138,8 @@ def is_part(p: Parser, whole: ast.expr, index: ast.expr, array: Var, env: Env) -
 def no_views(p: Parser, node: ast.Subscript | ast.AugAssign, name: str, array: Term) -> None:
     """Refuse to change an array of several axes while something may hold a row of it, which is a view."""
     own = ast.copy_location(ast.Name(name, ast.Load()), node)
-    if rank(array.type) > 1 and name in p.views and not p.as_list(own):
+    is_part = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple)  # which lists have not
+    if rank(array.type) > 1 and name in p.views and (is_part or not p.as_list(own)):
         p.error(node, f"{name} is changed in place here, and {p.views[name]}", "copy what is kept: .copy()")
 
 

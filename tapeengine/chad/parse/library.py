@@ -62,7 +62,7 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, show
+from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
 from tapeengine.reference.ops import OPERATIONS
 
 
@@ -164,6 +164,22 @@ def function_along(handle: Callable[..., Term], position: int) -> Callable[..., 
 def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
     """``xs.cumsum(axis)``."""
     return lambda p, node, receiver, env: handle(p, node, receiver, position - 1)
+
+
+def roll(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.roll(xs, k)`` of a vector, ``np.roll(xs, k, axis)`` of any array."""
+    if len(node.args) < 2:
+        p.error(node, "np.roll takes an array and a number of places", "write np.roll(xs, k)")
+    xs = array(p, node, expression(p, node.args[0], env))
+    if numbers_of(xs.type) not in (FLOAT, INT, BOOL):
+        p.error(node, f"roll of {show(xs.type)}", "give an array of numbers")
+    if keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1:
+        p.error(node, "roll of an array of rank above 1", "write the axis as a number: np.roll(xs, k, axis=0)")
+
+    def moved(k: Term) -> Term:
+        return along_axis(lambda p, node, xs: composed.rolled(p, node, [xs, k]), 0)(p, node, xs, 2)
+
+    return p.let("k", p.coerce(node, expression(p, node.args[1], env), INT), moved)
 
 
 def _bad(p: Parser, node: ast.AST) -> Term:
@@ -513,7 +529,8 @@ def with_dtype(p: Parser, node: ast.Call, name: str, env: Env) -> tuple[ast.Call
 
 def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) -> Term:
     """Convert the numbers of an array to a type that is written out."""
-    of = DTYPES.get(p.known(dtype, env))
+    of = own_dtype(p, dtype, env) if isinstance(dtype, ast.Attribute) else None
+    of = of or DTYPES.get(p.known(dtype, env))
     if of is None:
         p.error(dtype, "a dtype other than float, int and bool", "write dtype=float")
     known, convert = {
@@ -526,6 +543,15 @@ def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) ->
         return lit(known(xs[0].value)) if isinstance(xs[0], Literal) else convert(p, node, list(xs))
 
     return numeric.elementwise(p, node, each, (made,))
+
+
+def own_dtype(p: Parser, dtype: ast.Attribute, env: Env) -> Type | None:
+    """Give the type of the numbers of an array: ``xs.dtype``."""
+    if dtype.attr != "dtype" or p.is_module(dtype.value):
+        return None
+    given = expression(p, dtype.value, env)
+    p.operated(dtype, [(dtype.value, given)])
+    return numbers_of(given.type) if isinstance(given.type, Array) else None
 
 
 def as_type(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
@@ -555,6 +581,7 @@ ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
 SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
     {
         "builtins.sum": sum_,
+        "numpy.roll": roll,
         "tapeengine.sum": sum_,
         "builtins.max": extreme("max"),
         "builtins.min": extreme("min"),
@@ -598,7 +625,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
         **{f"numpy.{name}": reductions.KEYWORDS for name in (*REDUCTIONS, "amax", "amin")},
-        **{f"numpy.{name}": ("axis",) for name in ALONG},
+        **{f"numpy.{name}": ("axis",) for name in (*ALONG, "roll")},
         "builtins.max": ("default", "key"),
         "builtins.sorted": ("key", "reverse"),
         "builtins.min": ("default", "key"),

@@ -1,9 +1,10 @@
-"""Which variables are read after a loop, before anything else is assigned to them."""
+"""Which variables are read, or changed in place, after a statement, before anything else is assigned to them."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tapeengine.chad.parse.names import assigned, uses
 
@@ -28,19 +29,44 @@ def live_after(function: ast.FunctionDef) -> Mapping[ast.stmt, Live]:
     return walk.found
 
 
+def changed_after(scope: ast.FunctionDef, changed_in: Callable[[list[ast.stmt]], list[str]]) -> Mapping[ast.stmt, Live]:
+    r"""Give for each statement of a function, without those of inner functions, the names that are changed after it.
+
+    Examples
+    --------
+    >>> tree = ast.parse("def f():\n    x[0] = 1\n    y = x\n    y[0] = x[0]\n    x = 0").body[0]
+    >>> def stored(statements):
+    ...     return [s.targets[0].value.id for s in statements if isinstance(s.targets[0], ast.Subscript)]
+    >>> [sorted(changed_after(tree, stored)[s]) for s in tree.body]
+    [[], ['y'], [], []]
+    """
+    walk = Walk(changed_in)
+    walk.block(scope.body, NONE)
+    return walk.after
+
+
 class Walk:
     """Goes through statements from the last to the first with the names that are read after each.
+
+    Parameters
+    ----------
+    uses : callable
+        Gives the names that statements or expressions read.
 
     Attributes
     ----------
     found : dict of ast.stmt to frozenset of str
         The names that are read after each loop.
+    after : dict of ast.stmt to frozenset of str
+        The names that are read after each statement.
     captured : frozenset of str
         The names that local functions read, which may be called anywhere.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, uses: Callable[[list[Any]], list[str]] = uses) -> None:
+        self.uses = uses
         self.found: dict[ast.stmt, Live] = {}
+        self.after: dict[ast.stmt, Live] = {}
         self.captured = NONE
         self.broken: list[Live] = []
         self.continued: list[Live] = []
@@ -53,6 +79,8 @@ class Walk:
 
     def statement(self, s: ast.stmt, after: Live) -> Live:
         """Give the names that are read from a statement on."""
+        self.after[s] = after
+        uses = self.uses
         match s:
             case ast.For(target=target, iter=over, body=body):
                 names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}

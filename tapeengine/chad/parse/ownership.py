@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
 from tapeengine.chad.parse.aliases import changes
+from tapeengine.chad.parse.liveness import changed_after
 from tapeengine.chad.parse.names import assigned, parameters, renaming
 from tapeengine.chad.parse.outputs import is_exact
 
@@ -19,6 +20,11 @@ from tapeengine.chad.parse.outputs import is_exact
 MAKING = frozenset(
     "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
     "concatenate copy eye roll empty empty_like full_like tile pad interp astype logspace".split()
+)
+#: Functions of numpy whose result is always a new array, or a number.
+COMPUTING = frozenset(
+    "abs exp expm1 log log1p log2 log10 sqrt square sin cos tan tanh sinh cosh mean std var sum prod dot matmul outer "
+    "inner maximum minimum where".split()
 )
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(
@@ -34,7 +40,9 @@ ADDING = frozenset(("append", "extend", "insert"))
 
 
 def shared(
-    function: ast.FunctionDef, is_copy: Callable[[ast.expr], bool] = lambda node: False
+    function: ast.FunctionDef,
+    is_copy: Callable[[ast.expr], bool] = lambda node: False,
+    is_numpy: Callable[[str], bool] = lambda name: False,
 ) -> Mapping[str, str | None]:
     r"""Map each assigned variable to the reason why its array may be shared; None if it is not.
 
@@ -47,10 +55,11 @@ def shared(
     >>> found["a"], found["b"], found["c"]
     (None, 'b = xs may be the same array', None)
     """
-    walk = Walk(frozenset(id(node) for node in slices_that_matter(function) if is_copy(node)))
+    walk = Walk(frozenset(id(node) for node in slices_that_matter(function) if is_copy(node)), same(function), is_numpy)
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
         walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
+        walk.later = changed_after(scope, changed_in)
         for statement in scope.body:
             walk.statement(statement)
     walk.spread(function)
@@ -70,6 +79,21 @@ def rebound(function: ast.FunctionDef) -> Iterator[str]:
                 break
             if isinstance(s, ast.FunctionDef):
                 break
+
+
+def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
+    r"""Give for each name that is assigned to another one all names that may refer to its array.
+
+    Examples
+    --------
+    >>> sorted(same(ast.parse("def f(a):\n    b = a\n    c = b").body[0])["c"])
+    ['a', 'b', 'c']
+    """
+    found: dict[str, set[str]] = {}
+    for names in (pair for s in ast.walk(function) if isinstance(s, ast.stmt) and (pair := renaming(s))):
+        joined = set(names).union(*(found.get(name, ()) for name in names))
+        found.update(dict.fromkeys(joined, joined))
+    return found
 
 
 def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
@@ -124,11 +148,28 @@ class Walk:
     ----------
     copies : frozenset of int
         The ids of the slices that are copies.
+    same : mapping of str to set of str
+        The names that are assigned to one another.
+    is_numpy : callable
+        Tells whether a name is numpy's module.
+
+    Attributes
+    ----------
+    later : mapping of ast.stmt to frozenset of str
+        The names that are changed after each statement of the present scope.
     """
 
-    def __init__(self, copies: frozenset[int]) -> None:
+    def __init__(self, copies: frozenset[int], same: Mapping[str, set[str]], is_numpy: Callable[[str], bool]) -> None:
         self.copies = copies
+        self.same = same
+        self.is_numpy = is_numpy
+        self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
+
+    def changes_after(self, statement: ast.stmt, name: str) -> bool:
+        """Tell whether an array that a statement stores may be changed by one of its names afterwards."""
+        later = self.later.get(statement)
+        return later is None or not later.isdisjoint(self.same.get(name, {name}))
 
     def spread(self, function: ast.FunctionDef) -> None:
         """Propagate the reasons for sharing between variables that are assigned to one another."""
@@ -187,11 +228,16 @@ class Walk:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.makes(body) and self.makes(orelse)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                return name in MAKING
+                return name in MAKING or self.computes(value.func, name)
         return id(value) in self.copies or isinstance(
             value,
             ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare,
         )
+
+    def computes(self, function: ast.expr, name: str) -> bool:
+        """Tell whether a function is one of numpy's that make a new array."""
+        is_of_module = isinstance(function, ast.Attribute) and self.is_numpy(ast.unparse(function.value))
+        return is_of_module and name in COMPUTING
 
     def uses(self, statement: ast.stmt, keeps: bool) -> None:
         """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
@@ -203,7 +249,7 @@ class Walk:
         """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                if keeps and self.reasons.get(name, "") is None:
+                if keeps and self.reasons.get(name, "") is None and self.changes_after(statement, name):
                     self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
                 return
             case ast.Subscript(value=ast.Name(), slice=index, ctx=context) if (
@@ -216,8 +262,9 @@ class Walk:
                     self.expression(arg, statement, keeps=attr in ADDING)
                 return
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
+                reads = name in READING or self.computes(node.func, name)
                 for arg in args:
-                    self.expression(arg, statement, keeps=name not in READING and keeps)
+                    self.expression(arg, statement, keeps=keeps and not reads)
                 for keyword in node.keywords:
                     self.expression(keyword.value, statement, keeps=keeps)
                 return

@@ -24,6 +24,8 @@ COPYING = READING | frozenset(
     "hstack column_stack std var median quantile argmax argmin argsort einsum interp isnan square power add subtract "
     "multiply divide trace eye solve inv det range ndim shape print tolist item".split()
 )
+#: What an array says of itself, which is no view of it.
+MEASURES = frozenset("shape size ndim dtype".split())
 #: Functions that make a rectangle.
 MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array outer".split())
 
@@ -178,6 +180,8 @@ def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:
     match node:
         case ast.Name(id=found):
             return found == name and isinstance(node.ctx, ast.Load)
+        case ast.Attribute(attr=measure) if measure in MEASURES:
+            return False
         case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in reading:
             return False
         case ast.BinOp() | ast.UnaryOp() | ast.Compare() if reading is COPYING and not joins(node):

@@ -1,5 +1,7 @@
 """Python's scopes: every variable of an inner function or comprehension gets a unique name.
 
+So does a parameter from the statement on that gives it another value: ``xs = list(xs)`` makes another variable.
+
 Afterwards one environment holds the variables of all scopes: a local function finds its captured variables under their
 unique names wherever it is called, independently of the caller's names.
 """
@@ -10,7 +12,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tapeengine.chad.parse.names import assigned, parameters
+from tapeengine.chad.parse.names import assigned, parameters, uses
 
 Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)\.\d+\b")
@@ -55,7 +57,7 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     own = {*_parameters(function.args), *assigned(function.body)}
     survey = _Renamer(own)
     for renamer in (survey, _Renamer(own, survey.free)):
-        function.body = [renamer.visit(statement) for statement in function.body]
+        renamer.body(function)
     return function, frozenset(renamer.known)
 
 
@@ -66,6 +68,12 @@ def parameter_names(args: ast.arguments) -> tuple[str, ...]:
 
 def _parameters(args: ast.arguments) -> Iterator[str]:
     return (a.arg for a in parameters(args))
+
+
+def _captured(statement: ast.stmt) -> set[str]:
+    """Give the names that functions and generators inside a statement read, which may run later."""
+    later = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
+    return set(uses([n for n in ast.walk(statement) if isinstance(n, later)]))
 
 
 class _Renamer(ast.NodeTransformer):
@@ -127,9 +135,23 @@ class _Renamer(ast.NodeTransformer):
         self._defaults(node.args)
         self.scopes.append(self.opened(list(dict.fromkeys([*_parameters(node.args), *assigned(node.body)]))))
         self._arguments(node.args)
-        node.body = [self.visit(statement) for statement in node.body]
+        self.body(node)
         self.scopes.pop()
         return node
+
+    def body(self, node: ast.FunctionDef) -> None:
+        """Visit the statements of a function."""
+        given = set() if self.surveys else set(map(original, _parameters(node.args)))
+        for i, s in enumerate(node.body):
+            given -= _captured(s)
+            match s:
+                case ast.Assign(targets=[ast.Name(id=name) as target]) if name in given:
+                    given.remove(name)
+                    s.value = self.visit(s.value)
+                    self.scopes[-1].update(self.opened([name]))
+                    self.visit(target)
+                case _:
+                    node.body[i] = self.visit(s)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self._defaults(node.args)

@@ -234,7 +234,7 @@ class Parser:
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
-        self.shared = shared(self.tree, self.is_copy)
+        self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer))
         self.grids = grids(self.tree, self.is_copy, self.is_list)
         self.views = views(self.tree)
 
