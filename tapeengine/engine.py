@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tapeengine._core.programs.callables import own_derivative
 from tapeengine._core.programs.native import enter
 from tapeengine._core.programs.replay import Replays
 from tapeengine._core.sweeps import inspection, trace
@@ -20,7 +21,6 @@ from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
 from tapeengine.transforms.forms import map_leaves
 from tapeengine.transforms.linear_map import LinearMap
-from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.parallel import Parallel
 from tapeengine.transforms.progress import Progress
 
@@ -131,12 +131,9 @@ class Engine(Parallel):
         if isinstance(program, Replays):
             replayed = program.vjp_at_once(self, primals, keywords)
             return program.called_vjp(self, primals, keywords) if replayed is None else replayed  # type: ignore[attr-defined]
-        entered = enter(program, primals, keywords)
-        if entered is not None:
-            return entered
         own = own_derivative(program, "__tapeengine_vjp__")
         if own is not None:
-            return own(program, self, *primals, **keywords)  # type: ignore[no-any-return]
+            return enter(program, primals, keywords) or own(program, self, *primals, **keywords)
         if self.switches is not None:
             return debug_vjp(self, program, primals, keywords, self.switches.nans)
         found: tuple[Any, Any] = trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine._core.programs.callables import own_derivative
 from tapeengine._core.sweeps import trace
 from tapeengine.errors import UnsupportedError
 from tapeengine.structure import PLAIN
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.debugging import watched
 from tapeengine.transforms.forms import Form, form_of
-from tapeengine.transforms.own import own_derivative
 
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:

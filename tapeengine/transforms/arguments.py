@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from tapeengine._core.programs.callables import own_derivative
 from tapeengine.errors import StructureError
-from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import Chosen
 
 Argnums = int | str | tuple[int | str, ...]

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from tapeengine._core.programs.callables import own_derivative
 from tapeengine._core.sweeps import column_sweep, linear, row_sweep
 from tapeengine.errors import UnsupportedError
 from tapeengine.sparse.hint import hint_at_sparse
@@ -17,7 +18,6 @@ from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, i
 from tapeengine.transforms.gradients import is_real_number
 from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
 from tapeengine.transforms.not_finite import is_watched
-from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import OwnDerivative
 from tapeengine.transforms.progress import Progress, told
 from tapeengine.transforms.transformed import named

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tapeengine._core.programs.callables import own_derivative
 from tapeengine._core.sweeps import linear
 from tapeengine._core.tape.tape import live_traces
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import is_traced
 from tapeengine.transforms.gradients import check_scalar
 from tapeengine.transforms.jacobians import all_finite
-from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.tangents import as_tuple
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeengine._core.programs.callables import own_derivative
 from tapeengine._core.sweeps import linear
 from tapeengine.errors import StructureError
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import form_of
 from tapeengine.transforms.jacobians import full_matrix, pushed
 from tapeengine.transforms.linear_map import LinearMap
-from tapeengine.transforms.own import own_derivative
 from tapeengine.transforms.programs import OwnDerivative
 
 

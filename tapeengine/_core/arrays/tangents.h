@@ -69,17 +69,21 @@ static void te_push(ptrdiff_t width, int axes, const ptrdiff_t *dims, const char
     }
 }
 
+/* The sum of n rows, one after the other. */
+TE_WIDE static void te_sum_of_rows(ptrdiff_t n, ptrdiff_t width, const double *p, double *TE_RESTRICT out) {
+    for (ptrdiff_t k = 0; k < width; k++) out[k] = 0.0 + p[k];
+    for (ptrdiff_t j = 1; j < n; j++)
+        for (ptrdiff_t k = 0; k < width; k++) out[k] += p[j * width + k];
+}
+
 /* The sum over the middle one of three axes, in numpy's order: pairwise if it is the last axis. */
 static void te_sum(ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner, const double *p, double *out, double divisor) {
-    ptrdiff_t i, j, k;
+    ptrdiff_t i, k;
     for (i = 0; i < outer; i++, p += n * inner, out += inner) {
-        if (inner == 1) {
+        if (inner == 1)
             *out = te_sum_of(p, n);
-        } else {
-            for (k = 0; k < inner; k++) out[k] = 0.0 + p[k];
-            for (j = 1; j < n; j++)
-                for (k = 0; k < inner; k++) out[k] += p[j * inner + k];
-        }
+        else
+            te_sum_of_rows(n, inner, p, out);
         if (divisor != 1.0)
             for (k = 0; k < inner; k++) out[k] /= divisor;
     }

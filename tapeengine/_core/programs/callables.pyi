@@ -3,6 +3,8 @@ from typing import Any, final
 
 from typing_extensions import disjoint_base
 
+def own_derivative(program: Callable[..., Any], name: str) -> Callable[..., Any] | None: ...
+
 @disjoint_base
 class Made:
     __name__: str

@@ -12,17 +12,6 @@
 #define TE_LANES 8
 typedef double te_row[TE_LANES];
 
-#if defined(__GNUC__) && !defined(__clang__)
-#define TE_LOOPS optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", "no-trapping-math", "no-math-errno")
-#if defined(__x86_64__) && defined(__linux__)
-#define TE_WIDE __attribute__((TE_LOOPS, target_clones("avx512f", "avx2", "default")))
-#else
-#define TE_WIDE __attribute__((TE_LOOPS))
-#endif
-#else
-#define TE_WIDE
-#endif
-
 #define TE_EACH for (int l = 0; l < TE_LANES; l++)
 #define TE_ROW(NAME, value) case OP_##NAME: { const double *a = v[x.a], *b = v[x.b]; (void)b; TE_EACH w[l] = value; break; }
 /* An operation of which Python might raise. */

@@ -544,16 +544,4 @@ static int te_power(int64_t a, int64_t n, int64_t *d) { return te_pow(a, n, d); 
 #define TE_ADDRESS(name, function) (const void *)function,
 static const void *const te_operations[] = {TE_OPS(TE_ADDRESS, TE_ADDRESS)};
 
-/* Whether n contiguous doubles are finite: no exponent is all ones. There are no branches, so that it is vectorised. */
-static inline int te_all_finite(const double *x, int64_t n) {
-    const uint64_t mask = 0x7ff0000000000000u, one = 0x0010000000000000u;
-    uint64_t found = 0;
-    for (int64_t k = 0; k < n; k++) {
-        uint64_t bits;
-        memcpy(&bits, x + k, 8);
-        found |= (bits & mask) + one;
-    }
-    return !(found >> 63);
-}
-
 #endif

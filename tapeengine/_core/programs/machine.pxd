@@ -42,7 +42,6 @@ cdef extern from "machine.h" nogil:
     char *te_more(te_arena *a, int64_t size)
     te_array *te_describe(te_memory *m, int rank, int kind)
     int te_allocate(te_array *x)
-    int te_all_finite(const double *x, int64_t n)
 
 
 cdef class Code:

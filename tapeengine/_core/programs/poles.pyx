@@ -9,9 +9,10 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 from tapeengine._core.tape cimport numpy_c as cnp
 
-from tapeengine._core.programs.machine cimport te_all_finite
-
 import numpy
+
+cdef extern from "finite.h" nogil:
+    int te_all_finite(const double *x, int64_t n)
 
 cnp.import_array()
 

@@ -6,7 +6,10 @@ from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdint cimport uint32_t
 cimport cython
-from tapeengine._core.tape.numpy_c cimport NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_ISWRITEABLE, import_array, ndarray
+from tapeengine._core.tape.numpy_c cimport (
+    NPY_ARRAY_WRITEABLE, NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, PyArray_CLEARFLAGS, PyArray_CheckExact,
+    PyArray_DATA, PyArray_ISWRITEABLE, PyArray_TYPE, import_array, ndarray,
+)
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
@@ -35,13 +38,22 @@ cdef object last_of(list items):
     return items[len(items) - 1]
 
 
+cdef bint differentiable(object value) noexcept:
+    """Whether a value is an array, of no subclass, of one of the four dtypes that have derivatives."""
+    cdef int kind
+    if not PyArray_CheckExact(value):
+        return False
+    kind = PyArray_TYPE(<ndarray> value)
+    return kind == NPY_DOUBLE or kind == NPY_FLOAT or kind == NPY_CDOUBLE or kind == NPY_CFLOAT
+
+
 cdef Array array_input(Head *h, object value):
     """An array of the caller as an input: a small one is copied; a large one is watched, and copied before a write."""
     cdef Array a
     if type(value) is Array:
         value = snapshot(<Array> value)
     else:
-        value = native(numpy.asarray(value))
+        value = native(<ndarray> value if PyArray_CheckExact(value) else numpy.asarray(value))
     if dense(plain(value)):
         own = value.copy("K") if is_recording(h) else held(h, value)
         a = new_array(h, own, True)
@@ -93,7 +105,7 @@ cdef tuple with_gaps(object values):
 
 cdef tuple place(object value, Array made):
     """The first address of an array's memory, the address after the last, its number among the inputs, values and dual."""
-    cdef ndarray values = plain(value) if type(value) is Array else numpy.asarray(value)
+    cdef ndarray values = plain(value) if type(value) is Array or PyArray_CheckExact(value) else numpy.asarray(value)
     cdef Extent e = extent(values)
     return <size_t> e.first, <size_t> e.last, made.storage.index, values, made
 
@@ -171,6 +183,8 @@ cdef class Inputs(Walk):
             self.tape.note_link(d.id, (<Dual> value).tag, (<Dual> value).id)
             self.layout.add(FLOAT, 0, d.id)
             return d
+        if differentiable(value):
+            return self.array(value)
         if isinstance(value, floating):
             d = self.dual(value)
             self.layout.add(NUMPY, 0, d.id)
@@ -236,7 +250,7 @@ cdef class Inputs(Walk):
             value = constant_of(value)
         if type(value) is Array:
             head_of_array(<Array> value)
-        elif value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) not in (4, 8):
+        elif not (differentiable(value) or value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) in (4, 8)):
             raise StructureError(f"{self.path()} has the dtype {value.dtype}; the engine differentiates float32, float64, "
                                  "complex64 and complex128. Convert it with astype")
         a = array_input(&self.tape.head, value)

@@ -14,4 +14,14 @@
 #define TE_FAST static __attribute__((optimize("O3"))) /* a loop that is fast where the rest is small */
 #endif
 #endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define TE_LOOPS optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", "no-trapping-math", "no-math-errno")
+#if defined(__x86_64__) && defined(__linux__)
+#define TE_WIDE __attribute__((TE_LOOPS, target_clones("avx512f", "avx2", "default"))) /* as wide as the processor */
+#else
+#define TE_WIDE __attribute__((TE_LOOPS))
+#endif
+#else
+#define TE_WIDE
+#endif
 #endif
