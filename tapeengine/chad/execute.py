@@ -10,6 +10,7 @@ import numpy as np
 
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, Whole, has_many
 from tapeengine.chad.backends.forms import Forms, has_rows
+from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.native import is_stepwise
 from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
 from tapeengine.chad.backends.tiers import COMPILED, References, is_installed, native, warn
@@ -20,6 +21,7 @@ from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.close import close
 from tapeengine.chad.convert import Converter
 from tapeengine.chad.depth import DEPTH, deep
+from tapeengine.chad.fusion import fused
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
@@ -69,7 +71,7 @@ class Executable:
         self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
-        self.closed = close(module)
+        self.closed = fused(close(module))
         self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
@@ -122,7 +124,14 @@ class Executable:
     @functools.cached_property
     def passes(self) -> Passes | None:
         """Both passes with the forms of their values; None for types whose values the core does not take directly."""
-        return None if self.lowered is None else of_values(self.lowered, self.definition, self.classes)
+        if self.lowered is None:
+            return None
+        try:
+            return of_values(self.lowered, self.definition, self.classes)
+        except NotAssembled as reason:
+            if self.backend in COMPILED and self.references is None:
+                warn(self.definition.name, reason)
+            return None
 
     @functools.cached_property
     def entry(self) -> Native | None:

@@ -3,6 +3,7 @@
 `summed` does the same to plain matrices, for passes that are written as operations on whole arrays.
 """
 
+from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
@@ -231,16 +232,25 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
     return result
 
 
-def summed(x, int axis):
-    """``x.sum(axis)``; of a plain matrix of doubles without the time that numpy takes to prepare it."""
+def summed(x, axis=None):
+    """``x.sum(axis)``; of plain doubles without the time that numpy takes to prepare it.
+
+    Along an axis this is for matrices. What is not finite is left to numpy, which reports an overflow.
+    """
     cdef npy_intp *dims
     cdef ndarray made
-    if not plain_double(x) or PyArray_NDIM(<ndarray> x) != 2 or not PyArray_IS_C_CONTIGUOUS(<ndarray> x):
+    cdef int along
+    cdef double total
+    if not plain_double(x) or not PyArray_IS_C_CONTIGUOUS(<ndarray> x) or PyArray_SIZE(<ndarray> x) == 0:
         return x.sum(axis)
+    if axis is None:
+        total = te_sum_of(<double *> PyArray_DATA(<ndarray> x), PyArray_SIZE(<ndarray> x))
+        return total if isfinite(total) else x.sum()
+    if PyArray_NDIM(<ndarray> x) != 2:
+        return x.sum(axis)
+    along = axis
     dims = PyArray_DIMS(<ndarray> x)
-    if PyArray_SIZE(<ndarray> x) == 0:
-        return x.sum(axis)
-    made = PyArray_EMPTY(1, &dims[1 - axis], NPY_DOUBLE, False)
-    add_up(1 if axis == 0 else dims[0], dims[axis], dims[1] if axis == 0 else 1, <double *> PyArray_DATA(<ndarray> x),
+    made = PyArray_EMPTY(1, &dims[1 - along], NPY_DOUBLE, False)
+    add_up(1 if along == 0 else dims[0], dims[along], dims[1] if along == 0 else 1, <double *> PyArray_DATA(<ndarray> x),
            <double *> PyArray_DATA(made), 1.0)
     return made

@@ -63,8 +63,8 @@ class Passes:
         return Native(ahead, back, self.params, self.result, self.cotangent, again)
 
 
-def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes | None:
-    """Give the passes on numbers, arrays, tuples and records of numbers; None for other types.
+def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes:
+    """Give the passes on numbers, arrays, tuples and records of numbers.
 
     Parameters
     ----------
@@ -74,15 +74,18 @@ def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, ty
         The program.
     classes : mapping of str to type
         The classes that named products stand for.
+
+    Raises
+    ------
+    NotAssembled
+        For other types.
     """
     forms = Forms(classes)
-    try:
-        params, result = tuple(forms(p.of) for p in definition.params), forms.built(definition.result, definition.kind)
-        leaves = [leaf(p.type) for p in lowered.program.functions["forward"].params]
-        fits = same([x for form in params for x in form.leaves()], leaves)
-        return reverse_passes(lowered, params, result) if fits else None
-    except NotAssembled:
-        return None
+    params, result = tuple(forms(p.of) for p in definition.params), forms.built(definition.result, definition.kind)
+    leaves = [leaf(p.type) for p in lowered.program.functions["forward"].params]
+    if not same([x for form in params for x in form.leaves()], leaves):
+        raise NotAssembled("arguments with references to rows")
+    return reverse_passes(lowered, params, result)
 
 
 def of_references(
@@ -111,13 +114,14 @@ def of_references(
         return None
 
 
-def reverse_passes(lowered: Lowered, params: tuple[Form, ...], result: Form) -> Passes | None:
-    """Give a lowered derivative with the forms of its values; None if its results or cotangents have other leaves."""
+def reverse_passes(lowered: Lowered, params: tuple[Form, ...], result: Form) -> Passes:
+    """Give a lowered derivative with the forms of its values; its results and cotangents must have these leaves."""
     lowered = replace(lowered, program=chunked(lowered.program))
     forward, reverse = pair = reverse_pair(lowered)
     leaves = [leaf(x.type) for x in forward.results]
-    fits = same(result.leaves(), leaves) and same(leaves, [leaf(p.type) for p in reverse.function.params])
-    return Passes(lowered.program, pair, params, result, result) if fits else None
+    if not (same(result.leaves(), leaves) and same(leaves, [leaf(p.type) for p in reverse.function.params])):
+        raise NotAssembled("a value or a cotangent with references to rows")
+    return Passes(lowered.program, pair, params, result, result)
 
 
 def reverse_pair(lowered: Lowered) -> tuple[Pass, Pass]:

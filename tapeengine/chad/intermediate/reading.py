@@ -85,7 +85,8 @@ class Reader(Writer):
 
     def function(self, f: Function) -> None:
         """Write a function."""
-        self.shown, self.free = {}, Names({*RESERVED, *map(name, self.program.functions)})
+        self.inline, self.shown = {}, {}
+        self.free = Names({*RESERVED, *map(name, self.program.functions)})
         used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, Var))
         self.changed = set()
         for s, _ in walk(f.body):

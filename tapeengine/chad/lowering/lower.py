@@ -250,6 +250,8 @@ class Lower(Cotangents):
         for block, write in zip(blocks, (then, orelse), strict=True):
             with self.b.inside(block):
                 values.append(write())
+        if values[1] == Const(False, TRUTH) and not any(block.statements for block in blocks):
+            return self.b.compute("and", condition, values[0])  # type: ignore[arg-type]
         return self.finished(condition, blocks, (values[0], values[1]), of)
 
     def finished(self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:

@@ -116,6 +116,10 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return element(p, env[cell[0]], *at)
         case ast.Subscript(value=ast.Name(id=grid), slice=index) if (found := row_of(p, grid, index, env)) is not None:
             return found
+        case ast.Subscript(value=ast.Name(id=grid)) if (
+            p.is_grid(grid) and grid in env and (found := p.grammar.grid_part(p, node, env[grid], env)) is not None
+        ):
+            return found
         case ast.Subscript(value=value, slice=index):
             return p.grammar.subscript(p, node, expression(p, value, env), index, env)
         case ast.Attribute(value=value, attr=attr):

@@ -16,6 +16,7 @@ from tapeengine.chad.parse import dicts
 from tapeengine.chad.parse.by_cells import placed
 from tapeengine.chad.parse.expressions import expression, read_ahead
 from tapeengine.chad.parse.functions import Env
+from tapeengine.chad.parse.grid_parts import with_part
 from tapeengine.chad.parse.grids import made, place_of, rows
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.names import assigned
@@ -92,8 +93,11 @@ def element(
     if p.is_grid(name):
         if p.is_list(node.value) or not isinstance(node.value, ast.Name):
             p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
-        whole = p.let("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
-        return p.grammar.bind(p, name, made(p, node, whole), env, then)
+        changed = with_part(p, node, env[name], value, env)
+        if changed is None:
+            whole = p.let("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
+            changed = made(p, node, whole)
+        return p.grammar.bind(p, name, changed, env, then)
     if not isinstance(array, Var) or not isinstance(array.type, Array) or not isinstance(node.value, ast.Name):
         p.error(node, f"an element of {name}, which is no array", "give an array")
     no_views(p, node, name, array)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.kinds import Given, of_arrays
-from tapeengine.chad.parse import arrays, calls, closures, loops, statements, subscripts
+from tapeengine.chad.parse import arrays, calls, closures, grid_parts, loops, statements, subscripts
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.names import uses
 from tapeengine.chad.parse.parameters import own_parameters
@@ -26,6 +26,7 @@ class ProgramParser(Parser):
     grammar = Grammar(
         call=calls.call_expression,
         subscript=subscripts.subscript,
+        grid_part=grid_parts.part_of,
         comprehension=loops.comprehension,
         dict_comprehension=loops.dict_comprehension,
         generators=loops.nested_generators,

@@ -33,7 +33,7 @@ def with_slice(p: Parser, node: ast.Subscript, array: Var, index: ast.Slice, val
         place = Op("isub", (j, low), INT)
         return p.let("v", value(old), lambda v: replaced(p, node, array, j, inside, place, v, count))
 
-    return bounds(p, index, array, env, changed)
+    return bounds(p, index, Size(array), env, changed)
 
 
 def with_mask(p: Parser, node: ast.Subscript, array: Var, mask: Term, value: Change) -> Term:

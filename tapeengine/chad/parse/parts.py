@@ -79,7 +79,15 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
             p.error(node, f"{show(new.type)} as the output", "give an array of the shape of the result")
         return p.let("v", numeric.of_kind(p, node, new, of), lambda v: changed(p, node, array, keys, v))
 
-    return keyed(p, node, parts, array, [], env, replaced)
+    return keyed(p, node, parts, sizes_of(array), [], env, replaced)
+
+
+def sizes_of(array: Term) -> list[Term]:
+    """Give the sizes of the axes of an array."""
+    lines = [array]
+    while rank(lines[-1].type) > 1:
+        lines.append(arrays.row(lines[-1]))
+    return list(map(Size, lines))
 
 
 def typed(p: Parser, part: ast.expr, env: Env) -> Type | None:
@@ -106,18 +114,18 @@ def keyed(
     p: Parser,
     node: ast.AST,
     parts: Sequence[ast.expr],
-    line: Term,
+    sizes: Sequence[Term],
     keys: list[Key],
     env: Env,
     then: Callable[[Keys], Term],
 ) -> Term:
-    """Evaluate the keys of an index; `line` is an array along the axis of the first one."""
+    """Evaluate the keys of an index of axes of some sizes."""
     if not parts:
         return then(keys)
-    first, rest = parts[0], parts[1:]
+    first, rest, n = parts[0], parts[1:], sizes[0]
 
     def more(key: Key) -> Term:
-        return keyed(p, node, rest, arrays.row(line), [*keys, key], env, then)
+        return keyed(p, node, rest, sizes[1:], [*keys, key], env, then)
 
     if isinstance(first, ast.Slice):
         step = 1 if first.step is None else expression(p, first.step, env)
@@ -127,13 +135,17 @@ def keyed(
             step = int(step.value)
         is_all = first.lower is first.upper is first.step is None
         ends = ast.copy_location(ast.Slice(first.lower, first.upper), first)
-        return bounds(p, ends, line, env, lambda low, high: more(Between(low, high, step, is_all)))
+
+        def between(low: Term, high: Term) -> Term:
+            return p.let("high", high, lambda high: more(Between(low, high, step, is_all)))
+
+        return bounds(p, ends, n, env, between)
     given = expression(p, first, env)
     if given.type == Array(BOOL):
         j, k = p.fresh("j", INT), p.fresh("k", INT)
 
         def places(mask: Term) -> Term:
-            size = Op("iequal", (Size(line), Size(mask)), INT)
+            size = Op("iequal", (n, Size(mask)), INT)
             found = Filter(k, Index(mask, k), Build(size, j, j))
             return p.let("places", found, lambda found: more(Places(found)))
 
@@ -166,12 +178,7 @@ def part(p: Parser, node: ast.AST, xs: Term, keys: Keys, v: Term, depth: int) ->
         return at_places(p, node, xs, keys, v, depth)
     j = p.fresh("j", INT)
     distance = Op("isub", (j, key.low), INT)
-    count = Op(
-        "ifloordiv", (Op("iadd", (Op("isub", (key.high, key.low), INT), lit(key.step - 1)), INT), lit(key.step)), INT
-    )
-    own, checked = along_first(
-        p, v, depth, Op("ifloordiv", (distance, lit(key.step)), INT), Op("imax", (count, lit(0)), INT)
-    )
+    own, checked = along_first(p, v, depth, divided(distance, key.step), count(key))
     row = p.let("row", Index(xs, j), lambda row: part(p, node, row, rest, own, depth - 1))
     if not key.is_all:
         inside: Term = If(Op("le", (key.low, j), BOOL), Op("lt", (j, key.high), BOOL), lit(False))
@@ -179,6 +186,19 @@ def part(p: Parser, node: ast.AST, xs: Term, keys: Keys, v: Term, depth: int) ->
             inside = If(inside, Op("eq", (Op("imod", (distance, lit(key.step)), INT), lit(0)), BOOL), lit(False))
         row = If(inside, row, Index(xs, j))
     return checked(Build(Size(xs), j, row))
+
+
+def count(key: Between | Places) -> Term:
+    """Give the number of places that a key names."""
+    if isinstance(key, Places):
+        return Size(key.indices)
+    length = Op("imax", (Op("isub", (key.high, key.low), INT), lit(0)), INT)
+    return length if key.step == 1 else divided(Op("iadd", (length, lit(key.step - 1)), INT), key.step)
+
+
+def divided(distance: Term, step: int) -> Term:
+    """Give the number of whole steps in a distance."""
+    return distance if step == 1 else Op("ifloordiv", (distance, lit(step)), INT)
 
 
 def along_first(p: Parser, v: Term, depth: int, at: Term, count: Term) -> tuple[Term, Callable[[Term], Term]]:

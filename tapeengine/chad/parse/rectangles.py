@@ -45,8 +45,22 @@ def grids(function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = 
     {'a': 'r = a[0] keeps a row, and it changes afterwards'}
     """
     nodes = list(ast.walk(function))
-    names = dict.fromkeys(f[0] for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store) and (f := indices(n)))
-    return {name: reason(function, name, is_copy, is_list) for name in names}
+    stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
+    counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
+    names = dict.fromkeys(filter(None, map(changed_in_rows, stored)))
+    rows = dict.fromkeys(name for n in stored if (name := changed_row(n, counting)) and name not in names)
+    found = {name: reason(function, name, is_copy, is_list) for name in (*names, *rows)}
+    return {name: LISTED if name in rows and is_listed(nodes, name) else why for name, why in found.items()}
+
+
+#: Why a list whose elements are replaced is no grid.
+LISTED = "its rows are replaced, which may have other sizes"
+
+
+def is_listed(nodes: list[ast.AST], name: str) -> bool:
+    """Tell whether a variable may be a list."""
+    made = [value_for(s, name) for s in nodes if isinstance(s, ast.stmt) and name in bound(s)]
+    return not all(isinstance(value, ast.Call | ast.BinOp) for value in made)
 
 
 def views(function: ast.FunctionDef) -> Mapping[str, str]:
@@ -99,22 +113,34 @@ def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Ite
 def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy, is_list: IsCopy) -> str | None:
     """Say why a variable is no grid."""
     makers = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and name in bound(s)]
-    if not makers:
+    if not makers or any(a.arg == name for a in ast.walk(function.args) if isinstance(a, ast.arg)):
         return "the program has not made it"
-    for s in makers:
-        if not isinstance(s, ast.Assign) or len(s.targets) != 1 or not is_rectangle(s.value, is_copy):
+    made = [value_for(s, name) for s in makers]
+    for s, value in zip(makers, made, strict=True):
+        if value is None or not is_rectangle(value, is_copy):
             return f"{ast.unparse(s).splitlines()[0]} may have no rows of its own"
     for inner in (n for n in ast.walk(function) if isinstance(n, ast.FunctionDef)):
         within = [n for n in ast.walk(inner) if isinstance(n, ast.Subscript) and writes(n, name)]
         if within and not any(name in bound(s) for s in ast.walk(inner) if isinstance(s, ast.stmt)):
             return "a local function changes it"
-    own = any(is_list(s.value) or isinstance(s.value, ast.List | ast.ListComp) for s in makers)  # type: ignore[attr-defined]
+    own = any(value and (is_list(value) or isinstance(value, ast.List | ast.ListComp)) for value in made)
     last = last_change(function, name)
     others = {
         pair[0] for s in ast.walk(function) if isinstance(s, ast.stmt) and (pair := renaming(s)) and pair[1] == name
     }
     where = kept if own else holding
     return next((found for each in (name, *sorted(others)) for found in where(function.body, name, last, each)), None)
+
+
+def value_for(s: ast.stmt, name: str) -> ast.expr | None:
+    """Give the expression whose value a statement binds to a name; None if it is not written out."""
+    match s:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return value
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            found = [v for t, v in zip(targets, values, strict=True) if isinstance(t, ast.Name) and t.id == name]
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def bound(s: ast.stmt) -> list[str]:
@@ -142,7 +168,7 @@ def is_rectangle(value: ast.expr, is_copy: IsCopy) -> bool:
         case ast.Call(func=ast.Attribute(attr="copy")) | ast.BinOp():
             return is_copy(value)
         case ast.Call(func=ast.Attribute(attr=called)):
-            return called in MAKING
+            return called in MAKING or called in COPYING
     return False
 
 
@@ -236,6 +262,29 @@ def indices(node: ast.AST) -> tuple[str, ast.expr, ast.expr] | None:
         case _:
             return None
     return None if names_part(i) or names_part(j) else (name, i, j)
+
+
+def changed_in_rows(node: ast.AST) -> str:
+    """Give the name of a variable if an element of its rows is assigned to, or a part of both axes."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[_, _] as parts)):
+            return name if all(isinstance(part, ast.Slice) or not names_part(part) for part in parts) else ""
+    return "" if (found := indices(node)) is None else found[0]
+
+
+def changed_row(node: ast.AST, counting: Collection[str]) -> str:
+    """Give the name of a variable if the text shows that one of its elements, or one of its rows, is assigned to."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=index):
+            parts = list(ast.walk(index))
+            is_place = all(isinstance(n, PLACES) for n in parts) and not names_part(index)
+            names = [n.id for n in parts if isinstance(n, ast.Name)]
+            return name if is_place and (not names or any(n in counting for n in names)) else ""
+    return ""
+
+
+#: What an index of one place is made of.
+PLACES = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
 
 
 def names_part(index: ast.expr) -> bool:

@@ -141,6 +141,8 @@ class Grammar:
     value_at, bind, refuse, body, recursive : callable
         Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function; call a
         local function that calls itself.
+    grid_part : callable
+        Read a part of a grid; None if it is none that a loop reads.
     matmul, attribute, property_of, operator_of, applied : callable
         Multiply matrices; read an attribute of an array, a property of a record; apply an operator to a record; apply
         a function that the parser knows.
@@ -148,6 +150,7 @@ class Grammar:
 
     call: Callable[..., Term]
     subscript: Callable[..., Term]
+    grid_part: Callable[..., Term | None]
     comprehension: Callable[..., Term]
     dict_comprehension: Callable[..., Term]
     generators: Callable[..., Term]

@@ -190,8 +190,8 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
-            if p.is_grid(name) and numeric.rank(term.type) > 2 and not p.is_list(target):
-                p.grids = {**p.grids, name: "it has more axes than two"}
+            if p.is_grid(name) and numeric.rank(term.type) != 2 and not p.is_list(target):
+                p.grids = {**p.grids, name: "it has another number of axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
@@ -227,6 +227,8 @@ def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then:
 
 
 def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
+    if elts and any(isinstance(e, ast.Name) and p.is_grid(e.id) for e in elts):
+        return assign_one(p, elts[0], items[0], env, lambda env: _simultaneous(p, elts[1:], items[1:], env, then))
     bound = [(p.fresh(e.id, item.type), item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
     names = {e.id: v for e, (v, _) in zip(elts, bound, strict=True) if isinstance(e, ast.Name)}
     return lets(bound, then({**env, **names}))

@@ -152,12 +152,11 @@ def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
         at = at if start_at_0 else Op("iadd", (low, at), INT)
         return Build(_divided(size, step), i, Index(xs, at))
 
-    return bounds(p, node, xs, env, built)
+    return bounds(p, node, n, env, built)
 
 
-def bounds(p: Parser, node: ast.Slice, xs: Term, env: Env, body: Callable[[Term, Term], Term]) -> Term:
-    """Give the ends of a slice of a variable, clipped as Python does, to a term."""
-    n = Size(xs)
+def bounds(p: Parser, node: ast.Slice, n: Term, env: Env, body: Callable[[Term, Term], Term]) -> Term:
+    """Give the ends of a slice of an axis of a size, clipped as Python does, to a term."""
     low = _bound(p, node.lower, lit(0), n, (lit(0), n), env)
     return p.let("low", low, lambda low: body(low, _bound(p, node.upper, n, n, (lit(0), n), env)))
 

@@ -9,7 +9,6 @@ from chad.whole.programs import PROGRAMS
 
 from asv_bench.programs import typed
 from tapeengine.chad.backends.native import native
-from tapeengine.chad.backends.passes import of_values
 from tapeengine.chad.intermediate.text import compiled
 
 #: What `math` computes with code of its own, and the machine with the C library's.
@@ -55,7 +54,7 @@ def runs(name):
     executable = program.executable
     if executable.lowered is None or any(f"{f}(" in program.derivative("loops") for f in OWN_CODE):
         return False
-    passes = of_values(executable.lowered, executable.definition, executable.classes)
+    passes = executable.passes
     made = None if passes is None else native(passes, lambda primals: None)
     found = None if made is None else made.vjp(*args)
     if found is None:

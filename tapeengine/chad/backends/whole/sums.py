@@ -106,7 +106,7 @@ def total(w: Writer, x: Number, over: Sequence[Axis]) -> Number:
     rest = tuple(a for a in x.axes if a not in over)
     if not rest:
         cast = "float" if x.kind == REAL else "int"
-        return w.emit(f"{cast}({x.text}.sum())", (), x.kind if x.kind == REAL else WHOLE, "total")
+        return w.emit(f"{cast}(ops.summed({x.text}))", (), x.kind if x.kind == REAL else WHOLE, "total")
     dims = [str(k) for k, a in enumerate(x.axes) if a in over]
     if w.may_raise or len(x.axes) != 2:
         at = dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
