@@ -1,5 +1,6 @@
 """Programs that change parts of arrays of two axes in loops: values, complex steps, native code, no copies of rows."""
 
+import linecache
 import warnings
 
 import numpy as np
@@ -141,3 +142,67 @@ def test_a_step_costs_what_its_part_costs(function):
         back = te.vjp(typed, *args)[1]
         counts.append(back.steps + back.passed(np.ones((side, side))))
     assert counts[1] < 9.0 * counts[0]
+
+
+#: Statements on a copy c of an argument a, both of three rows and three columns.
+STATEMENTS = (
+    "for i in range(1, 3):\n    c[i] = c[i - 1]\n    c[i - 1] = a[i] * 2.0",
+    "c[0] = 0.5\nc[1] = [1.0, 2.0, 3.0]\nc[2] += a[1] * 2.0",
+    "for i in range(3):\n    for j in range(3):\n        c[i] += c[j]",
+    "def g(i):\n    return c[i] * 2.0\nfor i in range(3):\n    c[i] = g(i) + 1.0",
+    "x = c[0, 0]\nc[0] = 5.0\nc[1] *= x",
+    "s = c[1] + 0.0\nc[1] = s * s\nc[1:] = c[:-1]",
+    "c[1:, :] = c[:-1, :]",
+    "c[1:, 1:] += c[:-1, :-1]",
+    "for i in range(3):\n    c[i][0] = c[i][1] * 2.0\n    c[i] = c[i] * c[i]",
+    "c[np.array([0, 2])] = a[1:]\nc[-1] -= 1.0",
+    "m = c > 0.5\nc[m] = 0.0\nc[0] = c[1] + 1.0",
+    "i = 0\nwhile i < 3:\n    c[i] = c[i] * 2.0\n    i += 1",
+    "for i in range(3):\n    if a[i, 0] > 0.5:\n        c[i, :] = a[i, ::-1]\n    else:\n        c[:, i] = 0.0",
+    "c[5 - 3] = a[0]\nc[-1, -2:] = a[0, :2]\nc[0:0, 1] = 3.0",
+    "for i in range(3):\n    c[i, i:] = c[i, i:][::-1]",
+    "c[0, :] = 0.0\ny = c[0, :]\nc = c * 1.0 + y",
+    "f = lambda i: c[i, :] * 2.0\nu = f(0)\nc[0, :] = u\nc[1, :] += f(2)",
+    "d, c = c * 2.0, a * a\nc[0, 1:] = d[1, :-1]\nd[:, 2] = c[:, 0]\nc[2, :] = d[:, 2]",
+    "c[:, ::2] *= np.sum(c[1:, ::2])\nc[[0, 1], 1] = c[2, [0, 2]]",
+    "c[3] = a[0]",
+    "c[0:0, 7] = 1.0",
+    "c[0, :] = a[0, :2]",
+    "c[1:, 0] = a[0]",
+    "c[-4, 1:] += 1.0",
+)
+
+
+def of_statements(text):
+    name = f"stencils_{len(linecache.cache)}"
+    lines = ["c = a.copy()", *text.splitlines(), "return c"]
+    source = "def f(a):\n" + "".join(f"    {line}\n" for line in lines)
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    scope = {"__name__": name, "np": np}
+    exec(compile(source, name, "exec"), scope)
+    return scope["f"]
+
+
+def outcome(run):
+    """The value of a call, or the class of what it raises."""
+    try:
+        return run()
+    except (IndexError, ValueError) as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_statements_do_what_numpy_does(text, backend):
+    function, a = of_statements(text), np.random.default_rng(3).uniform(size=(3, 3))
+    wanted = outcome(lambda: function(a))
+    found = outcome(lambda: te.vjp(te.program(function, backend=backend), a))
+    if isinstance(wanted, type):
+        assert found is wanted
+        return
+    value, backpropagator = found
+    np.testing.assert_allclose(value, wanted, rtol=1e-13, atol=1e-14)
+    cotangent, direction = np.cos(np.arange(9.0)).reshape(3, 3), np.sin(np.arange(9.0)).reshape(3, 3)
+    h = 1e-6
+    difference = np.sum(cotangent * (function(a + h * direction) - function(a - h * direction))) / (2 * h)
+    assert np.sum(backpropagator(cotangent)[0] * direction) == pytest.approx(difference, rel=1e-6, abs=1e-8)

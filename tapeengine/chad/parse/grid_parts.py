@@ -7,7 +7,7 @@ elements of the part, each in constant time; reading a part makes only the part.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tapeengine.chad import written
 from tapeengine.chad.parse.expressions import read_ahead
@@ -37,8 +37,7 @@ def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: En
         return None
     p.operated(node, [(node.value, table)])
 
-    def changed(keys: Sequence[Key]) -> Term:
-        axes = for_both(grid, keys)
+    def changed(axes: Sequence[Key]) -> Term:
         cells, depth = Proj(grid, 0), sum(not isinstance(key, At) for key in axes)
         new = value(read(p, grid, axes))
         of = held_type(p, node, node.value, numbers_of(cells.type), numbers_of(new.type))
@@ -51,7 +50,7 @@ def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: En
             "v", of_kind(p, node, new, of), lambda v: p.let("grid", whole, lambda g: stored(p, g, axes, v, depth))
         )
 
-    return keyed(p, node, parts, sizes(grid), [], env, changed)
+    return keyed(p, node, parts, sizes(grid), [], env, lambda keys: for_both(p, grid, keys, changed))
 
 
 def part_of(p: Parser, node: ast.Subscript, grid: Term, env: Env) -> Term | None:
@@ -61,7 +60,9 @@ def part_of(p: Parser, node: ast.Subscript, grid: Term, env: Env) -> Term | None
     if len(parts) > 2 or not all(map(is_written, parts)) or not is_part(p, parts, env):
         return None
     p.operated(node, [(node.value, rows(p, grid))])
-    return keyed(p, node, parts, sizes(grid), [], env, lambda keys: read(p, grid, for_both(grid, keys)))
+    return keyed(
+        p, node, parts, sizes(grid), [], env, lambda keys: for_both(p, grid, keys, lambda axes: read(p, grid, axes))
+    )
 
 
 def is_written(part: ast.expr) -> bool:
@@ -77,10 +78,25 @@ def sizes(grid: Term) -> list[Term]:
     return [Proj(grid, 1), Proj(grid, 2)]
 
 
-def for_both(grid: Term, keys: Sequence[Key]) -> Sequence[Key]:
-    """Give a key for each of the two axes."""
+def for_both(p: Parser, grid: Term, keys: Sequence[Key], then: Callable[[Sequence[Key]], Term]) -> Term:
+    """Give a key for each of the two axes; a single place that is out of range fails, also if the part is empty."""
     every = [Between(lit(0), n, 1, is_all=True) for n in sizes(grid)]
-    return [*keys, *every[len(keys) :]]
+    found = [*keys, *every[len(keys) :]]
+
+    def located(k: int) -> Term:
+        if k == len(found):
+            return then(found)
+        key, size = found[k], sizes(grid)[k]
+        if not isinstance(key, At):
+            return located(k + 1)
+
+        def counted(place: Term) -> Term:
+            found[k] = At(place)
+            return located(k + 1)
+
+        return p.let("at", checked(p, key.place, size), counted)
+
+    return located(0)
 
 
 def at_step(p: Parser, key: Between | Places, k: Term, size: Term) -> Term:
@@ -103,7 +119,7 @@ def read(p: Parser, grid: Term, keys: Sequence[Key], places: Sequence[Term] = ()
         return Index(Proj(grid, 0), cell(grid, places))
     key, size = keys[len(places)], Proj(grid, len(places) + 1)
     if isinstance(key, At):
-        return p.let("at", checked(p, key.place, size), lambda at: read(p, grid, keys, [*places, at]))
+        return read(p, grid, keys, [*places, key.place])
     k = p.fresh("k", INT)
     row = p.let("at", at_step(p, key, k, size), lambda at: read(p, grid, keys, [*places, at]))
     return Build(count(key), k, row)
@@ -124,8 +140,7 @@ def stored(p: Parser, grid: Term, keys: Sequence[Key], v: Term, depth: int) -> T
             return p.let("value", v, lambda v: p.let("place", at, lambda at: changed(state, at, v)))
         key, size = keys[len(places)], (n, m)[len(places)]
         if isinstance(key, At):
-            at = checked(p, key.place, size)
-            return p.let("at", at, lambda at: within(state, [*places, at], v, depth))
+            return within(state, [*places, key.place], v, depth)
         k, inner = p.fresh("k", INT), p.fresh("grid", grid.type)
         own, fitting = along_first(p, v, depth, k, count(key))
         at = at_step(p, key, k, size)
