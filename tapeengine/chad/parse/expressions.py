@@ -111,9 +111,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return constant(p, node, value)
         case ast.Subscript() if (place_name := place(node, env)) in env:
             return env[place_name]  # type: ignore[no-any-return]
-        case ast.Subscript() if (cell := indices(node)) is not None and p.is_grid(cell[0]) and cell[0] in env:
-            at = (p.coerce(i, expression(p, i, env), INT) for i in cell[1:])
-            return element(p, env[cell[0]], *at)
+        case ast.Subscript() if (found := cell_of(p, node, env)) is not None:
+            return found
         case ast.Subscript(value=ast.Name(id=grid), slice=index) if (found := row_of(p, grid, index, env)) is not None:
             return found
         case ast.Subscript(value=ast.Name(id=grid)) if (
@@ -451,6 +450,17 @@ def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term
     for test in reversed(tests[:-1]):
         result = If(test, lit(True), result)
     return result
+
+
+def cell_of(p: Parser, node: ast.Subscript, env: Env) -> Term | None:
+    """Give the element of a grid that a subscript reads; None for another subscript."""
+    cell = indices(node)
+    if cell is None or not p.is_grid(cell[0]) or cell[0] not in env:
+        return None
+    at = [expression(p, i, env) for i in cell[1:]]
+    if any(isinstance(term.type, Array) for term in at):
+        return None
+    return element(p, env[cell[0]], *(p.coerce(i, term, INT) for i, term in zip(cell[1:], at, strict=True)))
 
 
 def row_of(p: Parser, name: str, index: ast.expr, env: Env) -> Term | None:
