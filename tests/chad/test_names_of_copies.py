@@ -68,6 +68,36 @@ def twice_bound(a):
     return a
 
 
+def bound_in_a_tuple(a):
+    a, half = a.copy(), a / 2.0
+    a[0, 1:] = half[1, 1:]
+    half[:, 0] *= a[0, 1]
+    return a * half
+
+
+def bound_beside_the_argument(a):
+    a, given = a * 1.0, a
+    a[0, 0] = 3.0
+    return a + given
+
+
+def bound_in_a_tuple_after_a_capture(a):
+    def first(x):
+        return a[0, 0] * x
+
+    a, b = a * 2.0, a[1]
+    return first(a[1, 1]) * b
+
+
+def bound_again_in_a_loop(a):
+    b = a
+    for _ in range(2):
+        a, b = b * 0.5, a * 2.0
+    a, b = a.copy(), b * a
+    a[1] = b[0]
+    return a - b
+
+
 def rolled(a):
     return np.roll(a, 1, 0) * np.roll(a, -5, axis=-1) + a * np.roll(a[0], 2) + np.roll(a[:, :3], 1, axis=1).sum()
 
@@ -83,6 +113,12 @@ def stored_rows(a):
 
 
 PROGRAMS = [lower_upper, gauss_seidel, orthogonal, standardised, captured_before, twice_bound, rolled, stored_rows]
+PROGRAMS += [
+    bound_in_a_tuple,
+    bound_beside_the_argument,
+    bound_in_a_tuple_after_a_capture,
+    bound_again_in_a_loop,
+]
 
 
 def numbers(x):

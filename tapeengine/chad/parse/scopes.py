@@ -1,6 +1,7 @@
 """Python's scopes: every variable of an inner function or comprehension gets a unique name.
 
-So does a parameter from the statement on that gives it another value: ``xs = list(xs)`` makes another variable.
+So does a parameter from the statement on that gives it another value: ``xs = list(xs)`` makes another variable, and
+``a, b = a.copy(), b.copy()`` two.
 
 Afterwards one environment holds the variables of all scopes: a local function finds its captured variables under their
 unique names wherever it is called, independently of the caller's names.
@@ -76,6 +77,16 @@ def _captured(statement: ast.stmt) -> set[str]:
     return set(uses([n for n in ast.walk(statement) if isinstance(n, later)]))
 
 
+def _bound(statement: ast.stmt) -> list[str]:
+    """Give the names that an assignment to names, or to a tuple of names, binds."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return [name]
+        case ast.Assign(targets=[ast.Tuple(elts=elts)]) if all(isinstance(e, ast.Name) for e in elts):
+            return [e.id for e in elts if isinstance(e, ast.Name)]
+    return []
+
+
 class _Renamer(ast.NodeTransformer):
     """Renames within one function. Without given names it only finds the names that need renaming.
 
@@ -144,14 +155,15 @@ class _Renamer(ast.NodeTransformer):
         given = set() if self.surveys else set(map(original, _parameters(node.args)))
         for i, s in enumerate(node.body):
             given -= _captured(s)
-            match s:
-                case ast.Assign(targets=[ast.Name(id=name) as target]) if name in given:
-                    given.remove(name)
-                    s.value = self.visit(s.value)
-                    self.scopes[-1].update(self.opened([name]))
-                    self.visit(target)
-                case _:
-                    node.body[i] = self.visit(s)
+            rebound = given.intersection(_bound(s))
+            if rebound:
+                assert isinstance(s, ast.Assign)
+                given -= rebound
+                s.value = self.visit(s.value)
+                self.scopes[-1].update(self.opened(sorted(rebound)))
+                self.visit(s.targets[0])
+            else:
+                node.body[i] = self.visit(s)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
         self._defaults(node.args)
