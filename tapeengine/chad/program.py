@@ -18,8 +18,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from tapeengine._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many
-from tapeengine._core.programs.poles import is_finite
+from tapeengine._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many, is_finite
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display

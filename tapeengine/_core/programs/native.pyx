@@ -20,18 +20,19 @@ from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CORDER, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_NBYTES,
     PyArray_NewCopy,
     PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISALIGNED, PyArray_ISNOTSWAPPED, PyArray_NDIM,
-    PyArray_ISCARRAY_RO, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISCARRAY_RO, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.programs.machine cimport (
     TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
 )
-from tapeengine._core.programs.poles cimport all_finite
 
 import numpy
 
-from tapeengine._core.programs.poles import is_finite
 from tapeengine._core.structures.constructors import takes_fields
+
+cdef extern from "finite.h" nogil:
+    int te_all_finite(const double *x, int64_t n)
 
 cdef extern from *:
     """
@@ -46,6 +47,8 @@ cdef extern from *:
     Py_ssize_t references "Py_REFCNT" (PyObject *x)
 
 cnp.import_array()
+
+include "poles.pxi"
 
 cdef object float64 = numpy.float64
 
@@ -594,7 +597,7 @@ cdef object numbers_of(char *of, object like, Cursor *c):
     cdef npy_intp size
     if data != NULL and (<int64_t *> of)[1] != n:
         raise ValueError("a primal was changed since its program ran")
-    c.poles += data != NULL and not all_finite(<double *> data, n)
+    c.poles += data != NULL and not te_all_finite(<double *> data, n)
     if PyArray_CheckExact(like):
         size = n
         array = PyArray_EMPTY(1, &size, NPY_DOUBLE, False)
@@ -1031,7 +1034,7 @@ cdef class Native:
                 w = c.registers[c.at[c.leaf + i]]
                 if form.words[i] > 1 and (form.kinds[i] == FLOAT or not cotangent) and w.p.capacity == 0:
                     return False
-                if not cotangent and form.kinds[i] == FLOAT and not all_finite(<double *> w.p.data, w.p.shape[0]):
+                if not cotangent and form.kinds[i] == FLOAT and not te_all_finite(<double *> w.p.data, w.p.shape[0]):
                     return False
             c.leaf += form.width
             return True
@@ -1048,7 +1051,7 @@ cdef class Native:
             return False
         if form.kind != FLOAT or self.again is None:
             return True
-        return all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
+        return te_all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
 
 
 # ---------------------------------------------------------------- passes on whole arrays

@@ -1,26 +1,5 @@
 """Tests whether results are finite. If they are not, the derivative is computed again by dual numbers."""
 
-from cpython.float cimport PyFloat_AS_DOUBLE
-from libc.math cimport isfinite
-from libc.stdint cimport int64_t
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_DOUBLE, PyArray_CheckExact, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS, PyArray_ISALIGNED,
-    PyArray_ISNOTSWAPPED, PyArray_SIZE, PyArray_TYPE, ndarray,
-)
-from tapeengine._core.tape cimport numpy_c as cnp
-
-import numpy
-
-cdef extern from "finite.h" nogil:
-    int te_all_finite(const double *x, int64_t n)
-
-cnp.import_array()
-
-
-cdef bint all_finite(const double *x, int64_t n) noexcept nogil:
-    """Whether all numbers are finite."""
-    return te_all_finite(x, n)
-
 
 def is_finite(x):
     """Whether a number, every element of an array, or every leaf of a box or list of boxes is finite."""
