@@ -1,4 +1,4 @@
-"""Tests whether results are finite. If they are not, the derivative is computed again by dual numbers."""
+# Tests whether results are finite. If they are not, the derivative is computed again by dual numbers.
 
 
 def is_finite(x):
