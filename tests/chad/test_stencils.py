@@ -147,10 +147,10 @@ def test_a_step_costs_what_its_part_costs(function):
 #: Statements on a copy c of an argument a, both of three rows and three columns.
 STATEMENTS = (
     "for i in range(1, 3):\n    c[i] = c[i - 1]\n    c[i - 1] = a[i] * 2.0",
-    "c[0] = 0.5\nc[1] = [1.0, 2.0, 3.0]\nc[2] += a[1] * 2.0",
+    "c[0, :] = 0.5\nc[1] = [1.0, 2.0, 3.0]\nc[2] += a[1] * 2.0",
     "for i in range(3):\n    for j in range(3):\n        c[i] += c[j]",
     "def g(i):\n    return c[i] * 2.0\nfor i in range(3):\n    c[i] = g(i) + 1.0",
-    "x = c[0, 0]\nc[0] = 5.0\nc[1] *= x",
+    "x = c[0, 0]\nc[0, :] = 5.0\nc[1] *= x",
     "s = c[1] + 0.0\nc[1] = s * s\nc[1:] = c[:-1]",
     "c[1:, :] = c[:-1, :]",
     "c[1:, 1:] += c[:-1, :-1]",

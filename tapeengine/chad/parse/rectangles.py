@@ -35,7 +35,9 @@ def never(node: ast.expr) -> bool:
     return False
 
 
-def grids(function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never) -> Mapping[str, str | None]:
+def grids(
+    function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never, is_array: IsCopy = never
+) -> Mapping[str, str | None]:
     r"""Give the variables of whose rows elements are changed, and why one is no grid; None where it is one.
 
     Examples
@@ -49,7 +51,7 @@ def grids(function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = 
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     names = dict.fromkeys(filter(None, map(changed_in_rows, stored)))
     rows = dict.fromkeys(name for n in stored if (name := changed_row(n, counting)) and name not in names)
-    found = {name: reason(function, name, is_copy, is_list) for name in (*names, *rows)}
+    found = {name: reason(function, name, is_copy if name in names else is_array, is_list) for name in (*names, *rows)}
     return {name: LISTED if name in rows and is_listed(nodes, name) else why for name, why in found.items()}
 
 

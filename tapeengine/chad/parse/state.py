@@ -238,7 +238,7 @@ class Parser:
         self.aliases = aliases(self.tree)
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
         self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer))
-        self.grids = grids(self.tree, self.is_copy, self.is_list)
+        self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
@@ -425,6 +425,11 @@ class Parser:
         if isinstance(kind, Given) and not (kind.is_mixed or kind.or_list):
             self.operands.append((node, frozenset({kind}), False))
             return True
+        return kind == ARRAY or (kind is None and isinstance(node, ast.BinOp))
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Tell whether an expression makes an array, whatever the arguments are."""
+        kind = self.kinds.of(node)
         return kind == ARRAY or (kind is None and isinstance(node, ast.BinOp))
 
     def is_module(self, node: ast.expr) -> bool:

@@ -190,7 +190,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
-            if p.is_grid(name) and numeric.rank(term.type) != 2 and not p.is_list(target):
+            if p.is_grid(name) and is_no_grid(p, target, numeric.rank(term.type)):
                 p.grids = {**p.grids, name: "it has another number of axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -206,6 +206,11 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
         case ast.Subscript() | ast.Attribute():
             p.error(target, "values are not changed in place", in_place.instead(target))
     p.error(target, "this cannot be assigned to", "assign to a name or a tuple of names")
+
+
+def is_no_grid(p: Parser, target: ast.expr, axes: int) -> bool:
+    """Tell whether an array with some number of axes, of which parts are changed, is kept as it is."""
+    return axes < 2 or (axes > 2 and not p.is_list(target))
 
 
 def apart(p: Parser, target: ast.expr, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
