@@ -92,10 +92,7 @@ def given():
 
 def complex_of(function):
     """The function for complex arguments, whose new arrays are complex."""
-    zeros = np.zeros
-    function = type(function)(function.__code__, {**function.__globals__, "np": Complex()})
-    assert np.zeros is zeros
-    return function
+    return type(function)(function.__code__, {**function.__globals__, "np": Complex()})
 
 
 class Complex:

@@ -1,6 +1,6 @@
 """Sums and means of float64 arrays: values with numpy's pairwise order of additions, rules that add in place.
 
-`summed` does the same to plain matrices, for passes that are written as operations on whole arrays.
+`summed` does the same to plain arrays, for passes that are written as operations on whole arrays.
 """
 
 from libc.math cimport isfinite
@@ -235,7 +235,7 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
 def summed(x, axis=None):
     """``x.sum(axis)``; of plain doubles without the time that numpy takes to prepare it.
 
-    Along an axis this is for matrices. What is not finite is left to numpy, which reports an overflow.
+    Along an axis this is for matrices. A total that is not finite is left to numpy, which reports an overflow.
     """
     cdef npy_intp *dims
     cdef ndarray made

@@ -107,7 +107,7 @@ class Residuals:
         outside: dict[str, Var] = {}
         first: list[Statement] = []
         again: dict[str, Statement] = {}
-        pending = list(found.values())
+        pending, seen = list(found.values()), set(found)
         for var in pending:
             home = self.homes[var.name]
             if home not in here.mirrors or home.kept is None:
@@ -121,8 +121,9 @@ class Residuals:
                     self.recall(s, home, var)
                     continue
                 again |= {x.out.name: x for x in computed}
-                more = [x for c in computed for x in c.args if isinstance(x, Var) and x.name not in again]
-                pending += [x for x in more if x not in pending]
+                more = {x.name: x for c in computed for x in c.args if isinstance(x, Var) and x.name not in again}
+                pending += [x for name, x in more.items() if name not in seen]
+                seen |= more.keys()
         statements[:0] = [*first, *again.values()]
         return outside
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-from tapeengine.chad.parse.rectangles import bound, indices, is_fresh_row
+from tapeengine.chad.parse.rectangles import PLACES, bound, indices, is_fresh_row
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -86,12 +86,8 @@ def row_of(node: ast.expr, names: Collection[str]) -> bool:
     """Tell whether an expression is a row of one of some variables, at an index that may be computed twice."""
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=index) if name in names:
-            return all(isinstance(n, INDEX) for n in ast.walk(index))
+            return all(isinstance(n, PLACES) for n in ast.walk(index))
     return False
-
-
-#: What an index is made of.
-INDEX = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
 
 
 def is_permutation(targets: list[ast.expr], values: list[ast.expr], names: Collection[str]) -> bool:

@@ -50,13 +50,8 @@ def grids(
     stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     names = dict.fromkeys(filter(None, map(changed_in_rows, stored)))
-    rows = dict.fromkeys(name for n in stored if (name := changed_row(n, counting)) and name not in names)
-    found = {name: reason(function, name, is_copy if name in names else is_array, is_list) for name in (*names, *rows)}
-    return {name: LISTED if name in rows and is_listed(nodes, name) else why for name, why in found.items()}
-
-
-#: Why a list whose elements are replaced is no grid.
-LISTED = "its rows are replaced, which may have other sizes"
+    rows = dict.fromkeys(name for n in stored if (name := changed_row(n, counting)) and not is_listed(nodes, name))
+    return {name: reason(function, name, is_copy if name in names else is_array, is_list) for name in {**names, **rows}}
 
 
 def is_listed(nodes: list[ast.AST], name: str) -> bool:
