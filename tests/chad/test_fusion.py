@@ -1,9 +1,10 @@
 """One array for a chain of operations on whole arrays: the same values and errors, and as few builds as can be."""
 
-import linecache
+import math
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.close import close
@@ -13,13 +14,8 @@ from tapeengine.chad.traverse import children
 
 
 def written(lines):
-    """The function of lines, of lists of floats x and y and a bool c."""
-    name = f"fusion_{len(linecache.cache)}"
-    source = "def f(x, y, c):\n" + "".join(f"    {line}\n" for line in lines)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"__name__": name, "np": np}
-    exec(compile(source, name, "exec"), scope)
-    return scope["f"]
+    """The function of lines, of vectors or lists x and y and a bool c."""
+    return function_of("x, y, c", lines, math_log=math.log)
 
 
 def arrays_made(function, *args):
@@ -63,10 +59,7 @@ RAISING = [
 
 @pytest.mark.parametrize("lines", RAISING, ids=lambda x: x[0])
 def test_what_is_not_needed_still_raises(lines):
-    import math
-
     function = written(lines)
-    function.__globals__["math_log"] = math.log
     args = [1.0, 2.0, 3.0], [0.5, -1.0, 2.0], False
     with pytest.raises(Exception) as plain:
         function(*args)

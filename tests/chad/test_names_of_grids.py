@@ -5,6 +5,7 @@ import os
 import random
 
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -83,3 +84,26 @@ def test_a_grid_that_is_made_anew_in_each_step_may_become_another_one():
     expected, by_duals = te.vjp(heat.python, grid, 3)
     assert value == expected
     assert backpropagator(value)[0] == [pytest.approx(row) for row in by_duals(expected)[0]]
+
+
+#: Expressions that read rows and elements of a list of lists of numbers, which a program changes.
+READS = [
+    "m[1][0]", "m[-1][-2]", "sum(m[0])", "sum(m[k])", "sum([sum(r) for r in m[1:3]])", "sum([r[0] for r in m[:k]])",
+    "sum([r[1] for r in m[::2]])", "sum([r[-1] for r in m[::-1]])", "sum(m[1:][0])", "len(m[1:]) * m[0][1]",
+    "sum([x * y for x, y in zip(m[0], m[k])])", "sum(m[1][1:])", "m[4][0]", "sum(m[-5])",
+    "sum([m[i][k] for i in range(4)])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", READS)
+def test_lists_of_lists_that_change_are_read_as_python_reads_them(text):
+    lines = ["m = [[x * i + j for j in range(3)] for i in range(4)]", "m[1][0] = x * x", "m[2][2] *= 0.5"]
+    f = function_of("x: float, k: int", [*lines, f"return {text}"])
+    try:
+        wanted, slope = f(0.7, 2), f(0.7 + 1e-30j, 2).imag / 1e-30
+    except IndexError:
+        with pytest.raises(IndexError):
+            te.vjp(te.program(f), 0.7, 2)
+        return
+    value, backpropagator = te.vjp(te.program(f), 0.7, 2)
+    assert (value, backpropagator(1.0)[0]) == pytest.approx((wanted, slope), rel=1e-13)

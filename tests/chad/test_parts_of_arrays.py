@@ -1,9 +1,8 @@
 """Assignments to parts of arrays of any rank: numpy's value, duals' derivatives, views refused; random programs."""
 
-import linecache
-
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
@@ -16,13 +15,8 @@ OPERATORS = ("=", "=", "+=", "*=", "-=")
 
 
 def written(lines):
-    """The function of lines, of an array x, a vector y and an integer n."""
-    name = f"parts_of_arrays_{len(linecache.cache)}"
-    source = "def f(x, y, n, m):\n" + "".join(f"    {line}\n" for line in lines)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"__name__": name, "np": np}
-    exec(compile(source, name, "exec"), scope)
-    return scope["f"]
+    """The function of lines, of an array x, a vector y, an integer n and a mask m."""
+    return function_of("x, y, n, m", lines)
 
 
 def index(drawn, shape):

@@ -1,10 +1,11 @@
 """Programs that change parts of arrays of two axes in loops: values, complex steps, native code, no copies of rows."""
 
-import linecache
 import warnings
 
 import numpy as np
 import pytest
+from chad.test_names_of_copies import lower_upper
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
@@ -40,14 +41,7 @@ def smoothing(a, c):
 
 
 def triangles(a, c):
-    a = a @ c + 9.0 * np.eye(a.shape[0])
-    for i in range(a.shape[0]):
-        for j in range(i):
-            a[i, j] -= a[i, :j] @ a[:j, j]
-            a[i, j] /= a[j, j]
-        for j in range(i, a.shape[0]):
-            a[i, j] -= a[i, :i] @ a[:i, j]
-    return a
+    return lower_upper(a @ c + 9.0 * np.eye(a.shape[0]))
 
 
 def steps_of_a_system(a, c):
@@ -173,16 +167,6 @@ STATEMENTS = (
 )
 
 
-def of_statements(text):
-    name = f"stencils_{len(linecache.cache)}"
-    lines = ["c = a.copy()", *text.splitlines(), "return c"]
-    source = "def f(a):\n" + "".join(f"    {line}\n" for line in lines)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"__name__": name, "np": np}
-    exec(compile(source, name, "exec"), scope)
-    return scope["f"]
-
-
 def outcome(run):
     """The value of a call, or the class of what it raises."""
     try:
@@ -194,7 +178,10 @@ def outcome(run):
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_statements_do_what_numpy_does(text, backend):
-    function, a = of_statements(text), np.random.default_rng(3).uniform(size=(3, 3))
+    function, a = (
+        function_of("a", ["c = a.copy()", *text.splitlines(), "return c"]),
+        np.random.default_rng(3).uniform(size=(3, 3)),
+    )
     wanted = outcome(lambda: function(a))
     found = outcome(lambda: te.vjp(te.program(function, backend=backend), a))
     if isinstance(wanted, type):

@@ -11,7 +11,7 @@ from typing import Any
 
 from tapeengine.chad.parse import numeric
 from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.grids import element, row, rows
+from tapeengine.chad.parse.grids import element, rows
 from tapeengine.chad.parse.membership import membership
 from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
@@ -112,8 +112,6 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.Subscript() if (place_name := place(node, env)) in env:
             return env[place_name]  # type: ignore[no-any-return]
         case ast.Subscript() if (found := cell_of(p, node, env)) is not None:
-            return found
-        case ast.Subscript(value=ast.Name(id=grid), slice=index) if (found := row_of(p, grid, index, env)) is not None:
             return found
         case ast.Subscript(value=ast.Name(id=grid)) if (
             p.is_grid(grid) and grid in env and (found := p.grammar.grid_part(p, node, env[grid], env)) is not None
@@ -461,14 +459,6 @@ def cell_of(p: Parser, node: ast.Subscript, env: Env) -> Term | None:
     if any(isinstance(term.type, Array) for term in at):
         return None
     return element(p, env[cell[0]], *(p.coerce(i, term, INT) for i, term in zip(cell[1:], at, strict=True)))
-
-
-def row_of(p: Parser, name: str, index: ast.expr, env: Env) -> Term | None:
-    """Give the row of a grid that a subscript reads; None for another subscript."""
-    if not p.is_grid(name) or name not in env or isinstance(index, ast.Slice | ast.Tuple):
-        return None
-    at = expression(p, index, env)
-    return row(p, env[name], at) if at.type == INT else None
 
 
 def operands(p: Parser, left: ast.expr, right: ast.expr, env: Env) -> tuple[Term, Term]:

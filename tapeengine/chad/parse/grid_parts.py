@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from tapeengine.chad import written
 from tapeengine.chad.parse.expressions import read_ahead
 from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.grids import counted_from_end, is_within, rows, unless
+from tapeengine.chad.parse.grids import cell, counted_from_end, is_within, rows, unless
 from tapeengine.chad.parse.numeric import of_kind, rank
 from tapeengine.chad.parse.outputs import is_exact
 from tapeengine.chad.parse.partial import Change, held_type
@@ -23,17 +23,16 @@ from tapeengine.chad.terms import Build, For, Index, Op, Proj, Term, Tuple, lit
 from tapeengine.chad.types import BOOL, INT, Array, numbers_of, show
 
 
-def is_part(p: Parser, parts: Sequence[ast.expr], env: Env) -> bool:
-    """Tell whether indices name places, slices, and at most one array of places."""
-    ranks = [rank(read_ahead(p, part, env).type) for part in parts if not isinstance(part, ast.Slice)]
-    return max(ranks, default=0) < 2 and sum(ranks) < 2
+def lists_in(p: Parser, parts: Sequence[ast.expr], env: Env) -> int:
+    """Give the number of arrays of places among indices; a mask of both axes counts twice."""
+    return sum(rank(read_ahead(p, part, env).type) for part in parts if not isinstance(part, ast.Slice))
 
 
 def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: Env) -> Term | None:
     """Give a grid with another value in the part that an index names; None if loops cannot name the part."""
     table = rows(p, grid)
     parts = parts_of(p, node.slice, table, env)
-    if not is_part(p, parts, env):
+    if lists_in(p, parts, env) > 1:
         return None
     p.operated(node, [(node.value, table)])
 
@@ -57,9 +56,11 @@ def part_of(p: Parser, node: ast.Subscript, grid: Term, env: Env) -> Term | None
     """Give the part of a grid that an index names; None if loops cannot name the part."""
     index = with_axes(p, node.slice, env)
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    if len(parts) > 2 or not all(map(is_written, parts)) or not is_part(p, parts, env):
+    lists = lists_in(p, parts, env) if len(parts) <= 2 and all(map(is_written, parts)) else 2
+    if lists > 1:
         return None
-    p.operated(node, [(node.value, rows(p, grid))])
+    if lists or isinstance(index, ast.Tuple):  # which lists do not take
+        p.operated(node, [(node.value, rows(p, grid))])
     return keyed(
         p, node, parts, sizes(grid), [], env, lambda keys: for_both(p, grid, keys, lambda axes: read(p, grid, axes))
     )
@@ -81,22 +82,17 @@ def sizes(grid: Term) -> list[Term]:
 def for_both(p: Parser, grid: Term, keys: Sequence[Key], then: Callable[[Sequence[Key]], Term]) -> Term:
     """Give a key for each of the two axes; a single place that is out of range fails, also if the part is empty."""
     every = [Between(lit(0), n, 1, is_all=True) for n in sizes(grid)]
-    found = [*keys, *every[len(keys) :]]
 
-    def located(k: int) -> Term:
-        if k == len(found):
-            return then(found)
-        key, size = found[k], sizes(grid)[k]
+    def located(done: Sequence[Key], left: Sequence[Key]) -> Term:
+        if not left:
+            return then(done)
+        key, *others = left
         if not isinstance(key, At):
-            return located(k + 1)
+            return located([*done, key], others)
+        place = checked(p, key.place, sizes(grid)[len(done)])
+        return p.let("at", place, lambda at: located([*done, At(at)], others))
 
-        def counted(place: Term) -> Term:
-            found[k] = At(place)
-            return located(k + 1)
-
-        return p.let("at", checked(p, key.place, size), counted)
-
-    return located(0)
+    return located([], [*keys, *every[len(keys) :]])
 
 
 def at_step(p: Parser, key: Between | Places, k: Term, size: Term) -> Term:
@@ -116,7 +112,7 @@ def checked(p: Parser, at: Term, size: Term) -> Term:
 def read(p: Parser, grid: Term, keys: Sequence[Key], places: Sequence[Term] = ()) -> Term:
     """Give a part of a grid."""
     if len(places) == 2:
-        return Index(Proj(grid, 0), cell(grid, places))
+        return Index(Proj(grid, 0), cell(grid, *places))
     key, size = keys[len(places)], Proj(grid, len(places) + 1)
     if isinstance(key, At):
         return read(p, grid, keys, [*places, key.place])
@@ -125,18 +121,13 @@ def read(p: Parser, grid: Term, keys: Sequence[Key], places: Sequence[Term] = ()
     return Build(count(key), k, row)
 
 
-def cell(grid: Term, places: Sequence[Term]) -> Term:
-    """Give the place in the one array of an element that is there."""
-    return Op("iadd", (Op("imul", (places[0], Proj(grid, 2)), INT), places[1]), INT)
-
-
 def stored(p: Parser, grid: Term, keys: Sequence[Key], v: Term, depth: int) -> Term:
     """Give a grid with a value in the part that keys name, which has `depth` axes."""
     n, m = sizes(grid)
 
     def within(state: Term, places: Sequence[Term], v: Term, depth: int) -> Term:
         if len(places) == 2:
-            at = cell(grid, places)
+            at = cell(grid, *places)
             return p.let("value", v, lambda v: p.let("place", at, lambda at: changed(state, at, v)))
         key, size = keys[len(places)], (n, m)[len(places)]
         if isinstance(key, At):

@@ -121,20 +121,12 @@ def unless(fails: Term, size: Term) -> Term:
 def rows(p: Parser, grid: Term) -> Term:
     """Give the rows of a grid."""
     i, j = p.fresh("i", INT), p.fresh("j", INT)
-    place = Op("iadd", (Op("imul", (i, Proj(grid, 2)), INT), j), INT)
-    return Build(Proj(grid, 1), i, Build(Proj(grid, 2), j, Index(Proj(grid, 0), place)))
+    return Build(Proj(grid, 1), i, Build(Proj(grid, 2), j, Index(Proj(grid, 0), cell(grid, i, j))))
 
 
-def row(p: Parser, grid: Term, i: Term) -> Term:
-    """Give one row; an index that is out of range fails."""
-    n, m = Proj(grid, 1), Proj(grid, 2)
-    j = p.fresh("j", INT)
-
-    def found(i: Term) -> Term:
-        place = Op("iadd", (Op("imul", (i, m), INT), j), INT)
-        return Build(unless(Op("not", (is_within(i, n),), BOOL), m), j, Index(Proj(grid, 0), place))
-
-    return p.let("i", counted_from_end(p, i, n), found)
+def cell(grid: Term, i: Term, j: Term) -> Term:
+    """Give the place in the one array of an element that is there."""
+    return Op("iadd", (Op("imul", (i, Proj(grid, 2)), INT), j), INT)
 
 
 def element(p: Parser, grid: Term, i: Term, j: Term) -> Term:
@@ -147,9 +139,8 @@ def place_of(p: Parser, grid: Term, i: Term, j: Term) -> Term:
     n, m = Proj(grid, 1), Proj(grid, 2)
 
     def place(i: Term, j: Term) -> Term:
-        inside = Op("iadd", (Op("imul", (i, m), INT), j), INT)
         nowhere = Op("isub", (lit(-1), Op("imul", (n, m), INT)), INT)
-        return If(both([is_within(i, n), is_within(j, m)]), inside, nowhere)
+        return If(both([is_within(i, n), is_within(j, m)]), cell(grid, i, j), nowhere)
 
     def from_start(j: Term) -> Term:
         return p.let("i", counted_from_end(p, i, n), lambda i: place(i, j))
