@@ -200,11 +200,19 @@ def test_an_interrupt_at_any_instruction_leaves_the_state_of_floating_point_erro
         assert at > 10 and np.geterr() == state
 
 
+def test_a_total_that_overflows_raises_where_numpys_does() -> None:
+    x = np.array([[1e308, 1e308], [1.0, -1.0]])
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        summed(x)
+    with np.errstate(over="raise"):
+        assert summed(np.array([np.inf, 1.0])) == np.inf and np.isnan(summed(np.array([np.nan, 1.0])))
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (1, 5), (5, 1), (7, 9), (300, 17), (17, 300), (0, 3), (3, 0)])
 def test_kernels_have_numpys_bits(shape: tuple[int, int]) -> None:
     x = np.random.default_rng(4).normal(size=shape)
     for y in (x, x.T, x[::2], np.asfortranarray(x), x.astype(np.float32)):
-        for axis in (0, 1):
+        for axis in (0, 1, None):
             np.testing.assert_array_equal(summed(y, axis), y.sum(axis))
     a, b = np.arange(shape[0]) / 3.0, np.arange(shape[1]) - 0.1
     np.testing.assert_array_equal(outer(a, b), a[:, None] * b)
