@@ -584,9 +584,9 @@ def program_of(function: Callable[..., Any]) -> Any:
 
 def own_symbol(symbol: str, program: Program) -> str:
     """Give a name that no program of another function has: closures of one text are functions of their own."""
-    if not is_free(symbol, program.function):
+    if not is_free(symbol, program.function):  # asked once: the other program may be collected at any time
         closures = CLOSURES.setdefault(program.function, {})
-        if not is_free(closures.get(symbol, symbol), program.function):
+        if symbol not in closures or not is_free(closures[symbol], program.function):
             names = (f"{symbol}_{n}" for n in NUMBERS[symbol])
             closures[symbol] = next(name for name in names if name not in SYMBOLS)
         symbol = closures[symbol]

@@ -293,5 +293,14 @@ def test_names_of_closures_are_found_in_constant_time(monkeypatch: pytest.Monkey
     assert again.symbol == programs[7].symbol and again(2.0) == 14.0
 
 
+def test_a_program_has_a_name_when_its_namesake_is_collected_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, found = sys.modules["tapeengine.chad.program"], [False]
+    first = closure(3)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "is_free", lambda *given: found.pop() if found else True)
+        second = closure(4)
+    assert not found and second(2.0) == 8.0 and second.symbol != first.symbol
+
+
 def test_shared_functions_keep_text_linear() -> None:
     assert len(te.program(twelve_deep).derivative()) < 10_000
