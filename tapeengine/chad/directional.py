@@ -172,7 +172,7 @@ class Directional:
         for i, pair in enumerate(pairs):
             arg = term.args[i]
             is_constant = isinstance(arg, Literal) or (isinstance(arg, Op) and arg.op in DISCRETE)
-            factor = None if is_constant else partial(term.op, i, values, out)
+            factor = None if is_constant else partial(term, i, values, out)
             if factor is not None:
                 product = Op("mul", (factor, Proj(pair, 1)))
                 tangent = product if tangent == lit(0.0) else Op("add", (tangent, product))

@@ -99,7 +99,7 @@ def op(D: Forward, t: S.Op) -> Term:
         return D.let("y", S.Op(t.op, tuple(xs), t.of), lambda y: D.result(y, lambda: along(ps, xs, y)))
 
     def along(ps: list[Pair], xs: list[Term], y: Var) -> Term:
-        factors = [(p, partial(t.op, i, xs, y)) for i, p in enumerate(ps)]
+        factors = [(p, partial(t, i, xs, y)) for i, p in enumerate(ps)]
         return added([scaled(p.d(), f) for p, f in factors if f is not None], tangent(t.type))
 
     return D.bind_all(t.args, body)

@@ -34,18 +34,29 @@ def evaluate_op(op: str, args: Sequence[Any]) -> Any:
     return OPERATIONS_BY_NAME[op].compute(*args)
 
 
-def partial(op: str, which: int, args: Sequence[Term], out: Term) -> Term | None:
+def partial(t: Op, which: int, args: Sequence[Term], out: Term) -> Term | None:
     """Give the partial derivative of an operation with respect to one argument, None if it is identically zero.
+
+    Parameters
+    ----------
+    t : Op
+        The operation.
+    which : int
+        The index of the argument.
+    args, out : Term
+        What has the values of the arguments and of the operation.
 
     Examples
     --------
     >>> x, y = lit(2.0), lit(3.0)
-    >>> partial("mul", 0, (x, y), Op("mul", (x, y))) == y
+    >>> partial(Op("mul", (x, y)), 0, (x, y), Op("mul", (x, y))) == y
     True
     """
-    if op in DISCRETE:
+    if t.op in DISCRETE:
         return None
-    expression = OPERATIONS[op].partials[which]
+    if t.op == "div" and which == 1 and t.args[0] == lit(1.0):  # of 1 / b: a product, and no second division
+        return Op("neg", (Op("mul", (out, out)),))
+    expression = OPERATIONS[t.op].partials[which]
     if isinstance(expression, ast.Constant) and expression.value == 0:
         return None
     return _term(expression, dict(zip("ab", args, strict=False)) | {"v": out})

@@ -19,6 +19,11 @@ def quotient(x: float) -> float:
 
 
 @te.program
+def float_quotient(x: float) -> float:
+    return 1.0 / x
+
+
+@te.program
 def hidden_quotient(x: float) -> float:
     return 1 / (1 / x)
 
@@ -129,6 +134,17 @@ def test_elements_of_numpy_arrays_are_numpy_s(program):
     assert list(value) == list(expected)
     assert math.isinf(value[1]) and math.isinf(backpropagator(np.ones(2))[0][1])
     assert backpropagator(np.array([1.0, 0.0]))[0][1] == 0.0
+
+
+@pytest.mark.parametrize("x", [3.0, -7.1, 1e-200, -1e200, 5e-324 * 2**60, math.inf, -math.inf, math.nan])
+@pytest.mark.parametrize("program", [quotient, float_quotient])
+def test_the_derivative_of_a_reciprocal_divides_once(program, x):
+    assert program.derivative("forward").count("/") == 1
+    value, slope = ENGINE.jvp(program, (x,), (1.0,))
+    with np.errstate(over="ignore"):
+        expected = -1.0 / np.longdouble(x) ** 2 if math.isfinite(x) else -0.0 if math.isinf(x) else math.nan
+        assert slope == pytest.approx(float(expected), rel=4e-16, abs=5e-324, nan_ok=True)
+    np.testing.assert_equal([value, slope], [1.0 / x, ENGINE.vjp(program, x)[1](1.0)[0]])
 
 
 def test_a_product_that_overflows_is_infinite_as_in_python():

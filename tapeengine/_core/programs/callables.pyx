@@ -16,6 +16,7 @@ from tapeengine._core.tape.tape import outside
 
 cdef extern from "Python.h":
     PyObject *_PyType_Lookup(type cls, object name)
+    bint PyFunction_Check(object x)
 
 
 def own_derivative(program, name):
@@ -29,7 +30,10 @@ def own_derivative(program, name):
     >>> own_derivative(lambda x: x, "__tapeengine_vjp__") is None
     True
     """
-    return None if _PyType_Lookup(type(program), name) == NULL else getattr(type(program), name)
+    cdef PyObject *found = _PyType_Lookup(type(program), name)
+    if found == NULL:
+        return None
+    return <object> found if PyFunction_Check(<object> found) else getattr(type(program), name)
 
 
 cdef bint traced(object x) except -1:

@@ -109,6 +109,7 @@ cdef class Form:
     cdef object cls
     cdef readonly bint discrete
     cdef bint has_array, is_plain
+    cdef bint has_scalars     # at most LEAVES of them, and nothing else
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
@@ -134,7 +135,7 @@ cdef class Form:
             self.discrete &= item.discrete
             if self.kind == BOX and item.width > LEAVES:
                 raise ValueError("an option of too many leaves")
-        self.width, self.real_width = 1, not self.discrete
+        self.width, self.real_width, self.has_scalars = 1, not self.discrete, not self.has_array
         self.words[0] = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
         self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
@@ -155,6 +156,7 @@ cdef class Form:
                 self.kinds[n + k] = REFERENCE if self.kind == ROWS and item.words[k] > 1 else item.kinds[k]
             n += item.width
         self.width = n
+        self.has_scalars = not self.has_array and n <= LEAVES
         n = 0
         for k, count in enumerate(real_words(self)[:LEAVES]):
             self.real_at[k] = n
@@ -323,6 +325,7 @@ cdef object field_of(Form form, x, Py_ssize_t i):
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
     """Write the leaves of a value into their registers; return False if it does not have this form."""
     cdef te_word *to
+    cdef Form item
     cdef Py_ssize_t i
     if form.kind < TUPLE:
         to = c.registers + c.at[c.leaf]
@@ -334,7 +337,11 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
         if not PyTuple_CheckExact(x) or PyTuple_GET_SIZE(x) != PyTuple_GET_SIZE(form.items):
             return False
         for i in range(PyTuple_GET_SIZE(form.items)):
-            if not take(<Form> PyTuple_GET_ITEM(form.items, i), <object> PyTuple_GET_ITEM(x, i), c, memory):
+            item = <Form> PyTuple_GET_ITEM(form.items, i)
+            if item.kind == FLOAT and item.rank == 0 and PyFloat_CheckExact(<object> PyTuple_GET_ITEM(x, i)):
+                c.registers[c.at[c.leaf]].f = PyFloat_AS_DOUBLE(<object> PyTuple_GET_ITEM(x, i))
+                c.leaf += 1
+            elif not take(item, <object> PyTuple_GET_ITEM(x, i), c, memory):
                 return False
         return True
     if type(x) is not form.cls:
@@ -741,6 +748,7 @@ cdef object given_records(Form form, Cursor *c):
 cdef object give(Form form, Cursor *c, bint cotangent, object like):
     """Build a value from its leaves in registers; in a cotangent discrete parts are None, and `like` is the primal."""
     cdef te_word w
+    cdef Form item
     cdef Py_ssize_t i
     if cotangent and form.discrete:
         c.leaf += form.width
@@ -758,7 +766,12 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
         return w.f if form.kind == FLOAT else w.i if form.kind == INT else w.i != 0
     made = PyTuple_New(PyTuple_GET_SIZE(form.items))
     for i in range(PyTuple_GET_SIZE(form.items)):
-        part = give(<Form> PyTuple_GET_ITEM(form.items, i), c, cotangent, part_like(form, like, i))
+        item = <Form> PyTuple_GET_ITEM(form.items, i)
+        if item.kind == FLOAT and item.rank == 0:
+            part = PyFloat_FromDouble(c.registers[c.at[c.leaf]].f)
+            c.leaf += 1
+        else:
+            part = give(item, c, cotangent, part_like(form, like, i))
         Py_INCREF(part)
         PyTuple_SET_ITEM(made, i, part)
     return made if form.kind == TUPLE else record_of(form, made)
@@ -781,6 +794,9 @@ cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
     """Hash the lengths of all arrays of reals in registers; a cotangent must have the value's lengths."""
     cdef te_word w
     cdef Py_ssize_t i
+    if not form.has_array:
+        c.leaf += form.width
+        return 0
     if form.kind >= ROWS:
         found[0] = found[0] * <uint64_t> 0x9E3779B97F4A7C15 + <uint64_t> c.registers[c.at[c.leaf]].p.shape[0] + 1
         c.leaf += form.width
@@ -1029,6 +1045,9 @@ cdef class Native:
         """Whether the leaves in registers can be returned: they are finite, and their arrays are the machine's own."""
         cdef te_word w
         cdef Py_ssize_t i
+        if form.has_scalars:
+            c.leaf += form.width
+            return self.again is None or are_finite(form, c, c.leaf - form.width)
         if form.kind >= ROWS:
             for i in range(form.width):
                 w = c.registers[c.at[c.leaf + i]]
@@ -1052,6 +1071,15 @@ cdef class Native:
         if form.kind != FLOAT or self.again is None:
             return True
         return te_all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
+
+
+cdef bint are_finite(Form form, Cursor *c, int first) noexcept:
+    """Whether the real numbers among scalars in registers are finite."""
+    cdef int i
+    for i in range(form.width):
+        if form.kinds[i] == FLOAT and not isfinite(c.registers[c.at[first + i]].f):
+            return False
+    return True
 
 
 # ---------------------------------------------------------------- passes on whole arrays

@@ -74,7 +74,7 @@ def op(D: Reverse, t: Op, context: Context) -> Term:
             xs = [Proj(p, 0) for p in ps]
             effects = []
             for i, p in enumerate(ps):
-                factor = partial(t.op, i, xs, y)
+                factor = partial(t, i, xs, y)
                 if factor is not None:
                     effects.append(D.back(p, scaled(d, factor)))
             return D.form.all(effects, context)

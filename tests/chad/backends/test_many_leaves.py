@@ -111,3 +111,16 @@ def test_values_and_derivatives(name, count, backend):
     assert numbers(gradient) == wanted
     assert numbers(te.jvp(program, args, gradient)[0]) == numbers(value)
     assert sum(numbers(te.jvp(program, args, gradient)[1])) == pytest.approx(sum(a * a for a in wanted), rel=1e-13)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("count", COUNTS)
+def test_one_infinite_number_among_many(count, backend):
+    names, factors = written(count)
+    args = (*case("result", names, count)[:-1], np.inf)
+    program = te.program(names["result"], backend=backend)
+    for _ in range(2):
+        value, back = te.vjp(program, *args)
+        assert value == names["result"](*args)
+        assert list(back((1.0,) * count)) == factors
+        assert list(back((*(1.0,) * (count - 1), np.inf))) == [*factors[:-1], np.inf]

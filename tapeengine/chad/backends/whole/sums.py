@@ -151,14 +151,16 @@ def matrix_product(
     axes = (*left, *right)
     if not axes:
         if len(over) == 1:
-            return w.emit(f"float({a.text} @ {b.text})", (), REAL, "total")
+            return w.emit(f"float({a.text}.dot({b.text}))", (), REAL, "total")
         return w.emit(f"float(np.vdot({a.text}, {w.aligned(b, a.axes)}))", (), REAL, "total")
     if len(over) == 1 and len(left) <= 1 and len(right) <= 1:
         first = w.aligned(a, (*left, *over))
         second = w.aligned(b, (*over, *right))
         if not right and first.endswith(".T"):
             first, second = second, first[:-2]
-        return w.emit(f"{first} @ {second}", axes, REAL, "total", atom=False)
+        if left and right:
+            return w.emit(f"{first} @ {second}", axes, REAL, "total", atom=False)
+        return w.emit(f"{first}.dot({second})", axes, REAL, "total")  # half as long as `@` for some thousand numbers
     dims = [[k.axes.index(x) for x in over] for k in (a, b)]
     return w.emit(f"np.tensordot({a.text}, {b.text}, ({dims[0]}, {dims[1]}))", axes, REAL, "total")
 
