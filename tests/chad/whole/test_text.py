@@ -115,6 +115,21 @@ def test_zero_times_an_infinite_partial_is_zero(x):
     assert np.array_equal(ct, np.ones(np.shape(x)))
 
 
+def test_products_with_vectors_keep_zero_times_an_infinite_partial_zero():
+    @te.program
+    def rows(x: te.Vec, w: te.Array[te.Vec]) -> te.Vec:
+        return w @ np.sqrt(x)
+
+    @te.program
+    def columns(x: te.Vec, w: te.Array[te.Vec]) -> te.Vec:
+        return np.sqrt(x) @ w
+
+    x, w = np.array([0.0, 4.0, 9.0]), np.array([[0.0, 1.0, 2.0], [0.0, 3.0, 4.0], [0.0, 5.0, 6.0]])
+    for program, matrix in ((rows, w), (columns, w.T)):
+        _, reverse = program.executable.whole.vjp((x, matrix), may_be_infinite=True)
+        assert np.array_equal(reverse(np.ones(3))[0], [0.0, 9.0 / 4.0, 12.0 / 6.0])
+
+
 def test_rows_of_different_sizes_take_the_general_form():
     @te.program
     def f(xss: te.Array[te.Vec]) -> float:

@@ -19,6 +19,8 @@ from tapeengine.reference.ops import OPERATIONS
 class Linear(np.ndarray):
     """Cotangents for partials that may be infinite: a product with zero is zero, since a linear map preserves zero."""
 
+    __array_priority__ = 1.0  # a product by `dot` with another array is of this class
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """Compute as numpy does, except zero times infinity."""
         plain = [np.asarray(x) for x in inputs]
