@@ -2,13 +2,14 @@
 
 A program changes an array step by step, and each `Changed` defines another array: names that pass an array to one
 another form a chain. A chain becomes one array if no two of its names are live at once, no frame keeps one of them, and
-arrays that enter it are copied. A change is then a `Store` or an `Append`; an array that gets shorter keeps its memory,
-and is truncated when it leaves the chain. All other changes copy.
+arrays that enter it are copied. Arrays that a loop's variables exchange enter and leave chains in each step, so that a
+step copies them once, and not for each element. A change is then a `Store` or an `Append`; an array that gets shorter
+keeps its memory, and is truncated when it leaves the chain. All other changes copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,8 +75,10 @@ class Chains:
         self.made = {e.out.name for e in edges}
         self.loops = {v.name: s for s, _ in sites if isinstance(s, For | While) for v, _ in s.carried}
         self.counting = {s.index.name for s, _ in sites if isinstance(s, For)}
-        leaving = [e for e in edges if self.leaves(e)]
-        for e in edges:
+        self.swapped = self.exchanged(edges)
+        inner = [e for e in edges if not self.swaps(e)]
+        leaving = [e for e in inner if self.leaves(e)]
+        for e in inner:
             if e not in leaving:
                 self.join(e)
         self.shrinking = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed) and s.value is None}
@@ -113,6 +116,40 @@ class Chains:
             a, b = self.find(e.out.name), self.find(e.value.name)
             if a != b:
                 self.parent[a] = b
+
+    def exchanged(self, edges: list[Edge]) -> frozenset[str]:
+        """Give the variables of loops that pass their arrays to one another from step to step."""
+        for e in edges:
+            self.join(e)
+        among: dict[tuple[int, str], set[str]] = {}
+        for name, loop in self.loops.items():
+            if name in self.made:
+                among.setdefault((id(loop), self.find(name)), set()).add(name)
+        self.parent.clear()
+        found = [names for names in among.values() if len(names) > 1]
+        return frozenset(x for names in found for x in self.passing(names, edges))
+
+    def passing(self, names: set[str], edges: list[Edge]) -> set[str]:
+        """Add to variables of a loop those of a step that pass arrays to them, as after an ``if``."""
+        loop = next(self.loops[name] for name in names)
+        within = [e for e in edges if not isinstance(e.by, Changed) and (e.by is loop or loop in e.around)]
+        joins = {e.out.name for e in within if isinstance(e.by, Assign)}.difference(self.loops)
+        found: set[str] = set()
+        while found != names:
+            found = set(names)
+            names |= {e.value.name for e in within if e.out.name in names and e.value.name in joins}
+        return found
+
+    def swaps(self, e: Edge) -> bool:
+        """Tell whether an array comes from a variable that exchanges arrays, or goes to one."""
+        return e.out.name in self.swapped or e.value.name in self.swapped
+
+    def hand_over(self, pairs: Iterable[tuple[Var, Operand]], live: set[str]) -> None:
+        """Refuse chains that change an array after a statement has given it to a variable that exchanges arrays."""
+        given = [x.name for v, x in pairs if v.name in self.swapped and isinstance(x, Var) and self.of(x.name)]
+        roots = {self.find(name) for name in given}
+        self.refuse(name for name in live if self.find(name) in roots)
+        self.refuse(name for name in given if sum(self.find(x) == self.find(name) for x in given) > 1)
 
     def is_natural(self, index: Operand) -> bool:
         """Tell whether an index is known not to be negative."""
@@ -185,6 +222,9 @@ class Chains:
                 return self.before(s.then, after) | self.before(s.orelse, after)
             case Changed() if s.array.name in after:
                 self.refuse(iter((s.array.name,)))
+            case Assign():
+                pairs = list(zip(s.outs, s.values, strict=True))
+                self.hand_over(pairs, after - {v.name for v, _ in pairs} | self.passed(pairs))
         gone = {v.name for v in outs(s)} if isinstance(s, Changed | Assign) else set()
         return (after - gone) | self.names(reads(s))
 
@@ -193,10 +233,15 @@ class Chains:
         carried = {v.name for v, _ in s.carried}
         head: set[str] = set()
         for _ in range(2):
+            self.hand_over(s.carried, (after | head) - carried | self.passed(s.carried))
             end = (self.point(after | head) - carried) | self.names(tuple(x for _, x in s.carried))
             inside = self.before(s.body, end)
             head = self.before(s.test, after | inside) if isinstance(s, While) else inside
         return after | head
+
+    def passed(self, pairs: Iterable[tuple[Var, Operand]]) -> set[str]:
+        """Give the names of arrays that variables get that exchange none."""
+        return self.names(tuple(x for v, x in pairs if v.name not in self.swapped))
 
     def names(self, xs: tuple[Operand, ...]) -> set[str]:
         """Give the names of chains among operands."""

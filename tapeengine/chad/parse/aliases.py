@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from tapeengine.chad.parse.names import assigned, renaming
+from tapeengine.chad.parse.liveness import Live, live_after
+from tapeengine.chad.parse.names import assigned, exchanged, renaming
 
 #: The pairs of names that may be one array.
 Pairs = frozenset[frozenset[str]]
@@ -13,7 +14,7 @@ NONE: Pairs = frozenset()
 
 
 def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
-    r"""Map each change in place (name and line) of an array that has another name there to that other name.
+    r"""Map each change in place (name and line) of an array that has another name there, which is read later, to that.
 
     Examples
     --------
@@ -21,7 +22,7 @@ def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
     >>> aliases(ast.parse(source).body[0])
     {('a', 4): 'b'}
     """
-    walk = Walk()
+    walk = Walk(live_after(function))
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         walk.block(scope.body, NONE)
     return walk.found
@@ -44,9 +45,16 @@ def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
 
 
 class Walk:
-    """Visits statements with the pairs of names that may refer to one array before each."""
+    """Visits statements with the pairs of names that may refer to one array before each.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    live : mapping of ast.stmt to frozenset of str
+        The names that are read after each statement.
+    """
+
+    def __init__(self, live: Mapping[ast.stmt, Live]) -> None:
+        self.live = live
         self.found: dict[tuple[str, int], str] = {}
         self.left: list[Pairs] = []
 
@@ -91,8 +99,11 @@ class Walk:
         """Record the changes of a statement; return the pairs after it."""
         for name, line in changes(s):
             for pair in pairs:
-                if name in pair:
+                if name in pair and pair - {name} <= self.live[s]:
                     (self.found[name, line],) = pair - {name}
+        if swap := exchanged(s):
+            now = {value: target for target, value in swap.items()}
+            return frozenset(frozenset(now.get(name, name) for name in pair) for pair in pairs)
         names = renaming(s)
         kept = pairs if isinstance(s, ast.AugAssign) else without(pairs, assigned([s]))
         if names is None or names[0] == names[1]:

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.parse.names import assigned, uses
+from tapeengine.chad.parse.names import assigned, exchanged, uses
 
 Live = frozenset[str]
 NONE: Live = frozenset()
 
 
 def live_after(function: ast.FunctionDef) -> Mapping[ast.stmt, Live]:
-    r"""Give for each loop of a function the names that are read after it.
+    r"""Give for each statement of a function the names that are read after it, and those that local functions read.
 
     Examples
     --------
@@ -21,12 +21,14 @@ def live_after(function: ast.FunctionDef) -> Mapping[ast.stmt, Live]:
     >>> sorted(live_after(tree)[tree.body[0]])
     ['y']
     """
-    walk = Walk()
+    found: dict[ast.stmt, Live] = {}
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         inner = [n for n in ast.walk(scope) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not scope]
-        walk.captured = frozenset(uses(inner))
+        captured = frozenset(uses(inner))  # which may be called anywhere
+        walk = Walk()
         walk.block(scope.body, NONE)
-    return walk.found
+        found.update((s, after | captured) for s, after in walk.after.items())
+    return found
 
 
 def changed_after(scope: ast.FunctionDef, changed_in: Callable[[list[ast.stmt]], list[str]]) -> Mapping[ast.stmt, Live]:
@@ -55,19 +57,13 @@ class Walk:
 
     Attributes
     ----------
-    found : dict of ast.stmt to frozenset of str
-        The names that are read after each loop.
     after : dict of ast.stmt to frozenset of str
         The names that are read after each statement.
-    captured : frozenset of str
-        The names that local functions read, which may be called anywhere.
     """
 
     def __init__(self, uses: Callable[[list[Any]], list[str]] = uses) -> None:
         self.uses = uses
-        self.found: dict[ast.stmt, Live] = {}
         self.after: dict[ast.stmt, Live] = {}
-        self.captured = NONE
         self.broken: list[Live] = []
         self.continued: list[Live] = []
 
@@ -84,9 +80,9 @@ class Walk:
         match s:
             case ast.For(target=target, iter=over, body=body):
                 names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-                return self.loop(s, body, names, after) | frozenset(uses([over]))
+                return self.loop(body, names, after) | frozenset(uses([over]))
             case ast.While(test=test, body=body):
-                return self.loop(s, body, set(), after | frozenset(uses([test])))
+                return self.loop(body, set(), after | frozenset(uses([test])))
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.block(body, after) | self.block(orelse, after) | frozenset(uses([test]))
             case ast.Match(subject=subject, cases=cases):
@@ -100,12 +96,13 @@ class Walk:
                 return frozenset(uses([s]))
             case ast.AugAssign(target=ast.Name(id=name)):
                 return after | frozenset((name, *uses([s])))
+        if swap := exchanged(s):
+            return frozenset(swap.get(name, name) for name in after).union(uses([s]))
         plain = isinstance(s, ast.Assign | ast.AnnAssign)
         return (after - frozenset(assigned([s]) if plain else ())) | frozenset(uses([s]))
 
-    def loop(self, s: ast.stmt, body: Sequence[ast.stmt], names: set[str], after: Live) -> Live:
+    def loop(self, body: Sequence[ast.stmt], names: set[str], after: Live) -> Live:
         """Give the names that are read from a loop on, whose body runs any number of times."""
-        self.found[s] = after | self.captured
         self.broken.append(after)
         head = after
         while True:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -183,3 +183,20 @@ def renaming(statement: ast.stmt) -> tuple[str, str] | None:
         case ast.AnnAssign(target=ast.Name(target), value=ast.Name(value)):
             return target, value
     return None
+
+
+def exchanged(statement: ast.AST) -> Mapping[str, str]:
+    """Give for each name of ``a, b = b, a`` the one whose value it gets; nothing for another statement.
+
+    Examples
+    --------
+    >>> exchanged(ast.parse("a, b = b, a").body[0]), exchanged(ast.parse("a, b = b, b").body[0])
+    ({'a': 'b', 'b': 'a'}, {})
+    """
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            pairs = zip(targets, values, strict=False)
+            found = {t.id: v.id for t, v in pairs if isinstance(t, ast.Name) and isinstance(v, ast.Name)}
+            if len(found) == len(targets) == len(values) and found.keys() == set(found.values()):
+                return found
+    return {}

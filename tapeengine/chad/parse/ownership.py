@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from tapeengine.chad.parse.aliases import changes
 from tapeengine.chad.parse.liveness import changed_after
-from tapeengine.chad.parse.names import assigned, parameters, renaming
+from tapeengine.chad.parse.names import assigned, exchanged, parameters, renaming
 from tapeengine.chad.parse.outputs import is_exact
 
 #: Functions whose result is always a new array.
@@ -90,7 +90,8 @@ def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
     ['a', 'b', 'c']
     """
     found: dict[str, set[str]] = {}
-    for names in (pair for s in ast.walk(function) if isinstance(s, ast.stmt) and (pair := renaming(s))):
+    statements = (s for s in ast.walk(function) if isinstance(s, ast.stmt))
+    for names in (given for s in statements if (given := renaming(s) or tuple(exchanged(s)))):
         joined = set(names).union(*(found.get(name, ()) for name in names))
         found.update(dict.fromkeys(joined, joined))
     return found
@@ -99,7 +100,8 @@ def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
 def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
     """Go through the slices of variables that are changed in place, and those that are assigned to such variables."""
     changed = set(changed_in(function.body))
-    pairs = [names for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
+    statements = [s for s in ast.walk(function) if isinstance(s, ast.stmt)]
+    pairs = [names for s in statements if (names := renaming(s) or tuple(exchanged(s)))]
     for _ in pairs:
         changed.update(name for names in pairs if changed.intersection(names) for name in names)
     operated = {id(part) for node in ast.walk(function) for part in operands(node)}
@@ -175,7 +177,11 @@ class Walk:
         """Propagate the reasons for sharing between variables that are assigned to one another."""
         reasons = self.reasons
         renamed = [(s, names) for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
-        for _ in renamed:
+        swaps = [swap for s in ast.walk(function) if (swap := exchanged(s))]
+        for _ in (*renamed, *swaps):
+            for swap in swaps:
+                unknown = "it may be the same array as another one"
+                reasons.update(dict.fromkeys(swap, next(filter(None, (reasons.get(x, unknown) for x in swap)), None)))
             for statement, (target, value) in renamed:
                 if value not in reasons:
                     reasons[target] = f"{ast.unparse(statement)} may be the same array"
@@ -202,7 +208,7 @@ class Walk:
                     self.reasons[name] = "it is an element of what a loop runs over"
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
-        if not renaming(statement):
+        if not renaming(statement) and not exchanged(statement):
             keeps = isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr) and not copies(statement)
             self.uses(statement, keeps=keeps)
         blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
@@ -212,6 +218,8 @@ class Walk:
 
     def assignment(self, statement: ast.stmt, target: ast.expr, value: ast.expr | None) -> None:
         """Record what an assignment shares."""
+        if exchanged(statement):
+            return
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and not stars((target, value)):
             for each, made in zip(target.elts, value.elts, strict=True):
                 self.assignment(statement, each, made)

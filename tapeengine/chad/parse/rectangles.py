@@ -7,10 +7,10 @@ of its rows while it may still change.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from tapeengine.chad.parse.names import renaming
+from tapeengine.chad.parse.names import exchanged, renaming
 
 #: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
 IsCopy = Callable[[ast.expr], bool]
@@ -49,14 +49,40 @@ def grids(
     nodes = list(ast.walk(function))
     stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
-    names = dict.fromkeys(filter(None, map(changed_in_rows, stored)))
-    rows = dict.fromkeys(name for n in stored if (name := changed_row(n, counting)) and not is_listed(nodes, name))
-    return {name: reason(function, name, is_copy if name in names else is_array, is_list) for name in {**names, **rows}}
+    groups = exchanging(function)
+
+    def grouped(found: Iterable[str]) -> dict[str, Sequence[str]]:
+        return {x: group for name in found if name for group in [groups.get(name, [name])] for x in group}
+
+    names = grouped(map(changed_in_rows, stored))
+    rows = grouped(changed_row(n, counting) for n in stored)
+    rows = {name: group for name, group in rows.items() if not any(is_listed(nodes, x) for x in group)}
+    found = {
+        name: reason(function, name, group, is_copy if name in names else is_array, is_list)
+        for name, group in {**names, **rows}.items()
+    }
+    return {name: next(filter(None, (found[x] for x in groups.get(name, [name]))), None) for name in found}
+
+
+def exchanging(function: ast.FunctionDef) -> Mapping[str, Sequence[str]]:
+    r"""Give for each variable that exchanges its array with others, ``a, b = b, a``, all of these.
+
+    Examples
+    --------
+    >>> exchanging(ast.parse("def f(a, b, c):\n    a, b = b, a\n    b, c = c, b").body[0])["a"]
+    ['a', 'b', 'c']
+    """
+    groups: dict[str, list[str]] = {}
+    for swap in filter(None, map(exchanged, ast.walk(function))):
+        joined = list(dict.fromkeys(x for name in swap for x in groups.get(name, [name])))
+        groups.update(dict.fromkeys(joined, joined))
+    return groups
 
 
 def is_listed(nodes: list[ast.AST], name: str) -> bool:
     """Tell whether a variable may be a list."""
-    made = [value_for(s, name) for s in nodes if isinstance(s, ast.stmt) and name in bound(s)]
+    statements = [s for s in nodes if isinstance(s, ast.stmt) and name in bound(s) and not exchanged(s)]
+    made = [value_for(s, name) for s in statements]
     return not all(isinstance(value, ast.Call | ast.BinOp) for value in made)
 
 
@@ -70,7 +96,13 @@ def views(function: ast.FunctionDef) -> Mapping[str, str]:
     {'a': 'r = a[0] may hold a part of it, and it changes afterwards'}
     """
     names = dict.fromkeys(filter(None, map(changed_part, ast.walk(function))))
-    found = {name: next(holding(function.body, name, last_change(function, name), name), None) for name in names}
+    groups = exchanging(function)
+
+    def held(name: str) -> Iterator[str]:
+        for other in groups.get(name, [name]):
+            yield from holding(function.body, name, last_change(function, name), other)
+
+    found = {name: next(held(name), None) for name in names}
     return {name: held for name, held in found.items() if held}
 
 
@@ -99,7 +131,7 @@ def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Ite
             isinstance(s, ast.Assign) and all(isinstance(t, ast.Subscript) for t in s.targets)
         )
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        before = (s.lineno <= last or loops) and not copies and not renaming(s)
+        before = (s.lineno <= last or loops) and not copies and not renaming(s) and not exchanged(s)
         if before and any(holds(n, other, COPYING) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} may hold a part of it, and it changes afterwards"
         blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
@@ -107,9 +139,10 @@ def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Ite
             yield from holding(block, name, max(last, s.end_lineno or last) if loops else last, other)
 
 
-def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy, is_list: IsCopy) -> str | None:
-    """Say why a variable is no grid."""
-    makers = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and name in bound(s)]
+def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
+    """Say why a variable is no grid; it may get the arrays of all variables of a group."""
+    statements = [s for s in ast.walk(function) if isinstance(s, ast.stmt)]
+    makers = [s for s in statements if name in bound(s) and not exchanged(s)]
     if not makers or any(a.arg == name for a in ast.walk(function.args) if isinstance(a, ast.arg)):
         return "the program has not made it"
     made = [value_for(s, name) for s in makers]
@@ -121,12 +154,12 @@ def reason(function: ast.FunctionDef, name: str, is_copy: IsCopy, is_list: IsCop
         if within and not any(name in bound(s) for s in ast.walk(inner) if isinstance(s, ast.stmt)):
             return "a local function changes it"
     own = any(value and (is_list(value) or isinstance(value, ast.List | ast.ListComp)) for value in made)
+    if not any(changed_part(n) == name for n in ast.walk(function)):
+        return None
     last = last_change(function, name)
-    others = {
-        pair[0] for s in ast.walk(function) if isinstance(s, ast.stmt) and (pair := renaming(s)) and pair[1] == name
-    }
+    others = {pair[0] for s in statements if (pair := renaming(s)) and pair[1] in group}
     where = kept if own else holding
-    return next((found for each in (name, *sorted(others)) for found in where(function.body, name, last, each)), None)
+    return next((found for each in (*group, *sorted(others)) for found in where(function.body, name, last, each)), None)
 
 
 def value_for(s: ast.stmt, name: str) -> ast.expr | None:
@@ -192,7 +225,7 @@ def kept(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterat
         changes = any(isinstance(n, ast.Subscript) and writes(n, name) for n in ast.walk(s))
         loops = isinstance(s, ast.For | ast.While) and changes
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        if (s.lineno <= last or loops) and not renaming(s) and any(holds(n, other) for n in own):
+        if (s.lineno <= last or loops) and not renaming(s) and not exchanged(s) and any(holds(n, other) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} keeps a row, and it changes afterwards"
         for block in blocks:
             yield from kept(block, name, (s.end_lineno or last) if loops else last, other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -25,7 +25,7 @@ from tapeengine.chad.parse.fixed_points import settled
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
-from tapeengine.chad.parse.names import bound_by, ends, jumps, parameters, surely_assigned, uses
+from tapeengine.chad.parse.names import bound_by, ends, exchanged, jumps, parameters, surely_assigned, uses
 from tapeengine.chad.parse.partial import held_type
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.scopes import original
@@ -109,6 +109,8 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return define(p, value, name, env, then)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=[])):
             return in_place.empty(p, name, env, then)
+        case ast.Assign() if is_exchange(p, exchanged(first), env):
+            return then({**env, **{name: env[value] for name, value in exchanged(first).items()}})
         case ast.Assign(targets=targets, value=value):
             return assign(p, targets, expression(p, value, env), env, then)
         case ast.AnnAssign(target=ast.Name(), value=None):
@@ -130,6 +132,13 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return local_function(p, first, env, then)
     refuse(p, first)
     raise AssertionError
+
+
+def is_exchange(p: Parser, swap: Mapping[str, str], env: Env) -> bool:
+    """Tell whether names exchange their values, which have one type."""
+    terms = [env.get(name) for name in swap]
+    of = {(term.type, p.is_grid(name)) for name, term in zip(swap, terms, strict=True) if isinstance(term, Term)}
+    return len(of) == 1 and all(isinstance(term, Term) for term in terms)
 
 
 ADVICE = {
