@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from tapeengine._core.arrays.assignment import refuse_writes
+from tapeengine._core.arrays.creation import from_values
 from tapeengine._core.programs.callables import own_derivative
 from tapeengine.errors import StructureError
 from tapeengine.transforms.programs import Chosen
@@ -58,21 +60,21 @@ class Arguments:
             return choose(f, at, args, kwargs), tuple([args[place] for place in at])
         if own_derivative(f, "__tapeengine_directional__") is not None:
             return self._of_own(f, args, kwargs)
-        if self.first and args and not kwargs:
+        if self.first and args and not kwargs and not overlapping(args[:1], enumerate(args)):
             rest = args[1:]
             return (lambda x: f(x, *rest)), args[:1]
         places = self._places(args, kwargs)
+        primals = tuple(kwargs[place] if isinstance(place, str) else args[place] for place in places)
+        shared = overlapping(primals, (*enumerate(args), *kwargs.items()))
 
         def program(*primals: Any) -> Any:
-            positional, named = list(args), dict(kwargs)
-            for place, primal in zip(places, primals, strict=True):
-                if isinstance(place, str):
-                    named[place] = primal
-                else:
-                    positional[place] = primal
-            return f(*positional, **named)
+            given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs, **dict(zip(places, primals, strict=True))}
+            for place in shared:
+                array = given[place] if place in places else from_values(given[place], order="K")
+                given[place] = refuse_writes(array)
+            return f(*(given[k] for k in range(len(args))), **{name: given[name] for name in kwargs})
 
-        return program, tuple(kwargs[place] if isinstance(place, str) else args[place] for place in places)
+        return program, primals
 
     def _of_own(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -108,6 +110,34 @@ class Arguments:
                 "a keyword argument is chosen by its name"
             )
         return item % len(args)
+
+
+def overlapping(primals: tuple[Any, ...], arguments: Iterable[tuple[int | str, Any]]) -> list[int | str]:
+    """The places of arrays that share memory, if a differentiated one shares it with one that is not.
+
+    A write to one would have to change the other, which the trace does not see.
+
+    Examples
+    --------
+    >>> x = np.ones(3)
+    >>> overlapping((x[:2],), [(0, x[:2]), (1, x[1:]), (2, x[2:])])
+    [0, 1]
+    """
+    arrays = [x for x in primals if type(x) is np.ndarray]
+    if not arrays:
+        return []
+    found = [place for place, x in arguments if type(x) is np.ndarray and any(_share(x, own) for own in arrays)]
+    return found if len(found) > len(arrays) else []
+
+
+def _share(x: Any, own: Any) -> bool:
+    if not np.may_share_memory(x, own):
+        return False
+    work: Any = 100_000
+    try:
+        return np.shares_memory(x, own, max_work=work)
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _named(item: Any) -> int | str:

@@ -102,3 +102,49 @@ def test_large_arrays_are_as_small_ones() -> None:
     with pytest.raises(UnsupportedError, match="shares memory"):
         te.vjp(program, a, a)
     assert te.vjp(program, a, a.copy())[0] == program(a.copy(), a)
+
+
+def by_name(make: Any) -> Any:
+    def call(program: Any, x: Any, y: Any) -> Any:
+        return make(lambda x, *, y: program(x, y))(x, y=y)
+
+    return call
+
+
+#: Ways to differentiate in one of two arguments.
+WAYS = {
+    "first": lambda program, x, y: te.value_and_grad(program)(x, y),
+    "second": lambda program, x, y: te.grad(lambda y, x: program(x, y), argnums=1)(y, x),
+    "negative": lambda program, x, y: te.grad(program, argnums=-1)(x, y),
+    "keyword": by_name(te.grad),
+    "chosen keyword": lambda program, x, y: te.grad(lambda x, y: program(x, y), argnums="y")(x, y=y),
+    "auxiliary": lambda program, x, y: te.grad(lambda x, y: (program(x, y), 1), has_aux=True)(x, y),
+    "jacobian": lambda program, x, y: te.jacobian(program)(x, y),
+    "hessian": lambda program, x, y: te.hessian(program)(x, y),
+    "twice": lambda program, x, y: te.grad(lambda x, y: np.sum(te.grad(program)(x, y)))(x, y),
+}
+
+
+@pytest.mark.parametrize("written", [0, 1])
+@pytest.mark.parametrize("way", WAYS)
+def test_arguments_that_are_not_differentiated_may_not_be_changed_either(way: str, written: int) -> None:
+    for k, write in enumerate(WRITES):
+
+        def program(*args: Any, write: Any = write) -> Any:
+            write(args[written])
+            return total(*args)
+
+        for i, j in pairs()[k :: len(WRITES)]:
+            x, y = at(i, j, False)
+            if x.size and y.size and np.shares_memory(x, y):
+                with pytest.raises(UnsupportedError, match="shares memory"):
+                    WAYS[way](program, x, y)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_arguments_that_are_not_differentiated_are_read_as_they_are(way: str) -> None:
+    for i, j in pairs():
+        x, y = at(i, j, False)
+        found, expected = WAYS[way](total, x, y), WAYS[way](total, x.copy("K"), y.copy("K"))
+        for one, other in zip(found, expected, strict=True) if type(found) is tuple else [(found, expected)]:
+            np.testing.assert_allclose(one, other, rtol=1e-15)

@@ -186,6 +186,13 @@ cdef int check_writable(Array a, ndarray numbers) except -1:
     raise ValueError("assignment destination is read-only")
 
 
+def refuse_writes(x):
+    """Refuse writes to an array that shares memory with an argument that is not differentiated; return it."""
+    if type(x) is Array:
+        (<Array> x).storage.shared = True
+    return x
+
+
 cdef object unboxed(object value):
     """The number in an array of one element; None for other values."""
     if type(value) is Array or type(value) is array_class:

@@ -50,6 +50,7 @@ cdef bint differentiable(object value) noexcept:
 cdef Array array_input(Head *h, object value):
     """An array of the caller as an input: a small one is copied; a large one is watched, and copied before a write."""
     cdef Array a
+    cdef bint shared = type(value) is Array and (<Array> value).storage.shared
     if type(value) is Array:
         value = snapshot(<Array> value)
     else:
@@ -62,6 +63,7 @@ cdef Array array_input(Head *h, object value):
         a = gapped(h, value)
     if not PyArray_ISWRITEABLE(plain(value)):
         PyArray_CLEARFLAGS(plain(a.values), NPY_ARRAY_WRITEABLE)
+    a.storage.shared = shared
     return a
 
 
