@@ -501,10 +501,16 @@ def has_few(x: Any) -> bool:
     return len(parts) <= FEW_NUMBERS and all(isinstance(part, float) or has_few(part) for part in parts)
 
 
+#: Classes of numbers, of which a list has no parts that may change.
+NUMBERS = frozenset((float, int, bool))
+
+
 def kept(x: Any) -> Any:
-    """Give the value of an argument for a backpropagator to keep; small arrays are copied, since they may change."""
+    """Give the value of an argument for a backpropagator to keep: copies of lists and small arrays."""
     if type(x) is np.ndarray:
         return x.copy() if x.nbytes <= COPIED else x
     if type(x) is dict:
         return {key: kept(part) for key, part in x.items()}
-    return type(x)(map(kept, x)) if type(x) in (list, tuple) and any(isinstance(y, np.ndarray) for y in x) else x
+    if type(x) is tuple or type(x) is list:
+        return x[:] if NUMBERS.issuperset(map(type, x)) else type(x)(map(kept, x))
+    return x

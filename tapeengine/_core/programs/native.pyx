@@ -108,7 +108,7 @@ cdef class Form:
     cdef tuple items, fields
     cdef object cls
     cdef readonly bint discrete
-    cdef bint has_array, is_plain
+    cdef bint has_array, is_plain, can_change   # a dictionary or a dataclass that is not frozen, or what has one inside
     cdef bint has_scalars     # at most LEAVES of them, and nothing else
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
@@ -130,8 +130,10 @@ cdef class Form:
         self.items = items
         self.has_array = self.rank > 0 or self.kind >= ROWS
         self.discrete = self.kind != FLOAT and self.kind != BOX
+        self.can_change = self.cls is dict or (self.is_plain and not self.cls.__dataclass_params__.frozen)
         for item in items:
             self.has_array |= item.has_array
+            self.can_change |= item.can_change
             self.discrete &= item.discrete
             if self.kind == BOX and item.width > LEAVES:
                 raise ValueError("an option of too many leaves")
@@ -669,8 +671,8 @@ cdef list leaf_is_real(Form form):
 
 
 cdef object kept(Form form, object x):
-    """The value of a primal that a backpropagator keeps: lists and small arrays are copied."""
-    if not form.has_array:
+    """The value of a primal that a backpropagator keeps: a copy of what may change, but for large arrays."""
+    if not form.has_array and not form.can_change:
         return x
     cdef Py_ssize_t i
     cdef list parts = []
