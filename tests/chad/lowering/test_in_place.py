@@ -408,11 +408,17 @@ def renamed_before_continue(x: te.Vec) -> float:
 @pytest.mark.parametrize(
     "function",
     [
-        changed_under_another_name, changed_in_the_next_step, renamed_argument, held_by_a_list,
-        renamed_before_continue,
+        changed_under_another_name, renamed_argument, held_by_a_list, renamed_before_continue,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
 def test_an_array_with_another_name_is_not_changed(function):
     with pytest.raises(chad.ProgramError, match="the same array"):
         te.vjp(chad.Program(function), XS)
+
+
+def test_an_array_whose_other_name_is_read_no_more_is_changed():
+    program = chad.Program(changed_in_the_next_step)
+    value, back = te.vjp(program, XS)
+    assert value == changed_in_the_next_step(XS)
+    np.testing.assert_array_equal(back(1.0)[0], np.ones(len(XS)))
