@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import index
 from typing import Any, cast
 
@@ -11,6 +11,7 @@ import numpy as np
 from tapeengine._core.arrays.assignment import refuse_writes
 from tapeengine._core.arrays.creation import from_values
 from tapeengine._core.programs.callables import own_derivative
+from tapeengine._core.structures.boundary import overlap
 from tapeengine.errors import StructureError
 from tapeengine.transforms.programs import Chosen
 
@@ -60,21 +61,21 @@ class Arguments:
             return choose(f, at, args, kwargs), tuple([args[place] for place in at])
         if own_derivative(f, "__tapeengine_directional__") is not None:
             return self._of_own(f, args, kwargs)
-        if self.first and args and not kwargs and not overlapping(args[:1], enumerate(args)):
+        if self.first and args and not kwargs and not overlapping((0,), dict(enumerate(args))):
             rest = args[1:]
             return (lambda x: f(x, *rest)), args[:1]
         places = self._places(args, kwargs)
-        primals = tuple(kwargs[place] if isinstance(place, str) else args[place] for place in places)
-        shared = overlapping(primals, (*enumerate(args), *kwargs.items()))
+        whole: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        shared = overlapping(places, whole)
 
         def program(*primals: Any) -> Any:
-            given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs, **dict(zip(places, primals, strict=True))}
+            given = {**whole, **dict(zip(places, primals, strict=True))}
             for place in shared:
                 array = given[place] if place in places else from_values(given[place], order="K")
                 given[place] = refuse_writes(array)
             return f(*(given[k] for k in range(len(args))), **{name: given[name] for name in kwargs})
 
-        return program, primals
+        return program, tuple(whole[place] for place in places)
 
     def _of_own(
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -112,32 +113,28 @@ class Arguments:
         return item % len(args)
 
 
-def overlapping(primals: tuple[Any, ...], arguments: Iterable[tuple[int | str, Any]]) -> list[int | str]:
-    """The places of arrays that share memory, if a differentiated one shares it with one that is not.
+def overlapping(places: tuple[int | str, ...], given: Mapping[Any, Any]) -> set[int | str]:
+    """The places of arrays that share memory, one of which is differentiated and the other is not.
 
     A write to one would have to change the other, which the trace does not see.
 
+    Parameters
+    ----------
+    places : tuple of int or str
+        The places of the differentiated arguments.
+    given : mapping of int or str to object
+        All arguments, by place.
+
     Examples
     --------
-    >>> x = np.ones(3)
-    >>> overlapping((x[:2],), [(0, x[:2]), (1, x[1:]), (2, x[2:])])
-    [0, 1]
+    >>> x = np.ones(4)
+    >>> overlapping((0, 3), {0: x[:2], 1: x[1:2], 2: x[2:3], 3: x[3:]}) == {0, 1}
+    True
     """
-    arrays = [x for x in primals if type(x) is np.ndarray]
-    if not arrays:
-        return []
-    found = [place for place, x in arguments if type(x) is np.ndarray and any(_share(x, own) for own in arrays)]
-    return found if len(found) > len(arrays) else []
-
-
-def _share(x: Any, own: Any) -> bool:
-    if not np.may_share_memory(x, own):
-        return False
-    work: Any = 100_000
-    try:
-        return np.shares_memory(x, own, max_work=work)
-    except np.exceptions.TooHardError:
-        return True
+    arrays = {place: x for place, x in given.items() if type(x) is np.ndarray}
+    own = [place for place in places if place in arrays]
+    others = [place for place in arrays if place not in places] if own else []
+    return {k for a in own for b in others if overlap(arrays[a], arrays[b]) for k in (a, b)}
 
 
 def _named(item: Any) -> int | str:

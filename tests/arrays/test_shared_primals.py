@@ -148,3 +148,17 @@ def test_arguments_that_are_not_differentiated_are_read_as_they_are(way: str) ->
         found, expected = WAYS[way](total, x, y), WAYS[way](total, x.copy("K"), y.copy("K"))
         for one, other in zip(found, expected, strict=True) if type(found) is tuple else [(found, expected)]:
             np.testing.assert_allclose(one, other, rtol=1e-15)
+
+
+def test_only_the_arrays_that_share_memory_are_refused() -> None:
+    def program(x: Any, y: Any, z: Any) -> Any:
+        y += 1.0
+        return total(x, y) + np.sum(z * z)
+
+    base = np.arange(6.0)
+    x, y, z = base[:4], np.ones(4), base[3:]
+    value, gradient = te.value_and_grad(program, argnums=(0, 1))(x, y, z)
+    assert value == program(x, y.copy(), z)
+    np.testing.assert_allclose(gradient, (2 * x, 3 * np.cos(y + 1.0)))
+    with pytest.raises(UnsupportedError, match="shares memory"):
+        te.grad(lambda x, empty, z: program(empty, x, z), argnums=(0, 1))(x, base[:0], z)

@@ -129,7 +129,7 @@ cdef int protect_shared(list arrays) except -1:
     return 0
 
 
-cdef bint overlap(object a, object b) except -1:
+cpdef bint overlap(object a, object b) except -1:
     """Whether two arrays share an element; True if numpy cannot decide it in time."""
     try:
         return numpy.shares_memory(a, b, max_work=100_000)
