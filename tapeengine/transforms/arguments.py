@@ -61,8 +61,8 @@ class Arguments:
             return choose(f, at, args, kwargs), tuple([args[place] for place in at])
         if own_derivative(f, "__tapeengine_directional__") is not None:
             return self._of_own(f, args, kwargs)
-        if self.first and args and not kwargs and not overlapping((0,), dict(enumerate(args))):
-            rest = args[1:]
+        rest = args[1:]
+        if self.first and args and not kwargs and not any_overlaps(args[0], rest):
             return (lambda x: f(x, *rest)), args[:1]
         places = self._places(args, kwargs)
         whole: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
@@ -111,6 +111,22 @@ class Arguments:
                 "a keyword argument is chosen by its name"
             )
         return item % len(args)
+
+
+def any_overlaps(own: Any, others: tuple[Any, ...]) -> bool:
+    """Whether an array shares memory with another one; a loop, since a comprehension takes as long as the comparison.
+
+    Examples
+    --------
+    >>> x = np.ones(3)
+    >>> any_overlaps(x[:2], (1.0, x[1:])), any_overlaps(x[:2], (1.0, x[2:]))
+    (True, False)
+    """
+    if type(own) is np.ndarray:
+        for x in others:
+            if type(x) is np.ndarray and overlap(own, x):
+                return True
+    return False
 
 
 def overlapping(places: tuple[int | str, ...], given: Mapping[Any, Any]) -> set[int | str]:

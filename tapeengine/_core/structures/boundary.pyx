@@ -131,6 +131,9 @@ cdef int protect_shared(list arrays) except -1:
 
 cpdef bint overlap(object a, object b) except -1:
     """Whether two arrays share an element; True if numpy cannot decide it in time."""
+    cdef Extent one = extent(a), other = extent(b)
+    if one.last <= other.first or other.last <= one.first:
+        return False
     try:
         return numpy.shares_memory(a, b, max_work=100_000)
     except numpy.exceptions.TooHardError:
