@@ -200,3 +200,14 @@ def exchanged(statement: ast.AST) -> Mapping[str, str]:
             if len(found) == len(targets) == len(values) and found.keys() == set(found.values()):
                 return found
     return {}
+
+
+def passed_on(statement: ast.stmt) -> tuple[str, ...]:
+    """Give the names of ``a = b`` and ``a, b = b, a``, which pass values on and hold no part of them.
+
+    Examples
+    --------
+    >>> passed_on(ast.parse("a, b = b, a").body[0]), passed_on(ast.parse("a = b[0]").body[0])
+    (('a', 'b'), ())
+    """
+    return renaming(statement) or tuple(exchanged(statement))

@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from tapeengine.chad.parse.aliases import changes
 from tapeengine.chad.parse.liveness import changed_after
-from tapeengine.chad.parse.names import assigned, exchanged, parameters, renaming
+from tapeengine.chad.parse.names import assigned, exchanged, parameters, passed_on, renaming
 from tapeengine.chad.parse.outputs import is_exact
 
 #: Functions whose result is always a new array.
@@ -91,7 +91,7 @@ def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
     """
     found: dict[str, set[str]] = {}
     statements = (s for s in ast.walk(function) if isinstance(s, ast.stmt))
-    for names in (given for s in statements if (given := renaming(s) or tuple(exchanged(s)))):
+    for names in filter(None, map(passed_on, statements)):
         joined = set(names).union(*(found.get(name, ()) for name in names))
         found.update(dict.fromkeys(joined, joined))
     return found
@@ -101,7 +101,7 @@ def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
     """Go through the slices of variables that are changed in place, and those that are assigned to such variables."""
     changed = set(changed_in(function.body))
     statements = [s for s in ast.walk(function) if isinstance(s, ast.stmt)]
-    pairs = [names for s in statements if (names := renaming(s) or tuple(exchanged(s)))]
+    pairs = [names for s in statements if (names := passed_on(s))]
     for _ in pairs:
         changed.update(name for names in pairs if changed.intersection(names) for name in names)
     operated = {id(part) for node in ast.walk(function) for part in operands(node)}
@@ -208,7 +208,7 @@ class Walk:
                     self.reasons[name] = "it is an element of what a loop runs over"
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
-        if not renaming(statement) and not exchanged(statement):
+        if not passed_on(statement):
             keeps = isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr) and not copies(statement)
             self.uses(statement, keeps=keeps)
         blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from tapeengine.chad.parse.names import exchanged, renaming
+from tapeengine.chad.parse.names import exchanged, passed_on, renaming
 
 #: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
 IsCopy = Callable[[ast.expr], bool]
@@ -131,7 +131,7 @@ def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Ite
             isinstance(s, ast.Assign) and all(isinstance(t, ast.Subscript) for t in s.targets)
         )
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        before = (s.lineno <= last or loops) and not copies and not renaming(s) and not exchanged(s)
+        before = (s.lineno <= last or loops) and not copies and not passed_on(s)
         if before and any(holds(n, other, COPYING) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} may hold a part of it, and it changes afterwards"
         blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
@@ -225,7 +225,7 @@ def kept(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterat
         changes = any(isinstance(n, ast.Subscript) and writes(n, name) for n in ast.walk(s))
         loops = isinstance(s, ast.For | ast.While) and changes
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        if (s.lineno <= last or loops) and not renaming(s) and not exchanged(s) and any(holds(n, other) for n in own):
+        if (s.lineno <= last or loops) and not passed_on(s) and any(holds(n, other) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} keeps a row, and it changes afterwards"
         for block in blocks:
             yield from kept(block, name, (s.end_lineno or last) if loops else last, other)
