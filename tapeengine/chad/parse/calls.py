@@ -116,6 +116,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if is_super(p, node.func.value, env):
             return call_super(p, node, env)
         receiver = expression(p, node.func.value, env)
+        if not p.is_reached(receiver):
+            return failing()
         if dicts.is_dict(receiver):
             return dicts.method(p, node, receiver, node.func.attr, env)
         if (function := function_in(p, node.func, receiver, env)) is not None:

@@ -736,8 +736,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if found is not MISSING:
         return p.grammar.as_function(p, node, env) if callable(found) else constant(p, node, found)
     term = expression(p, value, env)
-    if term.type == NEVER:
-        return term
+    if not p.is_reached(term):
+        return failing()
     if isinstance(term.type, Array):
         if attr != "pop":
             p.operated(node, [(value, term)])

@@ -73,6 +73,7 @@ from tapeengine.chad.types import (
     Sum,
     Type,
     is_choice,
+    parts_of,
     show,
 )
 
@@ -501,6 +502,8 @@ class Parser:
         if term.type == NEVER:
             return failing(of)
         if self.undecided:
+            if self.is_undecided(of) and NEVER in parts_of(term.type):
+                return failing(of)  # a part of an element of the list itself: another element determines the type
             self.decide(term.type, of)
             self.decide(of, term.type)
         if of == FLOAT and term.type in (INT, BOOL):
@@ -544,11 +547,19 @@ class Parser:
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
         return None
 
+    def is_undecided(self, of: Type) -> bool:
+        """Tell whether a type is that of the elements of a list that begins empty, and is not known yet."""
+        return isinstance(of, Named) and of.name in self.undecided
+
+    def is_reached(self, term: Term) -> bool:
+        """Tell whether an expression may have a value where its statements are read to determine types alone."""
+        return term.type != NEVER and not self.is_undecided(term.type)
+
     def decide(self, unknown: Type, of: Type) -> None:
         """Determine the element type of an empty list from the type of an array that it meets."""
         if isinstance(unknown, Array) and isinstance(of, Array):
             self.decide(unknown.element, of.element)
-        elif isinstance(unknown, Named) and unknown.name in self.undecided:
+        elif isinstance(unknown, Named) and self.is_undecided(unknown):
             raise Decided(unknown.name, of)
 
     def unify(self, node: ast.AST, first: Type, second: Type) -> Type:

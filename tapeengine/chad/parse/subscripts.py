@@ -14,13 +14,13 @@ from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import BOOL, INT, NEVER, Array, Product, show
+from tapeengine.chad.types import BOOL, INT, Array, Product, show
 
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
     """Indexing of arrays and tuples, and slices of arrays."""
-    if term.type == NEVER:
-        return term
+    if not p.is_reached(term):
+        return failing()
     if isinstance(term.type, Product) and term.type.name == "dict":
         return at_key(p, node, term, index, env, failing())
     given = index
