@@ -19,8 +19,15 @@ Plain = Callable[[], Any]
 
 
 def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """What numpy returns for the values, or raises; it writes into the copies that `value_of` makes."""
-    return function(*replaced(value_of, args), **replaced(value_of, dict(options)))
+    """What numpy returns for the values, or raises; it writes into copies, unless an array can only be read."""
+    return function(*replaced(_copied, args), **replaced(_copied, dict(options)))
+
+
+def _copied(x: Any) -> Any:
+    values = value_of(x)
+    if type(x) is Array and isinstance(values, numpy.ndarray) and not x.flags.writeable:
+        values.flags.writeable = False
+    return values
 
 
 def stored(result: Any, out: Any, plain: Plain) -> Any:

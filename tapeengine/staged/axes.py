@@ -73,6 +73,14 @@ class Mapped:
             if has_axis and not self.leaves[-1].shape:
                 raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
 
+    def keep_apart(self) -> None:
+        """See that no lane can change an array of another lane, or of the caller.
+
+        A program may write to its own lane, which is part of a copy. What lanes share can only be read, since a copy
+        for each lane would cost more than a program that reads a part of it.
+        """
+        self.leaves = [_apart(leaf, mapped) for leaf, mapped in zip(self.leaves, self.mapped, strict=True)]
+
     def lane(self, k: int) -> tuple[Any, ...]:
         """The arguments of one lane; an element of a float64 array becomes a number of Python's kind."""
         found = [_element(leaf, k) if m else leaf for leaf, m in zip(self.leaves, self.mapped, strict=True)]
@@ -102,6 +110,16 @@ def _spread(structures: Structures, axes: Any, arg: Any) -> list[int | None]:
 
 def _element(leaf: Any, k: int) -> Any:
     return leaf.item(k) if leaf.ndim == 1 and leaf.dtype == DOUBLE else leaf[k]
+
+
+def _apart(leaf: Any, is_mapped: bool) -> Any:
+    if not getattr(leaf, "ndim", 0) or (is_mapped and leaf.ndim == 1 and leaf.dtype != object):
+        return leaf
+    if is_mapped:
+        return leaf.copy(order="K")
+    shared = leaf[...]
+    shared.flags.writeable = False
+    return shared
 
 
 def joined(structures: Structures, values: Sequence[Any], out_axes: Any) -> Any:

@@ -26,6 +26,7 @@ from tapeengine._core.programs.replay import (
 from tapeengine._core.sweeps.inspection import open_tape
 from tapeengine.errors import CotangentError, StructureError
 from tapeengine.staged.axes import DOUBLE, Mapped, joined
+from tapeengine.structure import Structures
 from tapeengine.transforms.calls import call_with_rule
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
@@ -116,11 +117,17 @@ class Batched:
         arrays = self._arrays(keywords)
         shared = {name: value for name, value in keywords.items() if name not in arrays}
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
-        mapped = Mapped(self.engine.structures, (*args, arrays), (*axes, 0))
+        mapped = Mapped(self.engine.structures, (*args, arrays, shared), (*axes, 0, None))
+        mapped.keep_apart()
         rows: Iterable[int] = range(mapped.lanes)
         if self.progress is not None:
             rows = self.progress(rows, total=mapped.lanes, desc="vmap: value")
-        values = [self.program(*lane[:-1], **lane[-1], **shared) for lane in map(mapped.lane, rows)]
+        try:
+            values = [self.program(*lane[:-2], **lane[-2], **lane[-1]) for lane in map(mapped.lane, rows)]
+        except ValueError as error:
+            if str(error).endswith("is read-only"):
+                error.add_note("vmap: all lanes share an array that has no axis of lanes; let the program copy it")
+            raise
         return joined(self.engine.structures, values, self.out_axes)
 
     def _arrays(self, keywords: dict[str, Any]) -> dict[str, Any]:
@@ -146,7 +153,7 @@ class Batched:
         columns = mapped.columns()
         if columns is None:
             return None
-        plan = self.program.__tapeengine_plan__(mapped.lane(0), keywords)
+        plan = self.program.__tapeengine_plan__(mapped.lane(0), rebuilt(self.engine.structures, keywords))
         return None if plan is None else Run(self, mapped, columns, plan, keywords, keep)
 
 
@@ -236,11 +243,12 @@ class Run:
         now = rows[:1] if len(self.alone) < MOST_ALONE else rows
         for row in now:
             args = self.mapped.lane(int(row))
+            keywords = rebuilt(self.engine.structures, self.keywords)
             if self.keep:
-                value, back = self.engine.vjp(self.staged, *args, **self.keywords)
+                value, back = self.engine.vjp(self.staged, *args, **keywords)
                 self.alone.append((int(row), back))
             else:
-                value = self.staged(*args, **self.keywords)
+                value = self.staged(*args, **keywords)
                 self.alone.append((int(row), None))
             self.outputs.put(int(row), value)
         workers.tell(len(now))
@@ -332,6 +340,12 @@ class Group:
                 further = stop > self.at
                 found.append(Group(path.forks.get(stop, ()) if further else self.paths[1:], rows, max(stop, self.at)))
         return found
+
+
+def rebuilt(structures: Structures, value: Any) -> Any:
+    """The same leaves in new containers, so that a lane does not see what another one changes in them."""
+    leaves, steps = flatten(structures, value)
+    return unflatten(steps, leaves)
 
 
 def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:
