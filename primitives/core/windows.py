@@ -17,7 +17,8 @@ from tapeengine_primitives.values import normal_axes, shape_of
 
 
 def _windows(x: Any, *, window: tuple[int, ...], axes: tuple[int, ...]) -> Any:
-    return numpy.lib.stride_tricks.sliding_window_view(x, window, axes).copy()
+    """The windows, in the order of memory that numpy gives to results computed from the view."""
+    return numpy.lib.stride_tricks.sliding_window_view(x, window, axes).copy(order="K")
 
 
 def _added(ct: Any, *, shape: tuple[int, ...], window: tuple[int, ...], axes: tuple[int, ...]) -> Any:

@@ -174,3 +174,50 @@ def test_a_stencil_takes_its_windows_anew() -> None:
     product = te.hvp(heat, (u,), (direction,))
     slope = te.jvp(lambda u: te.grad(heat)(u) @ direction, (u,), (direction,))[1]
     assert float(numpy.ravel(product) @ direction) == pytest.approx(float(slope), rel=1e-12)
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "plane": lambda x: sliding_window_view(x, (2, 3)),
+    "last": lambda x: sliding_window_view(x, 3, axis=1),
+    "first": lambda x: sliding_window_view(x, 3, axis=0),
+    "windows of windows": lambda x: sliding_window_view(x, (2, 2), axis=(0, 0)),
+    "Fortran": lambda x: sliding_window_view(x.T, (2, 3)),
+    "strides": lambda x: np.lib.stride_tricks.as_strided(x, (4, 4, 2, 2), (48, 8, 48, 8)),
+    "mixed strides": lambda x: np.lib.stride_tricks.as_strided(x, (3, 4, 2), (8, 48, 8)),
+    "backwards": lambda x: np.lib.stride_tricks.as_strided(x[::-1], (3, 4), (-48, 8)),
+}
+RESULTS: dict[str, Callable[[Any], Any]] = {
+    "product": lambda w: w * 2.0,
+    "sum": lambda w: w + w,
+    "function": np.sin,
+    "where": lambda w: np.where(w > 0.0, w, 0.0),
+    "copy": lambda w: w.copy(order="K"),
+    "astype": lambda w: w.astype(numpy.float32),
+    "total": lambda w: np.asarray((w * 2.0).sum()),
+    "total of the first axis": lambda w: (w * 2.0).sum(0),
+    "total of windows": lambda w: w.sum(-1),
+    "largest": lambda w: w.max(-1),
+    "mean": lambda w: w.mean(-1),
+    "deviation": lambda w: w.std(-1),
+    "product with a vector": lambda w: w @ numpy.linspace(0.0, 1.0, w.shape[-1]),
+    "running sums": lambda w: w.cumsum(0),
+    "ravel": lambda w: w.ravel("K"),
+    "centred": lambda w: w - w.mean(-1, keepdims=True),
+}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_results_have_the_bits_and_the_memory_order_of_numpy(view: str, result: str) -> None:
+    found: list[Any] = []
+
+    def program(x: Any) -> Any:
+        value = RESULTS[result](VIEWS[view](x))
+        found.extend((te.value(value), value.strides))
+        return x.sum()
+
+    x = RANDOM.normal(size=(5, 6))
+    te.vjp(program, x)
+    wanted = RESULTS[result](VIEWS[view](x))
+    numpy.testing.assert_array_equal(found[0], wanted)
+    assert found[1] == wanted.strides

@@ -47,7 +47,10 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
             f"as_strided of a traced array of shape {x.shape} would read memory outside its elements. Pass the "
             "whole array with strides of its own layout, or use sliding_window_view"
         )
-    return numpy.broadcast_to(follow(x.reshape(-1)[found.reshape(shape)], x), shape)
+    axes = numpy.argsort([-abs(stride) for stride in strides], kind="stable")  # as numpy's results
+    indices = numpy.ascontiguousarray(found.reshape(shape).transpose(axes))
+    copied = x.reshape(-1)[indices].transpose(numpy.argsort(axes))
+    return numpy.broadcast_to(follow(copied, x), shape)
 
 
 def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
