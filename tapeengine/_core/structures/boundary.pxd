@@ -14,11 +14,17 @@ cdef class Inputs(Walk):
     cdef object array_seen  # the first array among the primals, until there is a second one
     cdef Array array_made   # its traced array
     cdef list arrays        # all arrays: [(first address, address after the last, index, values, traced array)]
+    cdef object source_seen, source_made    # the first container among the primals, and the one made of it
+    cdef dict sources       # by identity, all containers: (container, the one made of it)
+    cdef list twice         # what was made of containers that were given twice: [(container, keys, contents)]
     cdef list late          # complex scalars and the arrays from which they are read
     cdef Dual dual(self, double value)
     cdef object array(self, object value)
     cdef object read_later(self, object a)
     cdef int finish(self) except -1
+    cdef int note_container(self, object source, object made) except -1
+    cdef tuple contents(self, object made)
+    cdef int refuse_changed(self) except -1
 
 cdef class Outputs(Walk):
     cdef Tape tape

@@ -14,7 +14,7 @@ from tapeengine._core.tape.numpy_c cimport (
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
 from tapeengine._core.scalars.complex cimport ComplexDual, from_array
-from tapeengine._core.structures.interleave cimport ARRAY, DISCRETE, FLOAT, FLOATS, NUMPY, Layout, Walk
+from tapeengine._core.structures.interleave cimport ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, OBJECT, Frame, Layout, Walk
 from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
@@ -24,9 +24,11 @@ from tapeengine._core.arrays.storing cimport (
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
 
+import operator
+
 import numpy
 
-from tapeengine.errors import StructureError, TraceError
+from tapeengine.errors import StructureError, TraceError, UnsupportedError
 
 import_array()
 
@@ -268,6 +270,52 @@ cdef class Inputs(Walk):
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
         return a
+
+    # -- containers that are given twice -------------------------------------------------------------------------------
+    cdef object flat(self, object value):
+        made = Walk.flat(self, value)
+        if type(made) is list:
+            self.note_container(value, made)
+        return made
+
+    cdef object close(self, Frame f):
+        made = Walk.close(self, f)
+        if f.kind == LIST or f.kind == DICT or (f.kind == OBJECT and f.aux[1].fields is not None):
+            self.note_container(f.source, made)
+        return made
+
+    cdef int note_container(self, object source, object made) except -1:
+        """Note a container that a program may change, and what each place of one that is given twice holds now."""
+        if self.source_made is None:
+            self.source_seen, self.source_made = source, made
+            return 0
+        if self.sources is None:
+            self.sources = {id(self.source_seen): (self.source_seen, self.source_made)}
+        first = self.sources.setdefault(id(source), (source, made))[1]
+        if first is not made:
+            if self.twice is None:
+                self.twice = []
+            self.twice += [self.contents(first), self.contents(made)]
+        return 0
+
+    cdef tuple contents(self, object made):
+        cdef Frame f = self.frame(made)
+        return made, f.aux if f.kind == DICT else None, list(f.items)
+
+    cdef int refuse_changed(self) except -1:
+        """Refuse a program that has changed a container which it was given twice.
+
+        The plain program sees the change in both places. Here each place has its own derivative and is a container of
+        its own. Reading them is allowed.
+        """
+        for made, keys, items in self.twice:
+            now = self.contents(made)
+            if now[1] != keys or len(now[2]) != len(items) or any(map(operator.is_not, now[2], items)):
+                raise UnsupportedError(
+                    f"the program changes a {type(made).__name__} that it is given in two places of its arguments: in the "
+                    "plain program both places change, but each has its own derivative. Give it copies (copy.copy(x))"
+                )
+        return 0
 
 
 @cython.final

@@ -309,6 +309,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         tape.head.thread = thread
         inputs.finish()
         result = program(*duals, **keywords) if keywords else program(*duals)
+        if inputs.twice is not None:
+            inputs.refuse_changed()
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:
                 raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {summary(result)}")
