@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import plain
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.values import as_array, is_traced
@@ -88,9 +89,20 @@ def _name(function: Any) -> str:
 
 
 def _primitive(function: Any, args: str, static: str, samples: tuple[Sample, ...]) -> Primitive:
+    def primal(*values: Any, **options: Any) -> Any:
+        """The function on plain values; a traced tolerance is read as a number."""
+        return function(*values, **{name: plain(option) for name, option in options.items()})
+
     name = _name(function)
     doc = f"{name}, on plain values; no derivative goes through it"
-    return discrete(name, function, args=tuple(args.split()), static=tuple(static.split()), samples=samples, doc=doc)
+    return discrete(
+        name,
+        primal if static else function,
+        args=tuple(args.split()),
+        static=tuple(static.split()),
+        samples=samples,
+        doc=doc,
+    )
 
 
 _ONE, _TWO = (Sample((_FINITE,)),), (Sample((_FINITE, _Y)),)

@@ -157,7 +157,7 @@ def extract(condition: Any, arr: Any) -> Any:
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     """Return an array without the given parts; see `numpy.delete`."""
-    x = as_array(arr)
+    x, obj = as_array(arr), plain(obj)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
     kept = x[along(axis, numpy.delete(numpy.arange(shape_of(x)[axis]), obj))]
     return in_order(kept, order_of(x)) if isinstance(obj, slice) or numpy.size(obj) == 1 else kept

@@ -117,6 +117,8 @@ def widths(width, axis):
     if np.ndim(width) == 0:
         return width, width
     if np.ndim(width) == 1:
+        if len(width) > 2:
+            raise ValueError("more than two widths")
         return width[0], width[-1]
     return width[axis][0], width[axis][-1]
 
@@ -153,6 +155,8 @@ def quantile(a, q, axis=None):
     """``np.quantile`` of all elements, or along an axis of a matrix."""
     if axis is None:
         return quantile_of(np.ravel(a), q) if np.ndim(q) == 0 else [quantile_of(np.ravel(a), each) for each in q]
+    if np.ndim(a) > 2:
+        return None
     if axis < -np.ndim(a) or axis >= np.ndim(a):
         raise ValueError("there is no such axis")
     return quantile_of(a, q) if np.ndim(a) == 1 else [quantile_of(row, q) for row in lines(a, axis)]
@@ -174,13 +178,17 @@ def median(a, axis=None):
     """``np.median`` of all elements, or along an axis of a matrix."""
     if axis is None:
         return median_of(np.ravel(a))
+    if np.ndim(a) > 2:
+        return None
     if axis < -np.ndim(a) or axis >= np.ndim(a):
         raise ValueError("there is no such axis")
     return median_of(a) if np.ndim(a) == 1 else [median_of(row) for row in lines(a, axis)]
 
 
-def average(a, weights=None):
-    """``np.average`` of a vector."""
+def average(a, axis=None, weights=None):
+    """``np.average`` of all elements."""
+    if axis is not None:
+        return None
     if weights is None:
         return np.mean(a)
     if np.ndim(a) != np.ndim(weights):
@@ -196,6 +204,8 @@ def trapezoid(y, x=None, dx=1.0):
         return np.sum([dx * (b + a) / 2.0 for a, b in itertools.pairwise(y)])
     if np.ndim(x) != 1:
         return None
+    if len(x) != len(y):
+        raise ValueError("operands could not be broadcast together")
     return np.sum([(x[i + 1] - x[i]) * (y[i + 1] + y[i]) / 2.0 for i in range(len(y) - 1)])
 
 
@@ -221,6 +231,32 @@ def flipud(m):
     return m[::-1]
 
 
+def fliplr(m):
+    """``np.fliplr``."""
+    if np.ndim(m) < 2:
+        return None
+    return [row[::-1] for row in m]
+
+
+def delete(arr, obj, axis=None):
+    """``np.delete`` of one element of a vector, or of one row or column of a matrix."""
+    if np.ndim(obj) != 0 or np.ndim(arr) == 0 or np.ndim(arr) > 2:
+        return None
+    if np.ndim(arr) == 2:
+        if axis is None:
+            return None
+        if axis == 1 or axis == -1:
+            return [[x for k, x in enumerate(row) if k != within(obj, len(row))] for row in arr]
+    if axis is not None and (axis < -np.ndim(arr) or axis >= np.ndim(arr)):
+        raise ValueError("there is no such axis")
+    return [x for k, x in enumerate(arr) if k != within(obj, len(arr))]
+
+
+def within(i, n):
+    """An index counted from the front, of n elements."""
+    return list(range(n))[i]
+
+
 def flip(m, axis=None):
     """``np.flip`` of a vector or a matrix."""
     if np.ndim(m) > 2:
@@ -238,6 +274,8 @@ def tile(xs, reps):
     """``np.tile`` of a vector, or of the rows of a matrix."""
     if np.ndim(xs) > 2:
         return None
+    if reps < 0:
+        raise ValueError("negative dimensions are not allowed")
     if np.ndim(xs) == 2:
         return [[x for _ in range(reps) for x in row] for row in xs]
     return [x for _ in range(reps) for x in xs]
@@ -314,7 +352,9 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "numpy.average": average,
         "numpy.choose": choose,
         "numpy.cross": cross,
+        "numpy.delete": delete,
         "numpy.flip": flip,
+        "numpy.fliplr": fliplr,
         "numpy.flipud": flipud,
         "numpy.interp": interp,
         "numpy.logspace": logspace,

@@ -187,7 +187,7 @@ def put_numbered(a: Any, places: Any, values: Any) -> None:
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """numpy.put."""
-    places = numpy.arange(a.size)
+    places, ind = numpy.arange(a.size), plain(ind)
     numpy.put(numpy.empty(a.size), ind, 0, mode)  # raises numpy's errors
     put_in_turn(a, numpy.ravel(places.take(numpy.asarray(ind, numpy.intp), mode=mode)), v)
 

@@ -359,7 +359,7 @@ def are_whole(dtype: Any = None, **options: Any) -> bool:
 
 def explained(error: Exception, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Exception:
     """The error of a failed call: one of ours, the plain program's, or one that says what the rule does not support."""
-    if isinstance(error, TapeEngineError):
+    if isinstance(error, TapeEngineError | RecursionError):
         return error
     is_of_numbers = isinstance(error, (FloatingPointError, Warning))  # the plain program may have asked to be told
     try:

@@ -12,7 +12,7 @@ from tapeengine._core.arrays.calls import zero_dim
 from tapeengine._core.arrays.indexing import view
 from tapeengine._core.arrays.storing import numbers_of
 from tapeengine._core.scalars.scalar import Dual
-from tapeengine.duals.creation import copy_mode
+from tapeengine.duals.creation import copy_mode, plain
 
 #: Functions of one array and of options for its arrangement, which return a view or a list of views.
 NAMES = (
@@ -25,6 +25,7 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
     """The counterpart of a function for traced arrays."""
 
     def rearranged(a: Any, *args: Any, **options: Any) -> Any:
+        args, options = plain(args), {name: plain(option) for name, option in options.items()}  # places and axes
         if type(a) is Dual:
             if type(function(numpy.float64(a.value), *args, **options)) is numpy.float64:
                 return a

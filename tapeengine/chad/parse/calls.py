@@ -352,7 +352,7 @@ def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
             static[str(keyword.arg)] = ast.literal_eval(keyword.value)
         except ValueError:
             p.error(keyword.value, f"the parameter {keyword.arg} is not differentiated", "write its value out")
-    return primitive(p, node, found, as_numpy(p, [expression(p, a, env) for a in node.args]), static)
+    return primitive(p, node, found, as_numpy(p, node.args, [expression(p, a, env) for a in node.args]), static)
 
 
 def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | None:
@@ -464,7 +464,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         return called_by_name(p, node, found, args)
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
     if is_written or name.startswith("numpy."):
-        args = as_numpy(p, args)
+        args = as_numpy(p, node.args if isinstance(node, ast.Call) else (), args)
     if is_written:
         return apply_written(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__") and len(args) < found.arity:

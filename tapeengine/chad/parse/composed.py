@@ -6,7 +6,6 @@ import ast
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 import numpy
 
@@ -15,7 +14,7 @@ from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.reshaping import RESHAPING
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Elements, Gather, If, Index, Literal, Map, Op, Size, Term, Total, Tuple, lit
+from tapeengine.chad.terms import Build, Gather, If, Index, Literal, Map, Op, Size, Term, Total, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, numbers_of, show
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
@@ -167,24 +166,6 @@ def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
     return p.let("xs", xs, gathered)
 
 
-def stacked(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.vstack((a, b))`` of vectors: a matrix."""
-    parts: Any = args[0].items if isinstance(args[0], Tuple | Elements) else ()
-    if not parts or any(numeric.rank(part.type) != 1 for part in parts):
-        p.error(
-            node,
-            "the vectors of vstack and column_stack are written out",
-            "write np.vstack((a, b)), or np.concatenate for matrices",
-        )
-    items = numeric.promoted(p, node, parts)
-    return Elements(tuple(items), items[0].type)
-
-
-def columns(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.column_stack((a, b))`` of vectors: a matrix with these columns."""
-    return arrays.transpose(p, node, stacked(p, node, args))
-
-
 def axis_of(p: Parser, node: ast.AST, term: Term, n: int) -> int:
     """Give an axis that is written out."""
     if not isinstance(term, Literal) or term.type != INT:
@@ -208,13 +189,6 @@ def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return arrays.expanded(p, xs, axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
 
 
-def appended(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.append(a, b)``: the numbers of both in a row."""
-    wanted(p, node, args, 2)
-    parts = [RESHAPING["ravel"](p, node, [a]) if numeric.rank(a.type) else Elements((a,), a.type) for a in args]
-    return whole.concatenate(p, node, [Tuple(tuple(parts))])
-
-
 COMPOSED: Mapping[str, Composed] = MappingProxyType(
     {
         "math.sumprod": sum_of_products,
@@ -234,10 +208,6 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.eye": identity,
         "numpy.identity": identity,
         "numpy.roll": rolled,
-        "numpy.hstack": whole.concatenate,
-        "numpy.vstack": stacked,
-        "numpy.column_stack": columns,
-        "numpy.append": appended,
         "numpy.expand_dims": with_axis,
         "numpy.swapaxes": axes_exchanged,
     }

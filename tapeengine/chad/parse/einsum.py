@@ -25,7 +25,7 @@ def einsum(p: Parser, node: ast.Call, env: Env) -> Term:
     if not isinstance(text, str) or not FORM.fullmatch(text.replace(" ", "")):
         p.error(node.args[0], "einsum takes letters for axes, written out", 'write np.einsum("ij,jk->ik", a, b)')
     inputs, output = letters(text.replace(" ", ""))
-    operands = as_numpy(p, [expression(p, a, env) for a in node.args[1:]])
+    operands = as_numpy(p, node.args[1:], [expression(p, a, env) for a in node.args[1:]])
     if [len(each) for each in inputs] != [rank(x.type) for x in operands] or not set(output) <= set("".join(inputs)):
         p.error(node, "the letters do not fit the axes of the arrays", "write one letter for each axis")
     p.by_numpy = True

@@ -16,7 +16,7 @@ import numpy
 
 from tapeengine.chad.in_language import rounded
 from tapeengine.chad.kinds import ARRAY
-from tapeengine.chad.parse import arrays, composed, membership, numeric, ordering, reductions, whole
+from tapeengine.chad.parse import arrays, composed, joining, membership, numeric, ordering, reductions, whole
 from tapeengine.chad.parse.einsum import einsum
 from tapeengine.chad.parse.expressions import as_name, condition, expression, tested
 from tapeengine.chad.parse.fixed_points import settled_step
@@ -32,6 +32,7 @@ from tapeengine.chad.parse.reductions import (
     keyword,
     larger,
     method_of,
+    operand,
     reduced,
     written_axis,
 )
@@ -148,6 +149,8 @@ def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Ter
         p.by_numpy = True
         found = keyword(node, "axis", position)
         axis = default if found is None else written_axis(p, found)
+        if axis is None and default is not None:
+            p.error(node, "the axis None", "write the axis as a number")
         xs = array(p, node, xs)
         if axis is None and numeric.rank(xs.type) > 1:
             xs = RESHAPING["ravel"](p, node, [xs])
@@ -158,7 +161,7 @@ def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Ter
 
 def function_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
     """``np.cumsum(xs, axis)``."""
-    return lambda p, node, env: handle(p, node, expression(p, node.args[0], env), position)
+    return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), position)
 
 
 def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
@@ -170,7 +173,7 @@ def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.roll(xs, k)`` of a vector, ``np.roll(xs, k, axis)`` of any array."""
     if len(node.args) < 2:
         p.error(node, "np.roll takes an array and a number of places", "write np.roll(xs, k)")
-    xs = array(p, node, expression(p, node.args[0], env))
+    xs = array(p, node, operand(p, node.args[0], env))
     if numbers_of(xs.type) not in (FLOAT, INT, BOOL):
         p.error(node, f"roll of {show(xs.type)}", "give an array of numbers")
     if keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1:
@@ -219,7 +222,7 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
 
 def norm(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.linalg.norm(xs, axis=k)``: the root of the sum of squares."""
-    xs, order = array(p, node, expression(p, node.args[0], env)), keyword(node, "ord", 1)
+    xs, order = array(p, node, operand(p, node.args[0], env)), keyword(node, "ord", 1)
     is_spectral = order is not None and keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1
     if order is not None and ast.unparse(order) not in ("None", "" if is_spectral else "2"):
         p.error(order, "a norm of another order than 2", "write it with np.sum, np.max and abs")
@@ -382,15 +385,10 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
-    (found,) = whole.as_numpy(p, [elements_of(p, node.args[0], env)])
+    (found,) = whole.as_numpy(p, node.args[:1], [elements_of(p, node.args[0], env)])
     if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
         return found
-
-    def with_rows(xs: Term) -> Term:
-        n = Op("iequal", (Size(xs), Op("imax", (Size(xs), lit(1)), INT)), INT)
-        return Let(p.fresh("n", INT), n, xs)
-
-    return p.let("xs", found, with_rows)
+    return whole.some(p, found)
 
 
 def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -608,6 +606,14 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "numpy.array": array_of,
         "numpy.asarray": array_of,
         "numpy.einsum": einsum,
+        "numpy.concatenate": joining.concatenate,
+        "numpy.stack": joining.stack,
+        "numpy.hstack": joining.hstack,
+        "numpy.vstack": joining.vstack,
+        "numpy.column_stack": joining.column_stack,
+        "numpy.block": joining.block,
+        "numpy.append": joining.append,
+        "numpy.split": joining.split,
         "builtins.isinstance": isinstance_,
         "functools.reduce": reduce,
         "functools.partial": partial,
@@ -625,7 +631,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
         **{f"numpy.{name}": reductions.KEYWORDS for name in (*REDUCTIONS, "amax", "amin")},
-        **{f"numpy.{name}": ("axis",) for name in (*ALONG, "roll")},
+        **{f"numpy.{name}": ("axis",) for name in (*ALONG, "roll", "concatenate", "stack", "append", "split")},
         "builtins.max": ("default", "key"),
         "builtins.sorted": ("key", "reverse"),
         "builtins.min": ("default", "key"),
@@ -666,7 +672,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
         "numpy.matmul": whole.matmul,
-        "numpy.concatenate": whole.concatenate,
         "numpy.where": numeric.applied(whole.chosen, 3),
         "numpy.maximum": numeric.applied(larger("maximum"), 2),
         "numpy.minimum": numeric.applied(larger("minimum"), 2),
@@ -674,7 +679,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.ones": whole.filled(1.0),
         "numpy.empty": whole.filled(0.0),
         "numpy.empty_like": whole.like(0.0),
-        "numpy.full_like": numeric.applied(lambda p, node, xs: p.coerce(node, xs[1], xs[0].type), 2),
+        "numpy.full_like": whole.full_like,
         "numpy.full": whole.full,
         "numpy.zeros_like": whole.like(0.0),
         "numpy.ones_like": whole.like(1.0),

@@ -188,8 +188,8 @@ class Kinds:
                 return self.names[called] if called in self.names else self.of_outside(name, node)
             case ast.Lambda(body=body):
                 return self.of(body)
-            case ast.Attribute(value=ast.Name(id=name)) if self.is_numpy(name):
-                return ARRAY
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if self.is_numpy(name):
+                return ListOf(ARRAY) if attr == "split" else ARRAY
             case ast.Attribute(attr="fork_map") if node.args:
                 call = ast.Call(node.args[0], [Element(x) for x in node.args[1:]], [])
                 return ListOf(self.of(call))

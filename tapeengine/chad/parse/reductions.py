@@ -73,9 +73,14 @@ def function_of(made: Reduction, position: int = 1) -> Callable[[Parser, ast.Cal
     """``np.sum(xs, axis)`` and the like."""
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        return reduced(p, node, made, array(p, node, expression(p, node.args[0], env)), position, env)
+        return reduced(p, node, made, array(p, node, operand(p, node.args[0], env)), position, env)
 
     return handle
+
+
+def operand(p: Parser, given: ast.expr, env: Env) -> Term:
+    """Give an argument of a function of numpy, which makes an array of a list."""
+    return whole.of_numpy(p, given, expression(p, given, env))
 
 
 def method_of(made: Reduction) -> Callable[[Parser, ast.Call, Term, Env], Term]:

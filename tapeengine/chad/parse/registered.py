@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
 from tapeengine.chad.parse.state import Parser
+from tapeengine.chad.parse.texts import MISSING
 from tapeengine.chad.registered import calls_kernel, find, result_type
-from tapeengine.chad.terms import Elements, Primitive, Term, Tuple
+from tapeengine.chad.terms import Elements, Literal, Primitive, Term, Tuple
 from tapeengine.chad.types import FLOAT, show
+from tapeengine.primitive import Primitive as Registered
 
 
 def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Mapping[str, Any]) -> Term:
@@ -22,6 +26,8 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
         if not args or not isinstance(args[0], Tuple | Elements):
             p.error(node, f"{name} takes arrays written out", f"write {name}((a, b))")
         args = [*args[0].items, *args[1:]]
+    elif found is not known:
+        args, static = by_name(found, known, args, static)
     try:
         of = result_type(known, [a.type for a in args], static)
     except Exception as error:  # the primitive's own refusal, whatever it is
@@ -32,3 +38,33 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
         name = f"{name}.kernel"
     p.primitives[name] = known
     return Primitive(name, tuple(args), tuple(sorted(static.items())), of)
+
+
+def by_name(
+    found: Any, known: Registered, args: list[Term], static: Mapping[str, Any]
+) -> tuple[list[Term], Mapping[str, Any]]:
+    """Give the arguments that numpy's function takes by position and the primitive by name, and numpy's defaults."""
+    try:
+        parameters = inspect.signature(found).parameters
+    except (TypeError, ValueError):
+        return args, static
+    given = {
+        name: value
+        for name, arg in zip(parameters, args, strict=False)
+        if name in known.static_names and (value := written(arg)) is not MISSING
+    }
+    rest = [arg for name, arg in itertools.zip_longest(list(parameters)[: len(args)], args) if name not in given]
+    defaults = {
+        name: of.default
+        for name, of in parameters.items()
+        if name in known.static_names and name not in known.static_defaults and of.default is not of.empty
+    }
+    return rest, {**defaults, **given, **static}
+
+
+def written(term: Term) -> Any:
+    """Give the value of a number that is written out, or of a tuple of such numbers."""
+    if isinstance(term, Literal):
+        return term.value
+    parts = [written(item) for item in term.items] if isinstance(term, Tuple) else [MISSING]
+    return MISSING if MISSING in parts else tuple(parts)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad.parse.arrays import expanded
+from tapeengine.chad.parse.arrays import axes, expanded, product
 from tapeengine.chad.parse.dicts import at_key
 from tapeengine.chad.parse.expressions import expression, read_ahead
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.raising import failing
+from tapeengine.chad.parse.reshaping import element
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import BOOL, INT, Array, Product, show
+from tapeengine.chad.types import BOOL, INT, Array, Product, numbers_of, show
 
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
@@ -44,7 +45,7 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         p.operated(node, [(node.value, term)])
     if position.type == Array(INT):
         return Gather(term, position)
-    if position.type == Array(BOOL):
+    if numbers_of(position.type) == BOOL and 0 < rank(position.type) <= rank(term.type):
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     return Index(term, p.coerce(index, position, INT))
 
@@ -85,11 +86,15 @@ def written_out(index: ast.expr, term: Term) -> ast.expr:
 
 
 def masked(p: Parser, xs: Term, mask: Term) -> Term:
-    """``xs[xs > 0]``: the elements where a mask of the same size is true."""
+    """``xs[xs > 0]``: the elements where a mask is true, which has the sizes of the first axes."""
     p.by_numpy = True
-    j, k, n = p.fresh("j", INT), p.fresh("k", INT), p.fresh("n", INT)
-    places = Filter(k, Index(mask, k), Build(n, j, j))
-    return Let(n, Op("iequal", (Size(xs), Size(mask)), INT), Gather(xs, places))
+    i, j, k = (p.fresh(name, INT) for name in "ijk")
+    sizes = axes(mask)
+    places = Filter(k, element(mask, sizes, k), Build(product(sizes), j, j))
+    found: Term = Gather(xs, places) if len(sizes) == 1 else Map((i,), element(xs, sizes, i), (places,))
+    for size, wanted in zip(axes(xs), sizes, strict=False):
+        found = Let(p.fresh("n", INT), Op("iequal", (size, wanted), INT), found)
+    return found
 
 
 def is_new_axis(part: ast.expr) -> bool:

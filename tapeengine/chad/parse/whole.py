@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tapeengine.chad.kinds import ListOf
 from tapeengine.chad.parse import arrays, numeric
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
-    Concatenate,
     Elements,
     Fold,
     Gather,
     If,
+    Let,
+    Literal,
+    Map,
     Op,
     Proj,
     Replicate,
@@ -22,12 +26,28 @@ from tapeengine.chad.terms import (
     Scatter,
     Size,
     Term,
+    Total,
     Tuple,
     Var,
     counted,
+    lets,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product, Text, Type, is_addable, numbers_of, show
+from tapeengine.chad.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    Array,
+    Bool,
+    Float,
+    Int,
+    Product,
+    Text,
+    Type,
+    is_addable,
+    numbers_of,
+    show,
+)
 
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
@@ -58,13 +78,67 @@ def rectangular(p: Parser, of: Type) -> Type | None:
     return Array(whole) if whole and None not in found else None
 
 
-def as_numpy(p: Parser, args: Sequence[Term]) -> list[Term]:
+def as_numpy(p: Parser, given: Sequence[ast.expr], args: Sequence[Term]) -> list[Term]:
     """Make arrays of the tuples of floats that a function of numpy is given; tuples of integers are shapes."""
     wholes = [rectangular(p, arg.type) for arg in args]
-    return [
-        arg if whole is None or numbers_of(whole) != FLOAT or (made := p.convert(arg, whole)) is None else made
+    made = [
+        arg if whole is None or numbers_of(whole) != FLOAT else p.convert(arg, whole) or arg
         for arg, whole in zip(args, wholes, strict=True)
     ]
+    by_position = list(itertools.takewhile(lambda a: not isinstance(a, ast.Starred), given))
+    return [*(of_numpy(p, *pair) for pair in zip(by_position, made, strict=False)), *made[len(by_position) :]]
+
+
+def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
+    """Give an argument of a function of numpy, which makes an array of a list; a run fails where its rows differ."""
+    if isinstance(term, Elements):
+        return of_one_size(p, term)
+    items = term.type.items if isinstance(term.type, Product) and p.is_sequence(term.type) else ()
+    if any(isinstance(item, Array) for item in items):
+        if rectangular(p, term.type) is None:
+            p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
+        count = len(items)
+        return p.let("t", term, lambda t: of_one_size(p, items_of(p, given, [Proj(t, k) for k in range(count)])))
+    return rectangle(p, term) if isinstance(p.kinds.of(given), ListOf) else term
+
+
+def of_one_size(p: Parser, rows: Elements) -> Term:
+    """Give rows that are written out; a run fails where they differ in size."""
+    if numeric.rank(rows.type) < 2 or not rows.items:
+        return rows
+    named = [p.fresh("row", item.type) for item in rows.items]
+    sizes = [
+        lit(len(row.items)) if isinstance(row, Elements) else Size(v) for row, v in zip(rows.items, named, strict=True)
+    ]
+    if all(size == sizes[0] for size in sizes):
+        return rows
+    made: Term = Elements(tuple(named), rows.of)
+    for size in sizes[1:]:
+        made = Let(p.fresh("n", INT), Op("iequal", (sizes[0], size), INT), made)
+    return lets(zip(named, rows.items, strict=True), made)
+
+
+def rectangle(p: Parser, rows: Term) -> Term:
+    """Give an array of arrays; a run fails where these differ in size."""
+    if numeric.rank(rows.type) < 2:
+        return rows
+
+    def checked(xs: Term) -> Term:
+        row = p.fresh("row", element(xs))
+        sizes = Map((row,), Op("iequal", (Size(arrays.row(xs)), Size(row)), INT), (xs,))
+        return Let(p.fresh("n", INT), Total(sizes), xs)
+
+    return p.let("rows", rows, checked)
+
+
+def some(p: Parser, xs: Term) -> Term:
+    """Give an array; a run fails where it is empty."""
+
+    def checked(xs: Term) -> Term:
+        n = Op("iequal", (Size(xs), Op("imax", (Size(xs), lit(1)), INT)), INT)
+        return Let(p.fresh("n", INT), n, xs)
+
+    return p.let("xs", xs, checked)
 
 
 def have_one_type(p: Parser, items: Sequence[Any]) -> bool:
@@ -117,7 +191,10 @@ def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.ndim(x)``, also of tuples."""
 
     def of(t: Any) -> int:
-        return 1 + of(t.items[0]) if isinstance(t, Product) and t.items else numeric.rank(t)
+        found = {of(item) for item in t.items} if isinstance(t, Product) else set()
+        if len(found) > 1:
+            p.error(node, "np.ndim of parts of different ranks", "give an array")
+        return 1 + found.pop() if found else numeric.rank(t)
 
     return lit(of(args[0].type))
 
@@ -149,17 +226,6 @@ def matmul(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.matmul(a, b)``."""
     numeric.wanted(p, node, args, 2)
     return arrays.matmul(p, node, args[0], args[1])
-
-
-def concatenate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.concatenate((a, b, ...))``."""
-    parts = args[0].items if isinstance(args[0], Tuple | Elements) else None
-    if not parts:
-        p.error(node, "concatenate takes the arrays written out", "write np.concatenate((a, b))")
-    result, *others = numeric.promoted(p, node, [array(p, node, part) for part in parts])
-    for part in others:
-        result = Concatenate(result, p.coerce(node, part, result.type))
-    return result
 
 
 def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -226,7 +292,7 @@ def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
 def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.full(n, x)``."""
-    if isinstance(args[1].type, Array):
+    if not isinstance(args[1].type, Float | Int | Bool):
         p.error(node, "np.full of an array", "write np.zeros(shape) + xs")
     return arrays.filled(p, node, args[0], args[1])
 
@@ -240,7 +306,21 @@ def replicate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """``np.zeros_like(xs)``."""
     made = {FLOAT: value, INT: int(value), BOOL: bool(value)}
-    return numeric.applied(lambda p, node, xs: lit(made[xs[0].type]), 1)
+
+    def number(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+        if xs[0].type not in made:
+            p.error(node, f"an array like {show(xs[0].type)}", "give an array of numbers")
+        return lit(made[xs[0].type])
+
+    return numeric.applied(number, 1)
+
+
+def full_like(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.full_like(xs, value)``."""
+    numeric.wanted(p, node, args, 2)
+    if numeric.rank(args[1].type) > numeric.rank(args[0].type):
+        p.error(node, "a value of more axes than the array", "give a number")
+    return numeric.applied(lambda p, node, xs: p.coerce(node, xs[1], xs[0].type), 2)(p, node, args)
 
 
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -297,8 +377,16 @@ def scatter(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.transpose(xs)``."""
-    return arrays.transpose(p, node, array(p, node, args[0]))
+    """``np.transpose(xs)``, ``np.transpose(xs, (1, 0))``, ``xs.transpose(1, 0)``."""
+    xs = array(p, node, args[0])
+    given = [part for arg in args[1:] for part in (arg.items if isinstance(arg, Tuple) else (arg,))]
+    n = numeric.rank(xs.type)
+    if not given:
+        return arrays.transpose(p, node, xs)
+    order = [arrays.counted_axis(p, node, int(axis.value), n) for axis in given if isinstance(axis, Literal)]
+    if sorted(order) != list(range(n)) or len(given) != n:
+        p.error(node, "these are not the axes of the array", f"write each of 0 to {n - 1} once, as a number")
+    return arrays.permuted(p, xs, order)
 
 
 def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -134,7 +134,7 @@ def load(w: Writer, s: Load | Row) -> None:
     whole = content(w, array)
     at = dict(zip(whole.dims, indices, strict=False))
     for dim, i in at.items():
-        if s.checked and dim not in whole.content.axes:
+        if s.checked and (dim not in whole.content.axes or isinstance(whole.content, Affine)):
             inside(w, dim, i)
     found = w.substituted(whole.content, at)
     rest = whole.dims[len(indices) :]
