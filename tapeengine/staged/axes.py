@@ -13,6 +13,8 @@ from tapeengine.structure import Structures
 from tapeengine.transforms.forms import flatten, is_traced, unflatten
 
 DOUBLE = np.dtype(np.float64)
+#: The size in bytes above which the lanes do not get copies of an array that they share.
+LARGE = 1 << 15
 
 
 class Mapped:
@@ -73,13 +75,15 @@ class Mapped:
             if has_axis and not self.leaves[-1].shape:
                 raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
 
-    def keep_apart(self) -> None:
-        """See that no lane can change an array of another lane, or of the caller.
+    def lane_apart(self, k: int) -> tuple[Any, ...]:
+        """The arguments of one lane, which can change no array of another lane or of the caller.
 
-        A program may write to its own lane, which is part of a copy. What lanes share can only be read, since a copy
-        for each lane would cost more than a program that reads a part of it.
+        Of large arrays that lanes share, a program can only read: copies for each lane would cost more than a program
+        that reads a part.
         """
-        self.leaves = [_apart(leaf, mapped) for leaf, mapped in zip(self.leaves, self.mapped, strict=True)]
+        found = [_apart(leaf, k, m) for leaf, m in zip(self.leaves, self.mapped, strict=True)]
+        args: tuple[Any, ...] = unflatten(self.steps, found)
+        return args
 
     def lane(self, k: int) -> tuple[Any, ...]:
         """The arguments of one lane; an element of a float64 array becomes a number of Python's kind."""
@@ -112,12 +116,13 @@ def _element(leaf: Any, k: int) -> Any:
     return leaf.item(k) if leaf.ndim == 1 and leaf.dtype == DOUBLE else leaf[k]
 
 
-def _apart(leaf: Any, is_mapped: bool) -> Any:
-    if not getattr(leaf, "ndim", 0) or (is_mapped and leaf.ndim == 1 and leaf.dtype != object):
-        return leaf
-    if is_mapped:
-        return leaf.copy(order="K")
-    shared = leaf[...]
+def _apart(leaf: Any, k: int, is_mapped: bool) -> Any:
+    found = _element(leaf, k) if is_mapped else leaf
+    if not getattr(found, "ndim", 0):
+        return found
+    if is_mapped or found.nbytes <= LARGE:
+        return found.copy(order="K")
+    shared = found[...]
     shared.flags.writeable = False
     return shared
 

@@ -118,15 +118,14 @@ class Batched:
         shared = {name: value for name, value in keywords.items() if name not in arrays}
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
         mapped = Mapped(self.engine.structures, (*args, arrays, shared), (*axes, 0, None))
-        mapped.keep_apart()
         rows: Iterable[int] = range(mapped.lanes)
         if self.progress is not None:
             rows = self.progress(rows, total=mapped.lanes, desc="vmap: value")
         try:
-            values = [self.program(*lane[:-2], **lane[-2], **lane[-1]) for lane in map(mapped.lane, rows)]
+            values = [self.program(*lane[:-2], **lane[-2], **lane[-1]) for lane in map(mapped.lane_apart, rows)]
         except ValueError as error:
             if str(error).endswith("is read-only"):
-                error.add_note("vmap: all lanes share an array that has no axis of lanes; let the program copy it")
+                error.add_note("vmap: all lanes share a large array that has no axis of lanes; let the program copy it")
             raise
         return joined(self.engine.structures, values, self.out_axes)
 

@@ -85,3 +85,27 @@ def test_reading_gives_each_place_its_own_derivative() -> None:
     point = Point(3.0, [2.0])
     assert te.grad(lambda a, b: a.x * b.y[0] ** 2, (0, 1))(point, point) == (Point(4.0, [0.0]), Point(0.0, [12.0]))
     assert te.grad(lambda rows: sum(k * sum(row) for k, row in enumerate(rows)))([[0.5]] * 3) == [[0.0], [1.0], [2.0]]
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_replay_is_refused_as_well(name: str) -> None:
+    make, change = CHANGES[name]
+
+    def program(x: float, a: Any, b: Any) -> float:
+        change(a)
+        return x * x
+
+    staged = te.stage(program)
+    for _ in range(3):
+        assert te.vjp(staged, 2.0, make(), make())[0] == 4.0
+        one = make()
+        with pytest.raises(UnsupportedError, match="in two places of its arguments"):
+            te.vjp(staged, 2.0, one, one)
+
+
+def test_a_replay_that_only_reads() -> None:
+    staged = te.stage(lambda a, b: sum(x * y for x, y in zip(a, b, strict=True)))
+    for k in range(3):
+        xs = [1.0 + k, 2.0]
+        assert te.grad(staged, (0, 1))(xs, xs) == (xs, xs)
+    assert staged.stats().recordings == 1

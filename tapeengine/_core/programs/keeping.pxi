@@ -92,6 +92,7 @@ def plan_of_data(dict data, structures, Py_ssize_t limit, compiler=None):
     cdef Path path
     plan.structures, plan.limit, plan.places, plan.compiler = structures, limit, {}, compiler
     plan.drops = data.get("drops", False)
+    plan.changes_containers = True  # which the file does not say
     plan.inputs = data["inputs"]
     plan.primals = [layout_of(layout, 1, plan.inputs + 1) for layout in data["primals"]]
     plan.known = tuple(data["known"])

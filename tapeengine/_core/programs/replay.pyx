@@ -38,7 +38,7 @@ from tapeengine._core.arrays.storing cimport (
     ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand, dense, errors_are_seen,
 )
 from tapeengine._core.arrays.sums cimport SumRecord, te_sum
-from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY
+from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Step, build,
 )
@@ -171,6 +171,7 @@ cdef class Plan:
         self.structures = recording.structures
         self.primals, self.known, self.forms = recording.primals, recording.known, recording.forms
         self.inputs = recording.tape.head.inputs
+        self.changes_containers = recording.tape.changes_containers
         self.reduces = drops
         self.paths = [without_dead(path_of(recording, drops)) if drops else path_of(recording, drops)]
         self.grown(self.paths[0])
@@ -183,6 +184,8 @@ cdef class Plan:
         cdef Py_ssize_t i
         cdef bint fits = False
         if len(primals) != PyList_GET_SIZE(self.primals):
+            return None
+        if self.changes_containers and given_twice(self.structures, primals):
             return None
         registers = self.take()
         reader, self.reader = self.reader, None     # reading may run a program's code, and that may read
@@ -394,10 +397,12 @@ cdef class Plan:
         """
         cdef Path made = path_of(recording, self.drops)
         check_arrays(self, made, recording)
+        self.changes_containers = self.changes_containers or recording.tape.changes_containers
         self.graft(without_dead(made) if self.reduces else made)
 
     def join(self, Plan recorded):
         """Add the path of another recording, of which a plan has been made."""
+        self.changes_containers = self.changes_containers or recorded.changes_containers
         self.graft(<Path> recorded.paths[0])
 
     cdef int graft(self, Path made) except -1:

@@ -17,6 +17,7 @@ cdef class Inputs(Walk):
     cdef object source_seen, source_made    # the first container among the primals, and the one made of it
     cdef dict sources       # by identity, all containers: (container, the one made of it)
     cdef list twice         # what was made of containers that were given twice: [(container, keys, contents)]
+    cdef list every         # the same of all containers, for a recording; None otherwise
     cdef list late          # complex scalars and the arrays from which they are read
     cdef Dual dual(self, double value)
     cdef object array(self, object value)
@@ -24,7 +25,8 @@ cdef class Inputs(Walk):
     cdef int finish(self) except -1
     cdef int note_container(self, object source, object made) except -1
     cdef tuple contents(self, object made)
-    cdef int refuse_changed(self) except -1
+    cdef bint has_changed(self, list noted) except -1
+    cdef int check_containers(self) except -1
 
 cdef class Outputs(Walk):
     cdef Tape tape
@@ -35,5 +37,6 @@ cdef class Outputs(Walk):
     cdef object plain_array(self, object value)
     cdef object objects(self, object value)
 
+cdef bint given_twice(object structures, tuple primals) except -1
 cdef int protect_shared(list arrays) except -1
 cdef Outputs begin_outputs(Tape tape, object structures, str root)

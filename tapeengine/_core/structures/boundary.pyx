@@ -14,7 +14,7 @@ from tapeengine._core.tape.numpy_c cimport (
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
 from tapeengine._core.scalars.complex cimport ComplexDual, from_array
-from tapeengine._core.structures.interleave cimport ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, OBJECT, Frame, Layout, Walk
+from tapeengine._core.structures.interleave cimport ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, OBJECT, TUPLE, Frame, Layout, Walk
 from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
@@ -286,6 +286,8 @@ cdef class Inputs(Walk):
 
     cdef int note_container(self, object source, object made) except -1:
         """Note a container that a program may change, and what each place of one that is given twice holds now."""
+        if self.every is not None:
+            self.every.append(self.contents(made))
         if self.source_made is None:
             self.source_seen, self.source_made = source, made
             return 0
@@ -302,20 +304,48 @@ cdef class Inputs(Walk):
         cdef Frame f = self.frame(made)
         return made, f.aux if f.kind == DICT else None, list(f.items)
 
-    cdef int refuse_changed(self) except -1:
+    cdef bint has_changed(self, list noted) except -1:
+        """Whether the program has changed one of the containers whose contents were noted."""
+        for made, keys, items in noted:
+            now = self.contents(made)
+            if now[1] != keys or len(now[2]) != len(items) or any(map(operator.is_not, now[2], items)):
+                return True
+        return False
+
+    cdef int check_containers(self) except -1:
         """Refuse a program that has changed a container which it was given twice.
 
         The plain program sees the change in both places. Here each place has its own derivative and is a container of
         its own. Reading them is allowed.
         """
-        for made, keys, items in self.twice:
-            now = self.contents(made)
-            if now[1] != keys or len(now[2]) != len(items) or any(map(operator.is_not, now[2], items)):
-                raise UnsupportedError(
-                    f"the program changes a {type(made).__name__} that it is given in two places of its arguments: in the "
-                    "plain program both places change, but each has its own derivative. Give it copies (copy.copy(x))"
-                )
+        if self.every is not None:
+            self.tape.changes_containers = self.has_changed(self.every)
+        if self.twice is not None and self.has_changed(self.twice):
+            raise UnsupportedError(
+                "the program changes a list, dictionary or object that it is given in two places of its arguments: in the "
+                "plain program both places change, but each has its own derivative. Give it copies (copy.copy(x))"
+            )
         return 0
+
+
+cdef bint given_twice(object structures, tuple primals) except -1:
+    """Whether a list, dictionary or object is in two places of the primals."""
+    cdef Inputs walk = Inputs.__new__(Inputs)
+    cdef Frame f
+    cdef list left = list(primals)
+    cdef set seen = set()
+    walk.structures = structures
+    while left:
+        value = left.pop()
+        f = walk.frame(value)
+        if f is None:
+            continue
+        if f.kind != TUPLE:
+            if id(value) in seen:
+                return True
+            seen.add(id(value))
+        left += f.items
+    return False
 
 
 @cython.final

@@ -289,6 +289,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     tape.open(order if order > 2 or traces.count == 0 else 2)
     inputs.tape = tape
     inputs.structures = structures
+    if order > 2:
+        inputs.every = []
     back.tape = tape
     back.structures = structures
     back.primals = PyList_New(n)
@@ -309,8 +311,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         tape.head.thread = thread
         inputs.finish()
         result = program(*duals, **keywords) if keywords else program(*duals)
-        if inputs.twice is not None:
-            inputs.refuse_changed()
+        if inputs.twice is not None or inputs.every is not None:
+            inputs.check_containers()
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:
                 raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {summary(result)}")

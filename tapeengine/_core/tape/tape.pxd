@@ -154,6 +154,7 @@ cdef class Tape:
     cdef list noted          # what a recording notes about arrays; None on other tapes
     cdef uint32_t *noted_at  # the ids of the records that follow them, or are theirs
     cdef Py_ssize_t noted_room
+    cdef bint changes_containers    # whether the program of a recording changed a list, dict or object of its arguments
     cdef dict copied         # plain arrays that the recording has copied, by identity
     cdef object __weakref__
 
