@@ -48,6 +48,7 @@ class Mapped:
         leaves, self.steps = flatten(structures, args)
         self.leaves: list[Any] = leaves
         self.mapped = [True] * len(leaves)
+        self.copied: list[int] = []
         if in_axes == 0 and type(in_axes) is int:
             # Most calls have arrays alone, and few lanes: then each step for each leaf counts.
             if not all([type(leaf) is np.ndarray and leaf.ndim for leaf in leaves]):  # noqa: C419
@@ -75,19 +76,21 @@ class Mapped:
             if has_axis and not self.leaves[-1].shape:
                 raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
 
-    def lane_apart(self, k: int) -> tuple[Any, ...]:
-        """The arguments of one lane, which can change no array of another lane or of the caller.
+    def keep_apart(self) -> None:
+        """See that no lane can change an array of another lane, or of the caller: a lane is a part of a copy.
 
         Of large arrays that lanes share, a program can only read: copies for each lane would cost more than a program
         that reads a part.
         """
-        found = [_apart(leaf, k, m) for leaf, m in zip(self.leaves, self.mapped, strict=True)]
-        args: tuple[Any, ...] = unflatten(self.steps, found)
-        return args
+        pairs = list(zip(self.leaves, self.mapped, strict=True))
+        self.leaves = [_apart(leaf, mapped) for leaf, mapped in pairs]
+        self.copied = [k for k, (leaf, mapped) in enumerate(pairs) if not mapped and is_small(leaf)]
 
     def lane(self, k: int) -> tuple[Any, ...]:
         """The arguments of one lane; an element of a float64 array becomes a number of Python's kind."""
         found = [_element(leaf, k) if m else leaf for leaf, m in zip(self.leaves, self.mapped, strict=True)]
+        for i in self.copied:
+            found[i] = found[i].copy(order="K")
         args: tuple[Any, ...] = unflatten(self.steps, found)
         return args
 
@@ -116,13 +119,18 @@ def _element(leaf: Any, k: int) -> Any:
     return leaf.item(k) if leaf.ndim == 1 and leaf.dtype == DOUBLE else leaf[k]
 
 
-def _apart(leaf: Any, k: int, is_mapped: bool) -> Any:
-    found = _element(leaf, k) if is_mapped else leaf
-    if not getattr(found, "ndim", 0):
-        return found
-    if is_mapped or found.nbytes <= LARGE:
-        return found.copy(order="K")
-    shared = found[...]
+def is_small(leaf: Any) -> bool:
+    """Whether a leaf is an array of which each lane gets a copy."""
+    return bool(getattr(leaf, "ndim", 0)) and leaf.nbytes <= LARGE
+
+
+def _apart(leaf: Any, is_mapped: bool) -> Any:
+    ndim = getattr(leaf, "ndim", 0)
+    if is_mapped:
+        return leaf.copy(order="K") if ndim > 1 else leaf
+    if not ndim or is_small(leaf):
+        return leaf
+    shared = leaf[...]
     shared.flags.writeable = False
     return shared
 

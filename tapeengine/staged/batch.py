@@ -114,20 +114,31 @@ class Batched:
         return lambda *args, **keywords: self._one_by_one(*args, **keywords)
 
     def _one_by_one(self, *args: Any, **keywords: Any) -> Any:
-        arrays = self._arrays(keywords)
-        shared = {name: value for name, value in keywords.items() if name not in arrays}
-        axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
-        mapped = Mapped(self.engine.structures, (*args, arrays, shared), (*axes, 0, None))
+        mapped = self._mapped(args, keywords)
+        mapped.keep_apart()
         rows: Iterable[int] = range(mapped.lanes)
         if self.progress is not None:
             rows = self.progress(rows, total=mapped.lanes, desc="vmap: value")
+        call = self._of_keywords if keywords else self.program
         try:
-            values = [self.program(*lane[:-2], **lane[-2], **lane[-1]) for lane in map(mapped.lane_apart, rows)]
+            values = [call(*mapped.lane(row)) for row in rows]
         except ValueError as error:
             if str(error).endswith("is read-only"):
                 error.add_note("vmap: all lanes share a large array that has no axis of lanes; let the program copy it")
             raise
         return joined(self.engine.structures, values, self.out_axes)
+
+    def _mapped(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Mapped:
+        """The arguments by position; after them the keyword arguments with an axis of lanes, and the others."""
+        if not keywords:
+            return Mapped(self.engine.structures, args, self.in_axes)
+        arrays = self._arrays(keywords)
+        shared = {name: value for name, value in keywords.items() if name not in arrays}
+        axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
+        return Mapped(self.engine.structures, (*args, arrays, shared), (*axes, 0, None))
+
+    def _of_keywords(self, *lane: Any) -> Any:
+        return self.program(*lane[:-2], **lane[-2], **lane[-1])
 
     def _arrays(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keyword arguments that have an axis of lanes, their first one: those with arrays."""

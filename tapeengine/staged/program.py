@@ -12,8 +12,6 @@ from dataclasses import asdict
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tapeengine._core.arrays.storing import errors_are_seen
 from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
 from tapeengine._core.sweeps import trace
@@ -29,7 +27,7 @@ from tapeengine.staged.watch import Watch, is_of_library
 from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
 from tapeengine.transforms.generators import generator_states, same_states
 from tapeengine.transforms.recorded_tasks import RECORDING
-from tapeengine.transforms.rerun import Outcome, Unwritten
+from tapeengine.transforms.rerun import Outcome
 from tapeengine.transforms.transformed import check_program
 
 if TYPE_CHECKING:
@@ -510,7 +508,6 @@ class Staged(Replays):
         if watch.checks.is_traced:  # the program depends on numbers of an enclosing trace
             return engine.vjp(self._unstaged(), *primals, **keywords)
         states, drawn = generator_states(), watch.generators()
-        unwritten = Unwritten([leaf for leaf in flatten(engine.structures, primals)[0] if _is_discrete_array(leaf)])
         self.counts["recordings"] += 1
         value, back = trace.vjp(
             self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
@@ -519,8 +516,6 @@ class Staged(Replays):
         try:
             if (drawn and watch.has_drawn(drawn)) or not same_states(states, generator_states()):
                 raise NotReplayable("it draws random numbers: make them an argument")
-            if not unwritten.are_same():
-                raise NotReplayable("it writes into an array that is not differentiated: copy the array first")
             if not watch.checks.same():
                 if self.counts["recordings"] == 1 and any(map(is_of_library, watch.checks.found)):
                     raise NotThisRun("an object of a library may have cached a result")
@@ -699,7 +694,3 @@ def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome:
         if not (is_continuous(leaf) or engine.structures.is_discrete(leaf)) or callable(leaf):
             raise NotReplayable(f"a keyword argument holds a {type(leaf).__name__}: pass it as a positional argument")
     return Outcome(engine.structures, keywords)
-
-
-def _is_discrete_array(leaf: Any) -> bool:
-    return type(leaf) is np.ndarray and not is_continuous(leaf)

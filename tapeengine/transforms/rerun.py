@@ -221,12 +221,8 @@ class Unwritten:
 
     def check(self, name: str) -> None:
         """Refuse a function that wrote to one of them."""
-        if not self.are_same():
+        if not all(same_bits(value, before) for value, before in self._pairs):
             raise _lost(name)
-
-    def are_same(self) -> bool:
-        """Whether nothing has been written to them."""
-        return all(same_bits(value, before) for value, before in self._pairs)
 
 
 class FirstRun:

@@ -15,15 +15,17 @@ cdef class Inputs(Walk):
     cdef Array array_made   # its traced array
     cdef list arrays        # all arrays: [(first address, address after the last, index, values, traced array)]
     cdef object source_seen, source_made    # the first container among the primals, and the one made of it
-    cdef dict sources       # by identity, all containers: (container, the one made of it)
+    cdef list containers    # all of them, each before the one made of it; None until there is a second one
     cdef list twice         # what was made of containers that were given twice: [(container, keys, contents)]
     cdef list every         # the same of all containers, for a recording; None otherwise
+    cdef list unwritten     # for a recording, the arrays that are not differentiated, each before its bytes
     cdef list late          # complex scalars and the arrays from which they are read
     cdef Dual dual(self, double value)
     cdef object array(self, object value)
     cdef object read_later(self, object a)
     cdef int finish(self) except -1
     cdef int note_container(self, object source, object made) except -1
+    cdef int note_twice(self) except -1
     cdef tuple contents(self, object made)
     cdef bint has_changed(self, list noted) except -1
     cdef int check_containers(self) except -1

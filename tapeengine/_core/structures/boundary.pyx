@@ -1,10 +1,11 @@
 """The boundary of a trace: primals become its first duals, and its result is decomposed into numbers."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.list cimport PyList_GET_ITEM, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdint cimport uint32_t
+from libc.stdlib cimport calloc, free
 cimport cython
 from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_WRITEABLE, NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, PyArray_CLEARFLAGS, PyArray_CheckExact,
@@ -23,8 +24,6 @@ from tapeengine._core.arrays.storing cimport (
     view_by,
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
-
-import operator
 
 import numpy
 
@@ -220,6 +219,8 @@ cdef class Inputs(Walk):
             return found
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
             self.layout.add(DISCRETE, 0, 0)
+            if self.unwritten is not None and cls is array_class:
+                self.unwritten += [value, value.tobytes()]
             return value
         if cls is array_class and value.dtype == object:
             found = of_numbers(value)
@@ -240,8 +241,10 @@ cdef class Inputs(Walk):
         return z
 
     cdef int finish(self) except -1:
-        """Read the complex scalars, once all inputs have their ids."""
+        """Read the complex scalars, once all inputs have their ids; note the containers that are given twice."""
         cdef ComplexDual z, read
+        if self.containers is not None and has_one_twice(self.containers):
+            self.note_twice()
         if self.late is not None:
             for z, a in self.late:
                 read = from_array(a)
@@ -285,19 +288,28 @@ cdef class Inputs(Walk):
         return made
 
     cdef int note_container(self, object source, object made) except -1:
-        """Note a container that a program may change, and what each place of one that is given twice holds now."""
+        """Note a container that a program may change."""
         if self.every is not None:
             self.every.append(self.contents(made))
         if self.source_made is None:
             self.source_seen, self.source_made = source, made
             return 0
-        if self.sources is None:
-            self.sources = {id(self.source_seen): (self.source_seen, self.source_made)}
-        first = self.sources.setdefault(id(source), (source, made))[1]
-        if first is not made:
-            if self.twice is None:
-                self.twice = []
-            self.twice += [self.contents(first), self.contents(made)]
+        if self.containers is None:
+            self.containers = [self.source_seen, self.source_made]
+        self.containers.append(source)
+        self.containers.append(made)
+        return 0
+
+    cdef int note_twice(self) except -1:
+        """Note what each place of a container that is given twice holds."""
+        cdef Py_ssize_t i
+        cdef dict first = {}
+        self.twice = []
+        for i in range(0, len(self.containers), 2):
+            made = self.containers[i + 1]
+            other = first.setdefault(id(self.containers[i]), made)
+            if other is not made:
+                self.twice += [self.contents(other), self.contents(made)]
         return 0
 
     cdef tuple contents(self, object made):
@@ -306,10 +318,18 @@ cdef class Inputs(Walk):
 
     cdef bint has_changed(self, list noted) except -1:
         """Whether the program has changed one of the containers whose contents were noted."""
+        cdef Py_ssize_t i
+        cdef list items, now
+        cdef object keys, made
+        cdef Frame f
         for made, keys, items in noted:
-            now = self.contents(made)
-            if now[1] != keys or len(now[2]) != len(items) or any(map(operator.is_not, now[2], items)):
+            f = self.frame(made)
+            now = f.items
+            if len(now) != len(items) or (f.kind == DICT and f.aux != keys):
                 return True
+            for i in range(len(items)):
+                if now[i] is not items[i]:
+                    return True
         return False
 
     cdef int check_containers(self) except -1:
@@ -318,14 +338,44 @@ cdef class Inputs(Walk):
         The plain program sees the change in both places. Here each place has its own derivative and is a container of
         its own. Reading them is allowed.
         """
+        cdef Py_ssize_t i
         if self.every is not None:
             self.tape.changes_containers = self.has_changed(self.every)
+            for i in range(0, len(self.unwritten), 2):
+                if self.unwritten[i].tobytes() != self.unwritten[i + 1]:
+                    self.tape.head.guards.lost = b"it writes into an array that is not differentiated: copy the array first"
         if self.twice is not None and self.has_changed(self.twice):
             raise UnsupportedError(
                 "the program changes a list, dictionary or object that it is given in two places of its arguments: in the "
                 "plain program both places change, but each has its own derivative. Give it copies (copy.copy(x))"
             )
         return 0
+
+
+cdef bint has_one_twice(list containers) except -1:
+    """Whether one object is at two even places of a list: a table of addresses, since most programs take many rows."""
+    cdef Py_ssize_t i, size = 16, n = len(containers)
+    cdef size_t key, at
+    cdef size_t *table
+    cdef bint found = False
+    if n == 4:
+        return PyList_GET_ITEM(containers, 0) == PyList_GET_ITEM(containers, 2)
+    while size < 2 * n:
+        size *= 2
+    table = <size_t *> calloc(size, sizeof(size_t))
+    if table == NULL:
+        raise MemoryError("no memory for the addresses of the containers")
+    for i in range(0, n, 2):
+        key = <size_t> PyList_GET_ITEM(containers, i)
+        at = (key >> 4) * <size_t> 0x9E3779B1 & <size_t> (size - 1)
+        while table[at] and table[at] != key:
+            at = at + 1 & <size_t> (size - 1)
+        if table[at]:
+            found = True
+            break
+        table[at] = key
+    free(table)
+    return found
 
 
 cdef bint given_twice(object structures, tuple primals) except -1:

@@ -290,7 +290,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     inputs.tape = tape
     inputs.structures = structures
     if order > 2:
-        inputs.every = []
+        inputs.every, inputs.unwritten = [], []
     back.tape = tape
     back.structures = structures
     back.primals = PyList_New(n)
