@@ -270,6 +270,21 @@ def flip(m, axis=None):
     return m[::-1] if axis == 0 or axis == -2 else [row[::-1] for row in m]
 
 
+def repeat(a, repeats, axis=None):
+    """``np.repeat`` of a vector or a matrix, each element as often."""
+    if np.ndim(a) > 2 or np.ndim(repeats) != 0:
+        return None
+    if repeats < 0:
+        raise ValueError("repeats may not contain negative values.")
+    if axis is None:
+        return [x for x in np.ravel(a) for _ in range(repeats)]
+    if axis < -np.ndim(a) or axis >= np.ndim(a):
+        raise ValueError("there is no such axis")
+    if axis == 0 or axis == -np.ndim(a):
+        return [x for x in a for _ in range(repeats)]
+    return None if np.ndim(a) == 1 else [[x for x in row for _ in range(repeats)] for row in a]
+
+
 def tile(xs, reps):
     """``np.tile`` of a vector, or of the rows of a matrix."""
     if np.ndim(xs) > 2:
@@ -337,6 +352,57 @@ def shift_left(a, b):
     return a * 2**b
 
 
+def bisect_right(a, x):
+    """``bisect.bisect_right(a, x)``."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if x < a[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def bisect_left(a, x):
+    """``bisect.bisect_left(a, x)``."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def comb(n, k):
+    """``math.comb``."""
+    if n < 0 or k < 0:
+        raise ValueError("a negative number")
+    value = 1 if k <= n else 0
+    for i in range(min(k, n - k)):
+        value = value * (n - i) // (i + 1)
+    return value
+
+
+def factorial(n):
+    """``math.factorial``."""
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    value = 1
+    for i in range(2, n + 1):
+        value = value * i
+    return value
+
+
+def gcd(a, b):
+    """``math.gcd`` of two numbers."""
+    while b != 0:
+        a, b = b, a % b
+    return abs(a)
+
+
 def shift_right(a, b):
     """``a >> b``."""
     if b < 0:
@@ -347,7 +413,12 @@ def shift_right(a, b):
 #: What stands for a function of Python's, by its name in the library.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
+        "bisect.bisect_left": bisect_left,
+        "bisect.bisect_right": bisect_right,
+        "math.comb": comb,
+        "math.factorial": factorial,
         "math.fsum": fsum,
+        "math.gcd": gcd,
         "math.isclose": isclose,
         "numpy.average": average,
         "numpy.choose": choose,
@@ -365,6 +436,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "numpy.polyval": polyval,
         "numpy.ptp": peak_to_peak,
         "numpy.quantile": quantile,
+        "numpy.repeat": repeat,
         "numpy.tile": tile,
         "numpy.trapezoid": trapezoid,
         "numpy.trapz": trapezoid,

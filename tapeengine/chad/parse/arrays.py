@@ -25,23 +25,6 @@ from tapeengine.chad.terms import (
 from tapeengine.chad.types import FLOAT, INT, Array, numbers_of, show
 
 
-def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
-    """``size``, ``shape``, ``T`` and ``ndim`` of an array."""
-    if attr == "ndim":
-        return lit(rank(term.type))
-    if attr == "T":
-        return transpose(p, node, term)
-    if attr in ("size", "shape"):
-        return p.let("xs", term, lambda xs: _shape(xs, attr))
-    if attr == "pop":
-        p.error(node, "pop inside an expression", "write x = xs.pop() as a statement of its own")
-    p.error(node, f"arrays have no {attr} here", "use len, size, shape or T")
-
-
-def _shape(xs: Term, attr: str) -> Term:
-    return Tuple(tuple(axes(xs))) if attr == "shape" else product(axes(xs))
-
-
 def axes(xs: Term) -> list[Term]:
     """Give the sizes of an array along its axes."""
     sizes: list[Term] = []

@@ -17,6 +17,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
     {
         "builtins": "builtins",
         "math": "math",
+        "bisect": "bisect",
         "operator": "operator",
         "functools": "functools",
         "itertools": "itertools",

@@ -489,6 +489,20 @@ def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
     return For(size, k, state, init, p.coerce(node, function_body(p, node.args[0], (state,), env), init.type))
 
 
+def select(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.select([c, d], [a, b], default)``, written out: the first choice whose condition holds."""
+    given = [a.elts if isinstance(a, ast.List | ast.Tuple) else [] for a in node.args[:2]]
+    if len(given) < 2 or not given[0] or len(given[0]) != len(given[1]):
+        p.error(
+            node, "np.select takes a list of conditions and one of choices, written out", "write np.select([c], [a])"
+        )
+    default = keyword(node, "default", 2)
+    found: Term = lit(0) if default is None else expression(p, default, env)
+    for test, choice in zip(reversed(given[0]), reversed(given[1]), strict=True):
+        found = whole.where(p, node, [expression(p, test, env), expression(p, choice, env), found])
+    return found
+
+
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``isinstance(x, C)`` as a bool."""
     if tested(p, node, env) is None:
@@ -606,6 +620,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "numpy.array": array_of,
         "numpy.asarray": array_of,
         "numpy.einsum": einsum,
+        "numpy.select": select,
         "numpy.concatenate": joining.concatenate,
         "numpy.stack": joining.stack,
         "numpy.hstack": joining.hstack,
@@ -628,6 +643,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "builtins.sum": ("start",),
         "numpy.norm": ("ord", "axis", "keepdims"),
         "tapeengine.sum": ("start",),
+        "numpy.select": ("default",),
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
         **{f"numpy.{name}": reductions.KEYWORDS for name in (*REDUCTIONS, "amax", "amin")},
@@ -672,7 +688,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
         "numpy.matmul": whole.matmul,
-        "numpy.where": numeric.applied(whole.chosen, 3),
+        "numpy.where": whole.where,
         "numpy.maximum": numeric.applied(larger("maximum"), 2),
         "numpy.minimum": numeric.applied(larger("minimum"), 2),
         "numpy.zeros": whole.filled(0.0),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.parse.arrays import digits, product, row
+from tapeengine.chad.parse.arrays import axes, digits, product, row
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import captured_in, is_function
 from tapeengine.chad.parse.dicts import written_out
@@ -15,7 +15,9 @@ from tapeengine.chad.parse.expressions import condition, dict_of, expression
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.in_place import changed
 from tapeengine.chad.parse.names import jumps, uses
+from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
+from tapeengine.chad.parse.reshaping import parts
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.parse.texts import is_key
@@ -92,6 +94,10 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
                 return _pairwise(iteration(p, args[0], env))
             case "itertools.product" if args:
                 return _product([iteration(p, a, env) for a in args])
+            case "numpy.ndindex" if args:
+                return _indices(p, [part for a in args for part in parts(expression(p, a, env))])
+            case "numpy.ndenumerate" if len(args) == 1:
+                return _numbered(p, as_array(p, args[0], expression(p, args[0], env)))
             case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
                 return _combinations(p, iteration(p, args[0], env))
             case "reversed" if len(args) == 1:
@@ -106,6 +112,25 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
         return Iteration(Size(array), lambda i: Index(array, i))
     var = p.fresh("xs", array.type)
     return Iteration(Size(var), lambda i: Index(var, i), ((var, array),))
+
+
+def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:
+    """``np.ndindex(n, m)``: the indices of all places of an array with these sizes."""
+    return _product([_range(p, p.tree, [p.coerce(p.tree, size, INT)]) for size in sizes])
+
+
+def _numbered(p: Parser, array: Term) -> Iteration:
+    """``np.ndenumerate(xs)``: the indices of all places of an array, each with the number there."""
+    var = p.fresh("xs", array.type)
+    inner = _indices(p, axes(var))
+    return Iteration(inner.size, lambda i: Tuple((inner.item(i), at(var, inner.item(i)))), ((var, array), *inner.lets))
+
+
+def at(array: Term, index: Term) -> Term:
+    """Give the number at a tuple of indices."""
+    for k in range(rank(array.type)):
+        array = Index(array, Proj(index, k))
+    return array
 
 
 def _enumerate(p: Parser, node: ast.Call, env: Env) -> Iteration:

@@ -12,23 +12,37 @@ def is_exact(target: ast.expr) -> bool:
 
 
 def as_assignment(node: ast.Expr, is_numpy: Callable[[str], bool]) -> ast.stmt:
-    """Write a call that fills an array as an assignment; give any other statement back.
+    """Write a call that fills an array as an assignment, and ``ys.remove(v)`` by `pop`; give any other statement back.
 
     Examples
     --------
-    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "print(x)"]
+    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "y.remove(x)", "print(x)"]
     >>> [ast.unparse(as_assignment(s, "np".__eq__)) for text in texts for s in ast.parse(text).body]
-    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'print(x)']
+    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'y.pop(y.index(x))', 'print(x)']
     """
     match node.value:
         case ast.Call(func=ast.Attribute(value=ast.Name() as filled, attr="fill"), args=[value], keywords=[]):
             return assigned(node, filled, value)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="remove"), args=[value], keywords=[]):
+            return placed(node, name, value)
         case ast.Call(keywords=keywords) as call if of_numpy(call.func, is_numpy):
             out = [k.value for k in keywords if k.arg == "out"]
             if len(out) == 1 and isinstance(out[0], ast.Name | ast.Subscript):
                 rest = [k for k in keywords if k.arg != "out"]
                 return assigned(node, out[0], ast.copy_location(ast.Call(call.func, call.args, rest), call))
     return node
+
+
+def placed(node: ast.Expr, name: str, value: ast.expr) -> ast.stmt:
+    """Write ``name.remove(value)`` as ``name.pop(name.index(value))``."""
+
+    def method(attr: str, arg: ast.expr) -> ast.expr:
+        of = ast.copy_location(ast.Name(name, ast.Load()), node)
+        return ast.copy_location(
+            ast.Call(ast.copy_location(ast.Attribute(of, attr, ast.Load()), node), [arg], []), node
+        )
+
+    return ast.copy_location(ast.Expr(method("pop", method("index", value))), node)
 
 
 def of_numpy(function: ast.expr, is_numpy: Callable[[str], bool]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.kinds import Given, of_arrays
-from tapeengine.chad.parse import arrays, calls, closures, grid_parts, loops, statements, subscripts
+from tapeengine.chad.parse import arrays, calls, closures, grid_parts, loops, reshaping, statements, subscripts
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.names import uses
 from tapeengine.chad.parse.parameters import own_parameters
@@ -44,7 +44,7 @@ class ProgramParser(Parser):
         body=body,
         recursive=statements.call_recursive,
         matmul=arrays.matmul,
-        attribute=arrays.array_attribute,
+        attribute=reshaping.array_attribute,
         property_of=calls.property_of,
         operator_of=calls.operator_of,
         applied=calls.apply_value,

@@ -43,7 +43,7 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
 def by_name(
     found: Any, known: Registered, args: list[Term], static: Mapping[str, Any]
 ) -> tuple[list[Term], Mapping[str, Any]]:
-    """Give the arguments that numpy's function takes by position and the primitive by name, and numpy's defaults."""
+    """Give the arguments that numpy's function takes by position and the primitive by name."""
     try:
         parameters = inspect.signature(found).parameters
     except (TypeError, ValueError):
@@ -54,12 +54,7 @@ def by_name(
         if name in known.static_names and (value := written(arg)) is not MISSING
     }
     rest = [arg for name, arg in itertools.zip_longest(list(parameters)[: len(args)], args) if name not in given]
-    defaults = {
-        name: of.default
-        for name, of in parameters.items()
-        if name in known.static_names and name not in known.static_defaults and of.default is not of.empty
-    }
-    return rest, {**defaults, **given, **static}
+    return rest, {**given, **static}
 
 
 def written(term: Term) -> Any:

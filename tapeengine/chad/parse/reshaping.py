@@ -6,12 +6,31 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from tapeengine.chad.parse.arrays import axes, counted, digits, product
-from tapeengine.chad.parse.numeric import multiplied, promoted, wanted
+from tapeengine.chad.parse.arrays import axes, counted, digits, product, transpose
+from tapeengine.chad.parse.numeric import multiplied, promoted, rank, wanted
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.whole import array
 from tapeengine.chad.terms import Build, Index, Let, Literal, Map, Op, Proj, Term, Tuple, lit
 from tapeengine.chad.types import INT, Product, numbers_of
+
+
+def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
+    """``size``, ``shape``, ``T``, ``flat`` and ``ndim`` of an array."""
+    if attr == "ndim":
+        return lit(rank(term.type))
+    if attr == "T":
+        return transpose(p, node, term)
+    if attr == "flat":
+        return flattened(p, node, [term])
+    if attr in ("size", "shape"):
+        return p.let("xs", term, lambda xs: _shape(xs, attr))
+    if attr == "pop":
+        p.error(node, "pop inside an expression", "write x = xs.pop() as a statement of its own")
+    p.error(node, f"arrays have no {attr} here", "use len, size, shape or T")
+
+
+def _shape(xs: Term, attr: str) -> Term:
+    return Tuple(tuple(axes(xs))) if attr == "shape" else product(axes(xs))
 
 
 def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -7,8 +7,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tapeengine.chad.kinds import ListOf
 from tapeengine.chad.parse import arrays, numeric
+from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
@@ -278,6 +281,13 @@ def so_far(combine: Callable[[Term, Term], Term], start: int) -> Callable[[Parse
         return Scan(a, b, lit(start if a.type == INT else float(start)), combine(a, b), xs)
 
     return scanned
+
+
+def where(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.where(c, a, b)``, element by element; ``np.where(c)``: the places where a condition holds."""
+    if len(args) == 1:
+        return primitive(p, node, np.nonzero, args, {})
+    return numeric.applied(chosen, 3)(p, node, args)
 
 
 def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
