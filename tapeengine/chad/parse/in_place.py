@@ -28,6 +28,7 @@ from tapeengine.chad.parse.parts import replaced, with_parts
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Decided, Parser
+from tapeengine.chad.parse.whole import appended
 from tapeengine.chad.sugar import wrapped
 from tapeengine.chad.terms import (
     Build,
@@ -207,8 +208,12 @@ def method(
     if which == "insert":
         at = p.coerce(args[0], expression(p, args[0], env), INT)
         return p.grammar.bind(p, name, inserted(p, whole, at, p.coerce(node, added, of)), env, then)
-    more = p.coerce(node, added, Array(of)) if which == "extend" else Elements((p.coerce(node, added, of),), of)
-    return p.grammar.bind(p, name, Concatenate(whole, more), env, then)
+    if which == "append":
+        return p.grammar.bind(p, name, Concatenate(whole, Elements((p.coerce(node, added, of),), of)), env, then)
+    more = p.coerce(node, added, Array(of))
+    if of not in (FLOAT, INT, BOOL):
+        return p.grammar.bind(p, name, Concatenate(whole, more), env, then)
+    return p.grammar.bind(p, name, p.let("more", more, lambda xs: appended(p, whole, xs)), env, then)
 
 
 def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Term:

@@ -20,7 +20,21 @@ from tapeengine.chad.parse.reductions import keyword, operand, written_axis
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.reshaping import RESHAPING
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Concatenate, Elements, Fold, Index, Let, Map, Op, Proj, Size, Term, Tuple, lit
+from tapeengine.chad.terms import (
+    Build,
+    Concatenate,
+    Elements,
+    Fold,
+    Index,
+    Let,
+    Map,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Tuple,
+    lit,
+)
 from tapeengine.chad.types import INT, Array, Product, numbers_of, show
 
 #: Puts together arrays that are written out, or the elements of an array.
@@ -82,6 +96,8 @@ def flat(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
     if axis is None:
         xs, of, n, axis = mapped(p, xs, lambda x: RESHAPING["ravel"](p, node, [x])), Array(numbers_of(of)), 1, 0
     axis = arrays.counted_axis(p, node, axis, n)
+    if n == 1:
+        return whole.in_a_row(p, xs)
     order = [axis, *(k for k in range(n) if k != axis)]
     a, b = p.fresh("a", of), p.fresh("b", of)
     one = Fold(a, b, same_row(p, a, b, Concatenate(a, b)), mapped(p, xs, lambda x: arrays.permuted(p, x, order)))

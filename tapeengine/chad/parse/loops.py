@@ -22,7 +22,7 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
 from tapeengine.chad.parse.texts import is_key
 from tapeengine.chad.parse.whole import array as as_array
-from tapeengine.chad.parse.whole import element, items_of
+from tapeengine.chad.parse.whole import element, in_a_row, items_of
 from tapeengine.chad.terms import (
     Build,
     Concatenate,
@@ -411,6 +411,8 @@ def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> T
     assert isinstance(rows.type, Array)
     of = rows.type.element
     assert isinstance(of, Array)
+    if of.element in (FLOAT, INT, BOOL):
+        return p.let("rows", rows, lambda rows: in_a_row(p, rows))
     a, b = p.fresh("a", of), p.fresh("b", of)
     empty = Elements((), of.element)
 

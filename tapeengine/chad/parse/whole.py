@@ -15,10 +15,13 @@ from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
+    Concatenate,
     Elements,
     Fold,
+    For,
     Gather,
     If,
+    Index,
     Let,
     Literal,
     Map,
@@ -132,6 +135,20 @@ def rectangle(p: Parser, rows: Term) -> Term:
         return Let(p.fresh("n", INT), Total(sizes), xs)
 
     return p.let("rows", rows, checked)
+
+
+def in_a_row(p: Parser, rows: Term) -> Term:
+    """Put the numbers of rows after one another, by loops that append, which take time for each number only once."""
+    k, whole, row = p.fresh("k", INT), p.fresh("whole", element(rows)), p.fresh("row", element(rows))
+    inner = Let(row, Index(rows, k), appended(p, whole, row))
+    return For(Size(rows), k, whole, Elements((), element(row)), inner)
+
+
+def appended(p: Parser, first: Term, second: Term) -> Term:
+    """Append the numbers of a second array to a first one, which a loop around it then need not copy in each step."""
+    j, more = p.fresh("j", INT), p.fresh("more", first.type)
+    longer = Concatenate(more, Elements((Index(second, j),), element(second)))
+    return For(Size(second), j, more, first, longer)
 
 
 def some(p: Parser, xs: Term) -> Term:
@@ -393,7 +410,11 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     n = numeric.rank(xs.type)
     if not given:
         return arrays.transpose(p, node, xs)
-    order = [arrays.counted_axis(p, node, int(axis.value), n) for axis in given if isinstance(axis, Literal)]
+    order = [
+        arrays.counted_axis(p, node, int(axis.value), n)
+        for axis in given
+        if isinstance(axis, Literal) and axis.type == INT
+    ]
     if sorted(order) != list(range(n)) or len(given) != n:
         p.error(node, "these are not the axes of the array", f"write each of 0 to {n - 1} once, as a number")
     return arrays.permuted(p, xs, order)
