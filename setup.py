@@ -30,10 +30,12 @@ QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=
 LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-merge gcse thread-jumps if-conversion
     if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
 SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
+SHORT += " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # quicker errors and texts
 HOT, VECTORS = "accumulation indexing interleave records tape", "elementwise forward machine scalar sweep trace"
 COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
 MANY = "accesses array assignment boundary calls creation fields functions operators primitives replay standins storing"
-SIMPLE = " -DCYTHON_".join([SHORT, *"USE_DICT_VERSIONS=0 UNPACK_METHODS=0 USE_PYLONG_INTERNALS=0 VECTORCALL=0".split()])
+FEWER = "USE_DICT_VERSIONS=0 UNPACK_METHODS=0 USE_PYLONG_INTERNALS=0 VECTORCALL=0 USE_PYLIST_INTERNALS=0"
+SIMPLE = " -DCYTHON_".join([SHORT, *FEWER.split()])
 MODULES = {HOT: QUICK, VECTORS: LOOPS, "products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
 LEVELS = {name: level for names, level in (MODULES | {MANY: SHORT}).items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}

@@ -106,7 +106,7 @@ def default_of_another_type(x: float, y: te.Vec = 1.0) -> float:
 
 
 def too_few(xs: te.Vec) -> te.Vec:
-    return np.where(xs > 0)
+    return np.where(xs > 0, xs)
 
 
 def too_few_for_a_loop(xs: te.Vec) -> float:

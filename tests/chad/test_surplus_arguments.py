@@ -18,7 +18,7 @@ X, XS, M, N = 0.5, np.array([0.25, 0.75]), np.array([[0.25, 0.5], [0.75, 1.0]]),
 VALUES = (
     *("x", "xs", "n", "m", "[0, 1]", "(xs, xs)", "'i,i->i'"),
     *("lambda a, b: a + b", "lambda a: a * x", "lambda a: a > x", "[a > x for a in xs]", "float", "(a for a in xs)"),
-    *("0", "1", "[[m, m]]"),
+    *("0", "1", "[[m, m]]", "[xs > x]", "[xs]"),
 )
 MODULES = {"builtins": "", "math": "math.", "numpy": "np."}
 

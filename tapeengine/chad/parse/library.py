@@ -499,7 +499,10 @@ def select(p: Parser, node: ast.Call, env: Env) -> Term:
     default = keyword(node, "default", 2)
     found: Term = lit(0) if default is None else expression(p, default, env)
     for test, choice in zip(reversed(given[0]), reversed(given[1]), strict=True):
-        found = whole.where(p, node, [expression(p, test, env), expression(p, choice, env), found])
+        holds = expression(p, test, env)
+        if numbers_of(holds.type) != BOOL:
+            p.error(test, f"a condition of type {show(holds.type)}", "compare: xs > 0")
+        found = whole.where(p, node, [holds, expression(p, choice, env), found])
     return found
 
 
