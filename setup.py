@@ -1,7 +1,6 @@
 """Builds the Cython core. All metadata is in pyproject.toml; this file lists the extensions and how they are compiled.
 
-The environment variable TAPEENGINE_BUILD chooses between ``release`` (the default), ``profile`` (the same code with
-symbols), ``tsan`` (for ThreadSanitizer), ``check`` (bounds, None, initialisation), ``trace`` (with line tracing).
+TAPEENGINE_BUILD: ``release`` (the default), ``profile`` (with symbols), ``tsan``, ``check`` (bounds, None), ``trace``.
 """
 
 import os
@@ -20,8 +19,7 @@ SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wrapa
 FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
-# No contraction to fused multiply-add: values are those of Python's floats. Debug information, symbols and padding are
-# most of a wheel. Vectors pay where loops are, -O2 in hot modules, Cython's quicker calls where calls are many.
+# No contraction, as in Python. Vectors pay in loops, -O2 in hot modules, quicker calls where they are many.
 WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
@@ -29,13 +27,13 @@ DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-label
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
 LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-merge gcse thread-jumps if-conversion
     if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
-SHORT = " -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os"
-SHORT += " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # quicker errors and texts
+PLAIN = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # without quicker errors and texts
+SHORT = (" -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os") + PLAIN
 HOT, VECTORS = "accumulation indexing interleave records tape", "elementwise forward machine scalar sweep trace"
 COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
 MANY = "accesses array assignment boundary calls creation fields functions operators primitives replay standins storing"
-FEWER = "USE_DICT_VERSIONS=0 UNPACK_METHODS=0 USE_PYLONG_INTERNALS=0 VECTORCALL=0 USE_PYLIST_INTERNALS=0"
-SIMPLE = " -DCYTHON_".join([SHORT, *FEWER.split()])
+FEWER = "USE_DICT_VERSIONS UNPACK_METHODS USE_PYLONG_INTERNALS USE_PYLIST_INTERNALS VECTORCALL".split()
+SIMPLE = SHORT + "".join([f" -DCYTHON_{name}=0" for name in FEWER])
 MODULES = {HOT: QUICK, VECTORS: LOOPS, "products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
 LEVELS = {name: level for names, level in (MODULES | {MANY: SHORT}).items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
