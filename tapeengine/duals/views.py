@@ -19,13 +19,16 @@ NAMES = (
     "array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
     "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose unstack vsplit"
 ).split()
+#: What most places and axes are; others may hold traced numbers, with which numpy's function would call its rule again.
+PLAIN = frozenset((int, str, type(None)))
 
 
 def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
     """The counterpart of a function for traced arrays."""
 
     def rearranged(a: Any, *args: Any, **options: Any) -> Any:
-        args, options = plain(args), {name: plain(option) for name, option in options.items()}  # places and axes
+        if not (PLAIN.issuperset(map(type, args)) and PLAIN.issuperset(map(type, options.values()))):
+            args, options = plain(args), {name: plain(option) for name, option in options.items()}
         if type(a) is Dual:
             if type(function(numpy.float64(a.value), *args, **options)) is numpy.float64:
                 return a
