@@ -245,6 +245,7 @@ cdef class Inputs(Walk):
         cdef ComplexDual z, read
         if self.containers is not None and has_one_twice(self.containers):
             self.note_twice()
+        self.containers = self.source_seen = self.source_made = None    # which the program may let go
         if self.late is not None:
             for z, a in self.late:
                 read = from_array(a)
@@ -394,7 +395,9 @@ cdef bint given_twice(object structures, tuple primals) except -1:
             if id(value) in seen:
                 return True
             seen.add(id(value))
-        left += f.items
+        for value in f.items:
+            if type(value) is not float:
+                left.append(value)
     return False
 
 
