@@ -46,6 +46,21 @@ def test_whole_numbers(dtype: Any, name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRITES)
+def test_an_argument_that_is_not_differentiated(name: str) -> None:
+    """A plain program changes it for the caller, as a plain call does; a staged one does not."""
+
+    def program(x: float, y: Any) -> Any:
+        WRITES[name](y)
+        return x * y.sum()
+
+    numbers, plain, staged = (np.array([3.0, 1.0, 2.0]) for _ in range(3))
+    wanted = program(1.0, plain)
+    assert te.grad(program)(0.5, numbers) == te.grad(te.stage(program))(0.5, staged) == wanted
+    np.testing.assert_array_equal(numbers, plain)
+    np.testing.assert_array_equal(staged, [3.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("name", WRITES)
 def test_numbers_with_derivatives(name: str) -> None:
     """The caller's array stays as it is, in the first call and in later ones."""
 

@@ -194,7 +194,7 @@ def block(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def append(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.append(xs, values, axis)``; without an axis, the numbers of both in a row."""
-    two_of(p, node)
+    numeric.wanted(p, node, node.args[:2], 2)
     given = keyword(node, "axis", 2)
     axis = None if given is None else written_axis(p, given)
     items = [operand(p, a, env) for a in node.args[:2]]
@@ -209,15 +209,9 @@ def one_axis(p: Parser, node: ast.expr) -> int:
     return axis
 
 
-def two_of(p: Parser, node: ast.Call) -> None:
-    """Refuse a call without two arguments by position."""
-    if len(node.args) < 2:
-        p.error(node, f"{len(node.args)} arguments where 2 are wanted", "give both")
-
-
 def split(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.split(xs, n, axis)``, ``np.split(xs, (i, j))``: equal parts, or those between places written out."""
-    two_of(p, node)
+    numeric.wanted(p, node, node.args[:2], 2)
     given = keyword(node, "axis", 2)
     xs = expression(p, node.args[0], env)
     if not isinstance(xs.type, Array) or isinstance(p.kinds.of(node.args[0]), ListOf):

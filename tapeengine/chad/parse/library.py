@@ -126,11 +126,7 @@ def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
     """``sum(rows)`` of arrays; a run fails where there is none, as Python gives 0 then."""
     p.operated(node, [(Element(first), Index(xs, lit(0)))])
 
-    def total(xs: Term) -> Term:
-        some = Op("iequal", (Size(xs), Op("imax", (Size(xs), lit(1)), INT)), INT)
-        return Let(p.fresh("n", INT), some, arrays.summed(p, node, numbers(p, node, xs), 0))
-
-    return p.let("rows", xs, total)
+    return p.let("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
 
 
 def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:

@@ -147,7 +147,7 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) 
     return broadcast(p, node, scalar, args, singles, top)
 
 
-def wanted(p: Parser, node: ast.AST, args: Sequence[Term], count: int) -> None:
+def wanted(p: Parser, node: ast.AST, args: Sequence[Term | ast.expr], count: int) -> None:
     """Require a number of arguments."""
     if len(args) != count:
         few = "too few arguments: " if len(args) < count else ""
