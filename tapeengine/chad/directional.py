@@ -127,7 +127,7 @@ class Directional:
         name = f"{main.name}_directional"
         kind = None if main.kind is None else TupleOf((main.kind, main.kind))
         definitions[name] = Definition(name, (*main.params, *tangents), body.type, body, kind)
-        return Module(name, definitions, {}, self.module.by_numpy)
+        return Module(name, definitions, {}, self.module.by_numpy, self.module.copies)
 
     def definition(self, d: Definition) -> Definition:
         """Transform a definition."""

@@ -225,6 +225,7 @@ class Executable:
     def lowered(self) -> Lowered | None:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
+            self.check_copies()
             return self.with_primitives(lower_reverse(self.closed, self.reverse_terms))
         except NotLowered as reason:
             if self.backend in COMPILED and self.references is None:
@@ -319,9 +320,15 @@ class Executable:
     def dense_tangent(self) -> Lowered | None:
         """The tangent in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
+            self.check_copies()
             return self.with_primitives(lower_value(tangent_module(self.closed)))
         except NotLowered:
             return None
+
+    def check_copies(self) -> None:
+        """Leave recursive functions that change arrays to dual numbers, which copy none of them at a call."""
+        if self.module.copies and self.backend is None:
+            raise NotLowered("a function that calls itself changes an array that it is given")
 
     def pole_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Use dual numbers at a pole; if these raise an error and the program does not, use numpy's infinities."""

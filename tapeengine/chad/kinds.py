@@ -28,9 +28,18 @@ class ListOf:
 
 @dataclasses.dataclass(frozen=True)
 class TupleOf:
-    """A tuple or record, with the kinds of its items."""
+    """A tuple or record, with the kinds of its items, and the names of a record's fields or a dict's keys."""
 
     items: tuple[Kind, ...]
+    names: tuple[str, ...] = ()
+
+    def named(self, name: str) -> Kind:
+        """Give the kind of a field."""
+        return self.items[self.names.index(name)] if name in self.names else None
+
+    def with_named(self, name: str, kind: Kind) -> TupleOf:
+        """Give the record with another kind of a field."""
+        return TupleOf(tuple(kind if n == name else k for n, k in zip(self.names, self.items, strict=True)), self.names)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -442,12 +442,15 @@ class Module:
         The sum type of each `Named` type.
     by_numpy : bool
         Whether it uses numpy's operations on whole arrays, whose order and functions differ from Python's.
+    copies : bool
+        Whether functions that call themselves change arrays that they are given, which would be copied at each call.
     """
 
     main: str
     definitions: Mapping[str, Definition]
     types: Mapping[str, Sum] = field(default_factory=dict)
     by_numpy: bool = False
+    copies: bool = False
 
 
 def lit(value: float | int | bool) -> Literal:

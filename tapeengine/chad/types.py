@@ -217,6 +217,11 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
     return ()
 
 
+def has_arrays(type_: Type) -> bool:
+    """Tell whether values of a type are arrays or have some as parts."""
+    return isinstance(type_, Array) or any(map(has_arrays, parts_of(type_)))
+
+
 def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
     """Rewrite the types of the parts of a type; one without parts is unchanged."""
     match type_:

@@ -234,7 +234,7 @@ class Whole(Lower):
             return Owed(like, settle)
 
         def go(of: Linear, like: Value) -> Value:
-            if isinstance(of, LArray):
+            if isinstance(of, LArray) and isinstance(stored(of), Array):
                 return owed(of, like)
             items = getattr(of, "items", None) or getattr(of, "options", None)
             if items is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tapeengine.chad.parse.liveness import Live, live_after
-from tapeengine.chad.parse.names import assigned, exchanged, renaming
+from tapeengine.chad.parse.names import assigned, exchanged, handed, is_handed, renaming, uses
 
 #: The pairs of names that may be one array.
 Pairs = frozenset[frozenset[str]]
@@ -32,9 +32,12 @@ def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
     """Iterate over the names that a statement changes in place, with their lines."""
     for node in ast.walk(statement):
         match node:
-            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+            case (
+                ast.Subscript(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)), ctx=ast.Store())
+                | ast.Attribute(value=ast.Name(id=name), ctx=ast.Store())
+            ):
                 yield name, node.lineno
-            case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name)), ctx=ast.Store()):
+            case ast.Name(id=name) if is_handed(node):
                 yield name, node.lineno
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
                 yield name, node.lineno
@@ -99,20 +102,20 @@ class Walk:
         """Record the changes of a statement; return the pairs after it."""
         for name, line in changes(s):
             for pair in pairs:
-                if name in pair and pair - {name} <= self.live[s]:
+                if name in pair and pair - {name} <= self.live[s].union(uses([s]) if handed(s) else ()):
                     (self.found[name, line],) = pair - {name}
         if swap := exchanged(s):
             now = {value: target for target, value in swap.items()}
             return frozenset(frozenset(now.get(name, name) for name in pair) for pair in pairs)
         names = renaming(s)
-        kept = pairs if isinstance(s, ast.AugAssign) else without(pairs, assigned([s]))
+        kept = pairs if isinstance(s, ast.AugAssign) else without(pairs, set(assigned([s])) - set(handed(s)))
         if names is None or names[0] == names[1]:
             return pairs if names else kept
         target, value = names
         return kept | {frozenset({target, x}) for x in (value, *others(kept, value))}
 
 
-def without(pairs: Pairs, names: Sequence[str]) -> Pairs:
+def without(pairs: Pairs, names: Iterable[str]) -> Pairs:
     """Remove names that have been rebound."""
     return frozenset(pair for pair in pairs if not pair.intersection(names))
 

@@ -52,7 +52,7 @@ class BoundInside(ast.NodeTransformer):
 
     def taken(self, node: Any, part: ast.expr) -> ast.expr:
         """Give an expression that reads the names which it bound: the loop so far gives their values."""
-        taker = Taker(part, self.names, {})
+        taker = Taker(part, self.names)
         rest: ast.expr = taker.visit(part)
         for statement in taker.bound:
             assert isinstance(statement, ast.Assign)

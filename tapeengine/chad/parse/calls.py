@@ -29,8 +29,10 @@ from tapeengine.chad.parse.expressions import (
     read_ahead,
     unnamed,
 )
+from tapeengine.chad.parse.fields import with_fields
 from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
 from tapeengine.chad.parse.names import parameters
+from tapeengine.chad.parse.outside import itself
 from tapeengine.chad.parse.parameters import (
     arguments,
     check_stars,
@@ -94,6 +96,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         return call_value(p, node, expression(p, node.func, env), env, wanted)
     if found is dict:
         return dicts.called(p, node, env)
+    if found is itself:
+        return expression(p, node.args[0], env)
     if is_of_class(found):
         return call_of_class(p, node, found, env)
     node = without_stars(p, node, env)
@@ -329,15 +333,10 @@ def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
         p.error(node, f"these are no fields of {show(of)}", "name fields of a dataclass or NamedTuple")
 
     def with_others(r: Term) -> Term:
-        types = p.field_types(p.table.classes[of.name], node)
-        items: list[Term] = [Proj(r, k) for k in range(len(of.fields))]
-        for name, e in given.items():
-            own = types[name]
-            term = expression(p, e, env, own)
-            items[of.fields.index(name)] = term if own is None else p.coerce(e, term, own)
-        each = zip(of.fields, items, strict=True)
         cls = p.table.classes[of.name]
-        return validated(p, node, cls, Tuple(tuple(items), p.table.record(cls, {name: x.type for name, x in each})))
+        types = p.field_types(cls, node)
+        others = {name: (e, expression(p, e, env, types[name])) for name, e in given.items()}
+        return validated(p, node, cls, with_fields(p, others, r))
 
     return p.let("r", record, with_others)
 

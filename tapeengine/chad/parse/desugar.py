@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tapeengine.chad.parse.names import jumps
-from tapeengine.chad.parse.nonlocals import call_with, without_nonlocals
 from tapeengine.chad.parse.outputs import as_assignment
+from tapeengine.chad.parse.outside import is_numpy
 from tapeengine.chad.parse.ownership import READING
+from tapeengine.chad.parse.procedures import Changed, Of, Procedures, given_to
 from tapeengine.chad.traverse import Names
 
 Statements = list[ast.stmt]
@@ -29,8 +30,8 @@ class Plain(ast.NodeTransformer):
     Parameters
     ----------
     tree : ast.FunctionDef
-    is_numpy : callable, optional
-        Tells whether a name outside the function is numpy.
+    outer : dict of str to object, optional
+        What names denote outside the function.
 
     Examples
     --------
@@ -49,10 +50,10 @@ class Plain(ast.NodeTransformer):
         return y + y
     """
 
-    def __init__(self, tree: ast.FunctionDef, is_numpy: Callable[[str], bool] = lambda name: False) -> None:
-        self.is_numpy = is_numpy
+    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
+        self.is_numpy = is_numpy(outer or {})
         self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
-        self.changing = without_nonlocals(tree)
+        self.procedure = Procedures(tree, outer).of
 
     def visit_For(self, node: ast.For) -> Any:
         """Move the ``else`` block of a loop after the loop."""
@@ -118,7 +119,7 @@ class Plain(ast.NodeTransformer):
 
         A name that the expression also reads before it binds it stays where it is.
         """
-        taker = Taker(node, self.names, self.changing)
+        taker = Taker(node, self.names, self.procedure)
         return taker.bound, taker.visit(node)
 
     visit_Return = visit_Assign = visit_AnnAssign = of_value
@@ -210,7 +211,7 @@ class OutOfOrder(Exception):
     """A call that changes a variable stands where it is not always evaluated, or after that variable was read."""
 
     def __init__(self, node: ast.Call) -> None:
-        super().__init__(called_name(node))
+        super().__init__(ast.unparse(node.func))
         self.node = node
 
 
@@ -222,25 +223,61 @@ def is_pop(node: ast.AST) -> bool:
     return False
 
 
-def called_name(node: ast.AST) -> str:
-    """Give the name of the function that an expression calls; an empty one for another expression."""
-    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-
-
-def binds(node: ast.AST, changing: Collection[str] = ()) -> bool:
+def binds(node: ast.AST, procedure: Of) -> bool:
     """Tell whether an expression binds a name, changes a list, or calls what changes a variable, in any part."""
-    return any(isinstance(n, ast.NamedExpr) or is_pop(n) or called_name(n) in changing for n in ast.walk(node))
+    return any(isinstance(n, ast.NamedExpr) or is_pop(n) or procedure(n) for n in ast.walk(node))
+
+
+def held_besides(call: ast.Call, changed: Changed) -> set[str]:
+    """Give the variables that arguments hold or may hold, besides those that stand where the call changes them."""
+    own = list(map(id, given_to(call, changed).values()))
+    pending: list[ast.AST] = [a for a in (*call.args, *(k.value for k in call.keywords)) if id(a) not in own]
+    found = set()
+    while pending:
+        match node := pending.pop():
+            case ast.Name(id=name):
+                found.add(name)
+            case ast.Call(func=ast.Name(id="len")):
+                continue
+            case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
+                pending.append(index)
+            case _:
+                pending += ast.iter_child_nodes(node)
+    return found
+
+
+def handing(
+    call: ast.Call, targets: Sequence[str], changed: Changed, given: Mapping[str, str], in_place: Collection[str]
+) -> ast.Assign:
+    """Write a call as a statement that assigns its value and what it changes."""
+
+    def placed(node: Any) -> Any:
+        return ast.copy_location(node, call)
+
+    elts = [placed(ast.Name(n, ast.Store())) for n in targets]
+    for target in elts:
+        target.is_handed = target.id in in_place
+    around = [placed(ast.Name(n, ast.Load())) for n in changed.around]
+    named = dict(zip(given_to(call, changed).values(), given.values(), strict=True))
+    args = [placed(ast.Name(named[a], ast.Load())) if a in named else a for a in call.args]
+    keywords = [
+        ast.keyword(k.arg, placed(ast.Name(named[k.value], ast.Load()))) if k.value in named else k
+        for k in call.keywords
+    ]
+    function = placed(ast.Name(changed.called, ast.Load()))
+    value = placed(ast.Call(function, [*around, *args], keywords))
+    return placed(ast.Assign([placed(ast.Tuple(elts, ast.Store()))], value))  # type: ignore[no-any-return]
 
 
 class Taker(ast.NodeTransformer):
     """Takes names out of an expression in the order in which it binds them."""
 
-    def __init__(self, node: ast.expr, names: Names, changing: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, node: ast.expr, names: Names, procedure: Of = lambda node: None) -> None:
         self.bound: Statements = []
         self.names = names
-        self.changing = changing
+        self.procedure = procedure
         self.seen: set[str] = set()
-        self.is_stopped = not binds(node, changing)
+        self.is_stopped = not binds(node, procedure)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         """Take a name out, unless something before it stays and it was read there; its own value may read it."""
@@ -256,9 +293,9 @@ class Taker(ast.NodeTransformer):
         """Take a popped element out, unless something before it stays and the list was read there."""
         before = set(self.seen)
         node.args = [self.visit(a) for a in node.args]
-        if (own := self.changing.get(called_name(node))) is not None:
+        if changed := self.procedure(node):
             node.keywords = [self.visit(k) for k in node.keywords]
-            return self.changed(node, own, before)
+            return self.changed(node, changed, before)
         if not is_pop(node) or self.is_stopped or self.seen.intersection((node.func.value.id, CALLED)):  # type: ignore[attr-defined]
             self.is_stopped = self.is_stopped or is_pop(node)
             node.func = self.visit(node.func)
@@ -271,13 +308,28 @@ class Taker(ast.NodeTransformer):
         self.bound.append(ast.copy_location(ast.Assign([target], node), node))
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
-    def changed(self, node: ast.Call, names: Sequence[str], before: set[str]) -> ast.AST:
+    def changed(self, node: ast.Call, changed: Changed, before: set[str]) -> ast.AST:
         """Take a call out that changes variables, unless something before it stays and they were read there."""
-        if self.is_stopped or before.intersection((*names, CALLED)):
+        given = {name: self.variable(arg) for name, arg in given_to(node, changed).items()}
+        names = [*changed.around, *given.values()]
+        in_place = {*given.values(), *changed.in_place.intersection(changed.around)}
+        is_twice = len(set(names)) < len(names) or not in_place.isdisjoint(held_besides(node, changed))
+        if self.is_stopped or before.intersection((*names, CALLED)) or is_twice:
             raise OutOfOrder(node)
-        result = self.names("result")
-        self.bound.append(call_with(node, names, result))
-        return ast.copy_location(ast.Name(result, ast.Load()), node)
+        targets = [self.names("result"), *changed.around, *(given.get(n) or self.names(n) for n in changed.given)]
+        self.bound.append(handing(node, targets, changed, given, in_place))
+        self.seen = before  # the arguments are read there
+        return ast.copy_location(ast.Name(given.get(changed.gives, targets[0]), ast.Load()), node)
+
+    def variable(self, arg: ast.expr) -> str:
+        """Give the variable that is an argument; any other expression is assigned to one before."""
+        if isinstance(arg, ast.Name):
+            return arg.id
+        name = self.names("given")
+        self.bound.append(
+            ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), arg)], arg), arg)
+        )
+        return name
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Record the names that are read."""
@@ -290,10 +342,12 @@ class Taker(ast.NodeTransformer):
             node.values[0] = self.visit(node.values[0])
         elif isinstance(node, ast.IfExp) and not self.is_stopped:
             node.test = self.visit(node.test)
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp) and not self.is_stopped:
+            node.generators[0].iter = self.visit(node.generators[0].iter)
         if isinstance(node, SOMETIMES):
-            for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and called_name(n) in self.changing):
+            for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and self.procedure(n)):
                 raise OutOfOrder(call)
-            self.is_stopped = self.is_stopped or binds(node, self.changing)
+            self.is_stopped = self.is_stopped or binds(node, self.procedure)
             self.seen.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
             return node
         return super().visit(node)

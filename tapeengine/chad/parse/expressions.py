@@ -653,6 +653,9 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
             advice = "annotate the variable: xs: list[float] = [], rows: list[list[float]] = [[] for _ in range(n)]"
             p.error(node, "the type of an empty list is not known", advice)
         return Elements((), inner)
+    full = [e for e in elts if not isinstance(e, ast.List) or e.elts]
+    if inner is None and 0 < len(full) < len(elts):  # the others say what the empty ones would hold
+        inner = items_of(p, node, [expression(p, e, env) for e in full]).of
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:
         return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)

@@ -7,6 +7,7 @@ value refers to the same list; if one may, the change is refused.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
@@ -27,7 +28,7 @@ from tapeengine.chad.parse.partial import held_type, with_mask, with_slice
 from tapeengine.chad.parse.parts import replaced, with_parts
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import indices
-from tapeengine.chad.parse.state import Decided, Parser
+from tapeengine.chad.parse.state import UNDECIDED, Decided, Parser
 from tapeengine.chad.parse.whole import appended
 from tapeengine.chad.sugar import wrapped
 from tapeengine.chad.terms import (
@@ -285,9 +286,13 @@ def popped(
 
 
 def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
-    """``ys = []``: later statements determine the type of its elements; by default they are floats."""
-    unknown = Named(p.names(f"elements of {name}"))
-    p.undecided.add(unknown.name)
+    """``ys = []``: later statements determine the type of its elements; by default they are floats.
+
+    They are read with an unknown type, also in the functions that get the list, until something determines it.
+    """
+    unknown = Named(f"elements of {name}, {next(NUMBERS)}")
+    UNDECIDED.names.add(unknown.name)
+    programs = dict(p.programs)
     try:
         p.grammar.bind(p, name, Elements((), unknown), env, then)
         of: Type = FLOAT
@@ -298,8 +303,13 @@ def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
             raise
         of = decided.of
     finally:
-        p.undecided.discard(unknown.name)
+        UNDECIDED.names.discard(unknown.name)
+    p.programs = programs
     return p.grammar.bind(p, name, Elements((), of), env, then)
+
+
+#: Numbers of the types that are unknown.
+NUMBERS = itertools.count()
 
 
 def own_or_refuse(

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tapeengine.chad.kinds import ANY, ARRAY, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
-from tapeengine.chad.parse.names import parameters, walked
+from tapeengine.chad.parse.names import OWN, is_handed, parameters, walked
 
 #: Longer ways, and sets of more places, say nothing: parts of recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
@@ -88,7 +88,8 @@ class Kinds:
             return ListOf(self.common([k.element for k in lists]), *makers) if len(makers) == 1 else SOME
         tuples = [k.items for k in kinds if isinstance(k, TupleOf)]
         if tuples and len(tuples) == len(kinds) and len({len(items) for items in tuples}) == 1:
-            return TupleOf(tuple(map(self.common, zip(*tuples, strict=True))))
+            names = {k.names for k in kinds if isinstance(k, TupleOf)}
+            return TupleOf(tuple(map(self.common, zip(*tuples, strict=True))), *(names if len(names) == 1 else ()))
         given = [k for k in kinds if isinstance(k, Given)]
         if given:
             is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
@@ -121,9 +122,10 @@ class Kinds:
             case ast.Tuple(elts=elts):
                 return TupleOf(tuple(map(self.of, elts)))
             case ast.Dict(keys=keys, values=values) if None not in keys:
-                return TupleOf(tuple(map(self.of, values)))
+                texts = tuple(k.value for k in keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
+                return TupleOf(tuple(map(self.of, values)), texts if len(texts) == len(keys) else ())
             case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords) if all(k.arg for k in keywords):
-                return TupleOf(tuple(self.of(k.value) for k in keywords))
+                return TupleOf(tuple(self.of(k.value) for k in keywords), tuple(str(k.arg) for k in keywords))
             case ast.DictComp(value=value):
                 return None if self.of(value) in (None, ARRAY, NUMBER) else MIXED
             case ast.UnaryOp(operand=value):
@@ -135,12 +137,16 @@ class Kinds:
                 return ListOf(self.of(elt))
             case ast.IfExp(body=body, orelse=orelse):
                 return self.common([self.of(body), self.of(orelse)])
-            case ast.NamedExpr(value=value) | ast.Attribute(value=value, attr="T"):
+            case ast.NamedExpr(value=value):
                 return self.of(value)
             case ast.BinOp():
                 return self.of_operator(node)
-            case ast.Attribute(value=value, attr=attr) if isinstance(kind := self.of(value), Given):
-                return extended(kind, (attr,))
+            case ast.Attribute(value=value, attr=attr):
+                kind = self.of(value)
+                return ARRAY if kind == ARRAY and attr == "T" else field_of(kind, attr)
+            case WithField(record=record, field=field, value=value):
+                kind = self.of(record)
+                return kind.with_named(field, self.of(value)) if isinstance(kind, TupleOf) and kind.names else kind
             case ast.Subscript(value=value, slice=ast.Slice()):
                 kind = self.of(value)
                 return None if isinstance(kind, TupleOf) else kind
@@ -149,8 +155,7 @@ class Kinds:
             case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back)))):
                 return self.element(self.of(value), -back)
             case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
-                kind = self.of(value)
-                return extended(kind, (key,)) if isinstance(kind, Given) else None
+                return field_of(self.of(value), key)
             case ast.Subscript(value=value):
                 kind = self.of(value)
                 return self.common(kind.items) if isinstance(kind, TupleOf) else self.element(kind)
@@ -181,7 +186,7 @@ class Kinds:
                 return ListOf(element, tuple if name == "tuple" else list)
             case ast.Name(id="zip") if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
                 return ListOf(ListOf(self.element(self.element(self.of(node.args[0].value))), tuple))
-            case ast.Name(id="reversed") if node.args:
+            case ast.Name(id=name) if name in ("reversed", OWN) and node.args:
                 return self.of(node.args[0])
             case ast.Name(id=name):
                 called = f"{name}()"
@@ -248,8 +253,8 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
     match kind:
         case ListOf(element=element):
             return ListOf(substituted(element, given, kinds))
-        case TupleOf(items=items):
-            return TupleOf(tuple(substituted(item, given, kinds) for item in items))
+        case TupleOf(items=items, names=names):
+            return TupleOf(tuple(substituted(item, given, kinds) for item in items), names)
         case Given(places=places):
             return kinds.common([part_of(given.get(name), steps, kinds) for name, steps in sorted(places, key=str)])
     return kind
@@ -258,11 +263,17 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
 def part_of(kind: Kind, steps: Sequence[int | str], kinds: Kinds) -> Kind:
     """Give the kind of the part to which steps lead."""
     for step in steps:
-        if isinstance(step, int):
-            kind = kinds.element(kind, step)
-        else:
-            kind = extended(kind, (step,)) if isinstance(kind, Given) else None
+        kind = kinds.element(kind, step) if isinstance(step, int) else field_of(kind, step)
     return kind
+
+
+def field_of(kind: Kind, name: str) -> Kind:
+    """Give the kind of a field of a record, or of the value of a dict's key."""
+    if isinstance(kind, Given):
+        return extended(kind, (name,))
+    if isinstance(kind, TupleOf):
+        return kind.named(name)
+    return kind if kind in (ANY, SOME) else None
 
 
 class Element(ast.expr):
@@ -273,6 +284,16 @@ class Element(ast.expr):
     def __init__(self, over: ast.expr, position: int = 0) -> None:
         super().__init__()
         self.over, self.position = over, position
+
+
+class WithField(ast.expr):
+    """Stands for a record after an assignment to one of its fields."""
+
+    _fields = ("record", "field", "value")
+
+    def __init__(self, target: ast.Attribute, value: ast.expr) -> None:
+        super().__init__()
+        self.record, self.field, self.value = target.value, target.attr, value
 
 
 def parameters_of(function: ast.FunctionDef | ast.Lambda) -> tuple[str, ...]:
@@ -312,8 +333,8 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from taken(target, value)
         case ast.NamedExpr(target=target, value=value):
             yield from taken(target, value)
-        case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
-            yield name, ast.BinOp(ast.Name(name, ast.Load()), op, value)
+        case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, op=op, value=value):
+            yield from taken(target, ast.BinOp(target, op, value))
         case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
             yield from taken(target, Element(over))
         case ast.FunctionDef(name=name):
@@ -329,6 +350,8 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             yield name, value
             if isinstance(value, ast.Lambda):
                 yield f"{name}()", value.body
+        case ast.Attribute(value=ast.Name(id=name)), _:
+            yield name, WithField(target, value)
         case ast.Tuple(elts=elts), ast.Tuple(elts=values) if len(elts) == len(values):
             for each in zip(elts, values, strict=True):
                 yield from taken(*each)
@@ -339,6 +362,7 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             yield from taken(inner, Element(over))
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for i, inner in enumerate(elts):
-                yield from taken(inner, Element(value, i))
+                if not is_handed(inner):  # a change leaves a list a list
+                    yield from taken(inner, Element(value, i))
         case ast.Starred(value=inner), _:
             yield from taken(inner, ast.List([value], ast.Load()))

@@ -6,6 +6,9 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+#: The name of a function that gives its argument, to which nothing else refers; a program cannot bind it.
+OWN = " own"
+
 
 def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:
     """Go through statements and the blocks inside them, where `is_block` allows it; no expression is visited."""
@@ -211,3 +214,16 @@ def passed_on(statement: ast.stmt) -> tuple[str, ...]:
     (('a', 'b'), ())
     """
     return renaming(statement) or tuple(exchanged(statement))
+
+
+def is_handed(node: ast.AST) -> bool:
+    """Tell whether a target stands for what a call changes in place, or a parameter for what its function changes."""
+    return getattr(node, "is_handed", False)
+
+
+def handed(statement: ast.AST) -> list[str]:
+    """Give the names of what the call that a statement assigns changes in place."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=elts)]):
+            return [e.id for e in elts if isinstance(e, ast.Name) and is_handed(e)]
+    return []

@@ -13,14 +13,14 @@ from typing import TypeGuard
 
 from tapeengine.chad.parse.aliases import changes
 from tapeengine.chad.parse.liveness import changed_after
-from tapeengine.chad.parse.names import assigned, exchanged, parameters, passed_on, renaming
+from tapeengine.chad.parse.names import OWN, assigned, exchanged, handed, is_handed, parameters, passed_on, renaming
 from tapeengine.chad.parse.outputs import is_exact
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
     "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
     "concatenate copy eye roll empty empty_like full_like tile pad interp astype logspace".split()
-)
+) | {OWN}
 #: Functions of numpy whose result is always a new array, or a number.
 COMPUTING = frozenset(
     "abs exp expm1 log log1p log2 log10 sqrt square sin cos tan tanh sinh cosh mean std var sum prod dot matmul outer "
@@ -43,10 +43,12 @@ def shared(
     function: ast.FunctionDef,
     is_copy: Callable[[ast.expr], bool] = lambda node: False,
     is_numpy: Callable[[str], bool] = lambda name: False,
+    makes_record: Callable[[ast.expr], bool] = lambda function: False,
 ) -> Mapping[str, str | None]:
-    r"""Map each assigned variable to the reason why its array may be shared; None if it is not.
+    r"""Map each assigned variable to the reason why its array or record may be shared; None if it is not.
 
     `is_copy` tells whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
+    `makes_record` tells whether a function makes a new record.
 
     Examples
     --------
@@ -55,7 +57,8 @@ def shared(
     >>> found["a"], found["b"], found["c"]
     (None, 'b = xs may be the same array', None)
     """
-    walk = Walk(frozenset(id(node) for node in slices_that_matter(function) if is_copy(node)), same(function), is_numpy)
+    copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
+    walk = Walk(copied, same(function), is_numpy, makes_record)
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
         walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
@@ -154,6 +157,8 @@ class Walk:
         The names that are assigned to one another.
     is_numpy : callable
         Tells whether a name is numpy's module.
+    makes_record : callable
+        Tells whether a function makes a new record.
 
     Attributes
     ----------
@@ -161,10 +166,17 @@ class Walk:
         The names that are changed after each statement of the present scope.
     """
 
-    def __init__(self, copies: frozenset[int], same: Mapping[str, set[str]], is_numpy: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        copies: frozenset[int],
+        same: Mapping[str, set[str]],
+        is_numpy: Callable[[str], bool],
+        makes_record: Callable[[ast.expr], bool],
+    ) -> None:
         self.copies = copies
         self.same = same
         self.is_numpy = is_numpy
+        self.makes_record = makes_record
         self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
 
@@ -227,8 +239,9 @@ class Walk:
         if isinstance(target, ast.Name) and value is not None and not self.makes(value) and not renaming(statement):
             self.reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
         if isinstance(target, ast.Tuple | ast.List):
-            for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)):
-                self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and not is_handed(node):
+                    self.reasons[node.id] = f"{ast.unparse(statement)} may be the same array"
 
     def makes(self, value: ast.expr) -> bool:
         """Tell whether the value of an expression is a new array, or not an array."""
@@ -236,7 +249,7 @@ class Walk:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.makes(body) and self.makes(orelse)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                return name in MAKING or self.computes(value.func, name)
+                return name in MAKING or self.computes(value.func, name) or self.makes_record(value.func)
         return id(value) in self.copies or isinstance(
             value,
             ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare,
@@ -257,6 +270,7 @@ class Walk:
         """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
+                keeps = keeps and name not in handed(statement)
                 if keeps and self.reasons.get(name, "") is None and self.changes_after(statement, name):
                     self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
                 return
@@ -271,6 +285,7 @@ class Walk:
                 return
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
                 reads = name in READING or self.computes(node.func, name)
+                reads = reads or (name == "replace" and self.makes_record(node.func))  # it takes the fields out
                 for arg in args:
                     self.expression(arg, statement, keeps=keeps and not reads)
                 for keyword in node.keywords:

@@ -25,6 +25,7 @@ class ProgramParser(Parser):
 
     grammar = Grammar(
         call=calls.call_expression,
+        call_method=calls.call_method,
         subscript=subscripts.subscript,
         grid_part=grid_parts.part_of,
         comprehension=loops.comprehension,
@@ -60,6 +61,7 @@ class ProgramParser(Parser):
         if result is None and self.tree.name in uses(self.tree.body):
             result = statements.inferred_result(self, self.tree, lambda guess: self.guessing(params, env, guess))
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
+            self.note_copies(self.tree, result)
         term = body(self, self.tree, env, result)
         if is_known(term.type):
             what = f"{show(term.type)} as a result"
@@ -68,7 +70,7 @@ class ProgramParser(Parser):
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
-        return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), self.by_numpy)
+        return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), self.by_numpy, self.copies)
 
     def guessing(self, params: tuple[Var, ...], env: Env, guess: Type) -> Term:
         """Read the function with a guess of the type of its result, which its calls of itself give."""

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from tapeengine.chad.parse.names import exchanged, passed_on, renaming
+from tapeengine.chad.parse.names import OWN, exchanged, handed, is_handed, passed_on, renaming
 
 #: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
 IsCopy = Callable[[ast.expr], bool]
@@ -54,12 +54,12 @@ def grids(
     def grouped(found: Iterable[str]) -> dict[str, Sequence[str]]:
         return {x: group for name in found if name for group in [groups.get(name, [name])] for x in group}
 
-    names = grouped(map(changed_in_rows, stored))
+    cells = grouped(map(changed_in_rows, stored))
     rows = grouped(changed_row(n, counting) for n in stored)
     rows = {name: group for name, group in rows.items() if not any(is_listed(nodes, x) for x in group)}
     found = {
-        name: reason(function, name, group, is_copy if name in names else is_array, is_list)
-        for name, group in {**names, **rows}.items()
+        name: reason(function, name, group, is_copy if name in cells else is_array, is_list)
+        for name, group in {**cells, **rows}.items()
     }
     return {name: next(filter(None, (found[x] for x in groups.get(name, [name]))), None) for name in found}
 
@@ -95,25 +95,27 @@ def views(function: ast.FunctionDef) -> Mapping[str, str]:
     >>> views(ast.parse(text).body[0])
     {'a': 'r = a[0] may hold a part of it, and it changes afterwards'}
     """
-    names = dict.fromkeys(filter(None, map(changed_part, ast.walk(function))))
+    parts = dict.fromkeys(filter(None, map(changed_part, ast.walk(function))))
     groups = exchanging(function)
 
     def held(name: str) -> Iterator[str]:
         for other in groups.get(name, [name]):
             yield from holding(function.body, name, last_change(function, name), other)
 
-    found = {name: next(held(name), None) for name in names}
+    found = {name: next(held(name), None) for name in parts}
     return {name: held for name, held in found.items() if held}
 
 
 def last_change(function: ast.FunctionDef, name: str) -> int:
     """Give the last line that changes a part of a variable."""
-    parts = (n for n in ast.walk(function) if isinstance(n, ast.Subscript | ast.AugAssign))
+    parts = (n for n in ast.walk(function) if isinstance(n, ast.Subscript | ast.AugAssign | ast.Name))
     return max(n.lineno for n in parts if changed_part(n) == name)
 
 
 def changed_part(node: ast.AST) -> str:
     """Give the name of a variable of which an expression or a statement changes a part, or all in place."""
+    if isinstance(node, ast.Name) and is_handed(node):
+        return node.id
     target = node.target if isinstance(node, ast.AugAssign) else node
     if isinstance(target, ast.Subscript) and not isinstance(target.ctx, ast.Store):
         return ""
@@ -131,7 +133,7 @@ def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Ite
             isinstance(s, ast.Assign) and all(isinstance(t, ast.Subscript) for t in s.targets)
         )
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        before = (s.lineno <= last or loops) and not copies and not passed_on(s)
+        before = (s.lineno <= last or loops) and not copies and not passed_on(s) and other not in handed(s)
         if before and any(holds(n, other, COPYING) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} may hold a part of it, and it changes afterwards"
         blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
@@ -142,7 +144,7 @@ def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Ite
 def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
     """Say why a variable is no grid; it may get the arrays of all variables of a group."""
     statements = [s for s in ast.walk(function) if isinstance(s, ast.stmt)]
-    makers = [s for s in statements if name in bound(s) and not exchanged(s)]
+    makers = [s for s in statements if name in bound(s) and not exchanged(s) and name not in handed(s)]
     if not makers or any(a.arg == name for a in ast.walk(function.args) if isinstance(a, ast.arg)):
         return "the program has not made it"
     made = [value_for(s, name) for s in makers]
@@ -197,6 +199,8 @@ def is_rectangle(value: ast.expr, is_copy: IsCopy) -> bool:
             return bool(elts) and all(is_fresh_row(elt, is_copy) for elt in elts)
         case ast.Call(func=ast.Attribute(attr="copy")) | ast.BinOp():
             return is_copy(value)
+        case ast.Call(func=ast.Name(id=called)):
+            return called == OWN
         case ast.Call(func=ast.Attribute(attr=called)):
             return called in MAKING or called in COPYING
     return False
@@ -222,10 +226,11 @@ def kept(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterat
     for s in statements:
         blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
         blocks += [case.body for case in getattr(s, "cases", [])]
-        changes = any(isinstance(n, ast.Subscript) and writes(n, name) for n in ast.walk(s))
+        changes = any(changed_part(n) == name for n in ast.walk(s))
         loops = isinstance(s, ast.For | ast.While) and changes
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        if (s.lineno <= last or loops) and not passed_on(s) and any(holds(n, other) for n in own):
+        is_before = (s.lineno <= last or loops) and not passed_on(s) and other not in handed(s)
+        if is_before and any(holds(n, other) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} keeps a row, and it changes afterwards"
         for block in blocks:
             yield from kept(block, name, (s.end_lineno or last) if loops else last, other)

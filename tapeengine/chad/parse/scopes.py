@@ -13,7 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tapeengine.chad.parse.names import assigned, parameters, uses
+from tapeengine.chad.parse.names import assigned, is_handed, parameters, uses
 
 Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)\.\d+\b")
@@ -83,7 +83,7 @@ def _bound(statement: ast.stmt) -> list[str]:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return [name]
         case ast.Assign(targets=[ast.Tuple(elts=elts)]) if all(isinstance(e, ast.Name) for e in elts):
-            return [e.id for e in elts if isinstance(e, ast.Name)]
+            return [e.id for e in elts if isinstance(e, ast.Name) and not is_handed(e)]
     return []
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import dataclasses
 import inspect
 import textwrap
+import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,11 +26,13 @@ from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.lists import Kinds, Results, parameters_of
 from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.names import parameters
+from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
 from tapeengine.chad.parse.ownership import shared
+from tapeengine.chad.parse.procedures import hand_back, hands_back
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids, views
 from tapeengine.chad.parse.scopes import original, separated
-from tapeengine.chad.parse.stars import BUILTINS, Stars
+from tapeengine.chad.parse.stars import Stars
 from tapeengine.chad.parse.texts import MISSING, known_text
 from tapeengine.chad.parse.types import (
     TypeTable,
@@ -36,6 +40,7 @@ from tapeengine.chad.parse.types import (
     Unresolved,
     annotation_object,
     class_fields,
+    has_free_fields,
     is_open,
     is_vague,
 )
@@ -72,13 +77,11 @@ from tapeengine.chad.types import (
     Product,
     Sum,
     Type,
+    has_arrays,
     is_choice,
     parts_of,
     show,
 )
-
-#: The modules whose functions make arrays.
-NUMPY = ("numpy", "tapeengine.numpy")
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,8 @@ class Parsed:
         Its calls of other programs.
     by_numpy : bool
         Whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
+    copies : bool
+        Whether a function that calls itself changes arrays that it is given.
     """
 
     definitions: dict[str, Definition]
@@ -111,6 +116,7 @@ class Parsed:
     arrays: tuple[Wanted, ...]
     passed: tuple[Passed, ...]
     by_numpy: bool
+    copies: bool
 
 
 class Decided(Exception):
@@ -120,6 +126,16 @@ class Decided(Exception):
         super().__init__(name)
         self.name = name
         self.of = of
+
+
+class Undecided(threading.local):
+    """The names of the types of elements of lists that begin empty, while functions are read to determine them."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+
+UNDECIDED = Undecided()
 
 
 @dataclass(frozen=True)
@@ -150,6 +166,7 @@ class Grammar:
     """
 
     call: Callable[..., Term]
+    call_method: Callable[..., Term]
     subscript: Callable[..., Term]
     grid_part: Callable[..., Term | None]
     comprehension: Callable[..., Term]
@@ -220,33 +237,32 @@ class Parser:
         self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
         self.narrowed: dict[str, Term] = {}
         self.open: list[ast.AST] = []
-        self.undecided: set[str] = set()
         self.single_axes: dict[str, frozenset[int]] = {}
         self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
         self.passed: list[Passed] = []
-        self.by_numpy = False
+        self.by_numpy = self.copies = False
         self.kinds_outside: dict[str, Results] = {}
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        self.outer: dict[str, Any] = {**vars(builtins), **BUILTINS, **function.__globals__}
-        self.outer.update(_captured(function))
-        if function.__qualname__ == function.__name__:
-            self.outer[function.__name__] = function
+        self.outer = names_outside(function)
         tree = self._read()
         self.tree, self.local_names = separated(self.plain(tree))
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
         self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
-        self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer))
+        self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record)
         self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
         """Rewrite statements that are written with others."""
+        if changed := getattr(self.function, "changed", None):
+            hand_back(tree, changed)
+            tree.name = f" {tree.name}"  # under which it calls itself
         try:
             tree = Stars(tree, self.outside).visit(tree)
-            plain = Plain(tree, is_numpy(self.outer))
+            plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.visit(tree))
         except OutOfOrder as error:
@@ -266,6 +282,11 @@ class Parser:
         one, two = (ast.arg(names[0]) if names else None for names in (rest, more))
         return ast.arguments([], given[:places], one, by_name, [None] * len(by_name), two, [])
 
+    def makes_record(self, function: ast.expr) -> bool:
+        """Tell whether a function makes a new record of a class whose fields can be assigned."""
+        found = None if root(function) in self.local_names else named_outside(function, self.outer)
+        return found is dataclasses.replace or has_free_fields(found)
+
     def result_kind(self, name: str) -> Results:
         """Tell whether a function of the user's own, or a program, gives lists, or its arguments."""
         function = getattr(self.outer.get(name), "__tapeengine_function__", self.outer.get(name))
@@ -274,6 +295,11 @@ class Parser:
             if is_plain(function) and function is not self.function:
                 self.kinds_outside[name] = kind_of_results(function)
         return self.kinds_outside[name]
+
+    def note_copies(self, function: ast.FunctionDef, result: Type) -> None:
+        """Record whether a function that calls itself returns arrays that it changes."""
+        of = result.items[1:] if isinstance(result, Product) else ()
+        self.copies = self.copies or (hands_back(function) and any(map(has_arrays, of)))
 
     def reading(self, other: Parser) -> Parser:
         """Give a parser of another function's text, whose terms become part of this one's function."""
@@ -501,7 +527,7 @@ class Parser:
             return term
         if term.type == NEVER:
             return failing(of)
-        if self.undecided:
+        if UNDECIDED.names:
             if self.is_undecided(of) and NEVER in parts_of(term.type):
                 return failing(of)  # a part of an element of the list itself: another element determines the type
             self.decide(term.type, of)
@@ -549,7 +575,7 @@ class Parser:
 
     def is_undecided(self, of: Type) -> bool:
         """Tell whether a type is that of the elements of a list that begins empty, and is not known yet."""
-        return isinstance(of, Named) and of.name in self.undecided
+        return isinstance(of, Named) and of.name in UNDECIDED.names
 
     def is_reached(self, term: Term) -> bool:
         """Tell whether an expression may have a value where its statements are read to determine types alone."""
@@ -638,23 +664,10 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(name for name in names_of(function) if name in rest or name in more or is_open(name))
 
 
-def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
-    """Give the object that a name, or a name in a module, denotes; None for any other expression."""
-    if isinstance(node, ast.Attribute):
-        found = named_outside(node.value, outer)
-        return getattr(found, node.attr, None) if inspect.ismodule(found) else None
-    return outer.get(node.id) if isinstance(node, ast.Name) else None
-
-
-def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:
-    """Give a function that tells whether a name is numpy."""
-    return lambda name: getattr(outer.get(name), "__name__", "") in NUMPY
-
-
 def kind_of_records(cls: Any) -> Results:
     """Give the kind of what a class makes of its arguments, and the names of these."""
     fields = class_fields(cls) or ()
-    kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields)) if fields else None
+    kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields), tuple(fields)) if fields else None
     return kind, fields
 
 
@@ -666,17 +679,7 @@ def kind_of_results(function: Any) -> Results:
         return None, ()
     if not isinstance(tree, ast.FunctionDef):
         return None, ()
+    if changed := getattr(function, "changed", None):
+        hand_back(tree, changed)
     kinds = Kinds(tree, is_numpy(function.__globals__))
     return kinds.names.get(f"{tree.name}()"), parameters_of(tree)
-
-
-def _captured(function: Any) -> dict[str, Any]:
-    """Give the variables of enclosing functions; one that is not set yet and has this function's name will be it."""
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:
-            if name == function.__name__:
-                found[name] = function
-    return found

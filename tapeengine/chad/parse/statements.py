@@ -21,11 +21,12 @@ from tapeengine.chad.parse.closures import (
 )
 from tapeengine.chad.parse.dicts import is_dict
 from tapeengine.chad.parse.expressions import condition, expression, narrowed_first, narrowing
+from tapeengine.chad.parse.fields import call_changing, changing_method, field
 from tapeengine.chad.parse.fixed_points import settled
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
-from tapeengine.chad.parse.names import bound_by, ends, exchanged, jumps, parameters, surely_assigned, uses
+from tapeengine.chad.parse.names import bound_by, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
 from tapeengine.chad.parse.partial import held_type
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.scopes import original
@@ -100,6 +101,9 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             otherwise = ast.copy_location(ast.If(test, [ast.copy_location(ast.Pass(), first)], [raising]), first)
             return if_statement(p, otherwise, env, then, flow)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
+            changed = changing_method(p, env.get(name), method)
+            if changed is not None:
+                return call_changing(p, first, name, changed, env, then)
             return in_place.method(p, first, name, method, args, env, then)
         case ast.Assign(
             targets=targets, value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"), args=args)
@@ -109,6 +113,11 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return define(p, value, name, env, then)
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=[])):
             return in_place.empty(p, name, env, then)
+        case ast.Assign(value=value) if handed(first):
+            check_handed(p, first, env)
+            term = expression(p, value, env)
+            check_result(p, first, term)
+            return assign(p, first.targets, term, env, then)
         case ast.Assign() if is_exchange(p, exchanged(first), env):
             return then({**env, **{name: env[value] for name, value in exchanged(first).items()}})
         case ast.Assign(targets=targets, value=value):
@@ -132,6 +141,25 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return local_function(p, first, env, then)
     refuse(p, first)
     raise AssertionError
+
+
+def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
+    """Refuse a call that changes what something else may refer to."""
+    for name in handed(node):
+        in_place.own_or_refuse(p, node, name)
+        if numeric.rank(getattr(env.get(name), "type", UNIT)) > 1 and name in p.views:
+            p.error(node, f"{name} is changed by this call, and {p.views[name]}", "copy what is kept: .copy()")
+
+
+def check_result(p: Parser, node: ast.Assign, term: Term) -> None:
+    """Refuse a value that may be, or hold, what the call changes."""
+    assert isinstance(node.targets[0], ast.Tuple)
+    result = node.targets[0].elts[0]
+    is_used = isinstance(result, ast.Name) and result.id in p.live_after[node]
+    of = term.type.items[0] if isinstance(term.type, Product) else UNIT
+    if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER):
+        what = f"{', '.join(handed(node))} is changed by this call, and its value may be the same array"
+        p.error(node, what, "return numbers, or the changed array itself and nothing else")
 
 
 def is_exchange(p: Parser, swap: Mapping[str, str], env: Env) -> bool:
@@ -203,6 +231,8 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
                 p.grids = {**p.grids, name: "it has another number of axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            if term.type == NEVER:
+                return failing()
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
                 return p.let("t", term, lambda t: apart(p, target, elts, t, env, then))
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
@@ -212,7 +242,9 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             return taken_apart(p, elts, term, env, then)
         case ast.Subscript(slice=index) if (changed := in_place.changed_name(target)) is not None:
             return in_place.element(p, target, changed, index, lambda _: term, env, then)
-        case ast.Subscript() | ast.Attribute():
+        case ast.Attribute():
+            return field(p, target, lambda _: term, env, then)
+        case ast.Subscript():
             p.error(target, "values are not changed in place", in_place.instead(target))
     p.error(target, "this cannot be assigned to", "assign to a name or a tuple of names")
 
@@ -268,6 +300,9 @@ def augmented(
             return numeric.binary(p, node, op, old, operand)
 
         return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))
+    if isinstance(target, ast.Attribute):
+        plus = lambda old: numeric.binary(p, node, op, old, expression(p, value, env))  # noqa: E731
+        return field(p, target, plus, env, then, is_augmented=True)
     if not isinstance(target, ast.Name):
         p.error(target, "values are not changed in place", in_place.instead(target, op, value))
     if isinstance(getattr(env.get(target.id), "type", None), Array):
@@ -572,6 +607,7 @@ def lifted(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lifted
     result = inferred_result(p, node, guessing) if local.result is None else local.result
     term = body(p, node, {**inner, node.name: of(result)}, result)
     p.definitions[name] = Definition(name, (*extra, *params), result, term)
+    p.note_copies(node, result)
     return of(result)
 
 

@@ -45,6 +45,18 @@ class UnknownType(Exception):
     """An annotation has no type in the language. The message gives an alternative."""
 
 
+def has_free_fields(cls: Any) -> bool:
+    """Tell whether a class is a dataclass whose fields can be assigned, and an assignment does nothing else.
+
+    Examples
+    --------
+    >>> has_free_fields(dataclasses.make_dataclass("A", ["x"])), has_free_fields(int)
+    (True, False)
+    """
+    is_record = isinstance(cls, type) and dataclasses.is_dataclass(cls)
+    return is_record and inspect.getattr_static(cls, "__setattr__") is object.__setattr__
+
+
 def class_fields(cls: Any) -> tuple[str, ...] | None:
     """Give the field names of a dataclass or NamedTuple, None for any other class.
 
@@ -293,5 +305,5 @@ class TypeTable:
     def options(self, type_: Type) -> tuple[Type, ...] | None:
         """Give the options of a sum type, None for any other type."""
         if isinstance(type_, Named):
-            return self.named[type_.name].options
+            return self.named[type_.name].options if type_.name in self.named else None
         return type_.options if isinstance(type_, Sum) else None

@@ -1,0 +1,61 @@
+"""What the names of a function denote outside of it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tapeengine.chad.parse.names import OWN
+from tapeengine.chad.parse.stars import BUILTINS
+
+#: The names of the modules that programs use as numpy.
+NUMPY = ("numpy", "tapeengine.numpy")
+
+
+def itself(value: Any) -> Any:
+    """Give the argument of a function that changes it in place."""
+    return value
+
+
+def names_outside(function: Any) -> dict[str, Any]:
+    """Give the objects that a Python function may name: builtins, its module's variables, those of functions around."""
+    found = {**vars(builtins), **BUILTINS, OWN: itself, **function.__globals__}
+    found.update(_captured(function))
+    if function.__qualname__ == function.__name__:
+        found[function.__name__] = function
+    return found
+
+
+def _captured(function: Any) -> dict[str, Any]:
+    """Give the variables of enclosing functions; one that is not set yet and has this function's name will be it."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            if name == function.__name__:
+                found[name] = function
+    return found
+
+
+def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
+    """Give the object that a name, or a name in a module, denotes; None for any other expression."""
+    if isinstance(node, ast.Attribute):
+        found = named_outside(node.value, outer)
+        return getattr(found, node.attr, None) if inspect.ismodule(found) else None
+    return outer.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def root(node: ast.expr) -> str:
+    """Give the name with which a chain of attributes begins; an empty one for another expression."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:
+    """Give a function that tells whether a name is numpy."""
+    return lambda name: getattr(outer.get(name), "__name__", "") in NUMPY

@@ -1,0 +1,313 @@
+"""Functions that change variables take them, and return their values, too.
+
+A local function may give variables around it other values (``nonlocal``), and change them in place. Any function may
+change the lists, arrays and records that it is given. Such a function becomes one that returns a tuple of its value and
+of all that it changes, and a call of it becomes a statement that assigns these.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import textwrap
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import FunctionType
+from typing import Any
+
+from tapeengine.chad.parse.callees import is_plain
+from tapeengine.chad.parse.names import OWN, assigned, parameters, walked
+from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
+from tapeengine.chad.parse.ownership import Walk, same
+
+#: The methods that change a list, a dict or an array in place.
+CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What a function changes.
+
+    Attributes
+    ----------
+    around : tuple of str
+        Variables around it, which become its first parameters.
+    in_place : frozenset of str
+        Those of them that are changed in place.
+    given : tuple of str
+        The parameters whose arguments it changes in place.
+    parameters : tuple of str
+        All its parameters, by position.
+    gives : str
+        The parameter that is its value; an empty text where that is something else.
+    called : str
+        The name of the function that returns what it changes.
+    """
+
+    around: tuple[str, ...] = ()
+    in_place: frozenset[str] = frozenset()
+    given: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    gives: str = ""
+    called: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.around or self.given)
+
+
+#: Gives what the function that a call names changes, None where it changes nothing.
+Of = Callable[[ast.AST], Changed | None]
+
+
+class Procedures:
+    r"""The functions that change variables: the local ones of a function, which are rewritten, and those outside.
+
+    Parameters
+    ----------
+    tree : ast.FunctionDef
+    outer : dict of str to object, optional
+        What names denote outside. The functions there that return what they change are added under names of their own.
+
+    Examples
+    --------
+    >>> text = "def f():\n    c = [0]\n    def g(x):\n        c.append(x)\n    g(2)\n    return c"
+    >>> tree = ast.parse(text).body[0]
+    >>> Procedures(tree).of(tree.body[2].value).around
+    ('c',)
+    >>> print(ast.unparse(tree.body[1]))
+    def g(c, /, x):
+        c =  own(c)
+        c.append(x)
+        return (None, c)
+    """
+
+    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
+        self.outer = {} if outer is None else outer
+        nodes = list(ast.walk(tree))
+        stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
+        self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        once = [n for n in inner if [*stored, *(other.name for other in inner)].count(n.name) == 1]
+        values = used_as_values(nodes)
+        self.local: dict[str, Changed] = {}
+        functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
+        before = None
+        while before != self.local:  # a function changes what those change that it calls
+            before = dict(self.local)
+            found = {name: self.changed(n, self.bound) for name, n in functions.items()}
+            self.local = {name: each for name, each in found.items() if each}
+        for name, each in self.local.items():
+            hand_back(functions[name], each)
+
+    def of(self, node: ast.AST) -> Changed | None:
+        """Give what the function changes that an expression calls."""
+        if not isinstance(node, ast.Call):
+            return None
+        if isinstance(node.func, ast.Name) and node.func.id in self.bound:
+            return self.local.get(node.func.id)
+        found = None if root(node.func) in self.bound else handing_back(named_outside(node.func, self.outer))
+        if found is None:
+            return None
+        called = f" {ast.unparse(node.func)}"
+        self.outer[called] = found[0]
+        return replace(found[1], called=called)
+
+    def changed(self, function: ast.FunctionDef, around: set[str]) -> Changed:
+        """Find out what a function changes; `around` are the names that functions around it may bind."""
+        own = parameters(function.args)
+        names = [a.arg for a in own]
+        other = nonlocals(function)
+        rebound = assigned(function.body)
+        inside = {*names, *rebound} - set(other)
+        in_place = changed_in_place(function.body, self.of)
+        kept = kept_in(function, names, self)
+        given = tuple(n for n in names if n in in_place and n not in rebound and n not in kept)
+        captured = [n for n in in_place if n in around and n not in inside and n not in other]
+        for call in (n for n in inner_nodes(function.body) if (each := self.of(n))):
+            each = self.of(call)
+            assert each is not None
+            captured += [n for n in each.around if n not in inside and n not in (*captured, *other)]
+        around_it = tuple(dict.fromkeys((*other, *captured)))
+        places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
+        return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
+
+
+def nonlocals(function: ast.FunctionDef) -> list[str]:
+    """Give the variables around a function that it declares to be given other values."""
+    return [name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names]
+
+
+def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
+    """Give the names that stand elsewhere than in front of a call's arguments."""
+    called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called}
+
+
+def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Go through the parts of statements, but not of functions in them."""
+    pending: list[ast.AST] = list(reversed(statements))
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node
+            pending += reversed(list(ast.iter_child_nodes(node)))
+
+
+def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None) -> list[str]:
+    r"""Give the names of what statements change in place, also by calls.
+
+    Examples
+    --------
+    >>> changed_in_place(ast.parse("xs[0][1] = x\nr.v += 1\nif ys.pop(): z = ys[0]").body)
+    ['xs', 'r', 'ys']
+    """
+    found: list[str] = []
+    for node in inner_nodes(statements):
+        match node:
+            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
+                while isinstance(value, ast.Subscript):
+                    value = value.value
+                found += [value.id] if isinstance(value, ast.Name) else []
+            case ast.Attribute(ctx=ast.Store(), value=ast.Name(id=name)):
+                found.append(name)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in CHANGING:
+                found.append(name)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+                found.append(name)
+            case ast.Call() if changed := of(node):
+                found += [a.id for a in given_to(node, changed).values() if isinstance(a, ast.Name)]
+                found += [n for n in changed.around if n in changed.in_place]
+    return list(dict.fromkeys(found))
+
+
+def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
+    """Give the arguments of a call that the function changes, by parameter."""
+    given: dict[str, ast.expr] = dict(zip(changed.parameters, call.args, strict=False))
+    given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
+    return {name: given[name] for name in changed.given if name in given}
+
+
+def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedures) -> set[str]:
+    """Give the parameters that a function may store in something else, or for which it has another name."""
+    function = copy.deepcopy(function)
+    for call in [n for n in ast.walk(function) if isinstance(n, ast.Call)]:
+        if isinstance(call.func, ast.Name) and call.func.id == function.name:  # it stores what it stores otherwise
+            own = zip(call.args, names, strict=False)
+            call.args = [ast.Constant(None) if isinstance(a, ast.Name) and a.id == n else a for a, n in own]
+        elif changed := procedures.of(call):  # it stores nothing of what it changes
+            given = list(map(id, given_to(call, changed).values()))
+            call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
+    walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), lambda node: False)
+    walk.reasons.update(dict.fromkeys(names))
+    for statement in function.body:
+        walk.statement(statement)
+    walk.spread(function)
+    return {name for name in names if walk.reasons.get(name)}
+
+
+def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:
+    """Give the parameter that a function returns, if it always returns that one."""
+    found = [s.value.id if isinstance(s.value, ast.Name) else "" for s in walked(function.body) if is_return(s)]
+    is_sure = isinstance(function.body[-1], ast.Return) and len(set(found)) == 1 and found[0] in given
+    return found[0] if is_sure else ""
+
+
+def is_return(s: ast.stmt) -> bool:
+    """Tell whether a statement is a return."""
+    return isinstance(s, ast.Return)
+
+
+def hand_back(function: ast.FunctionDef, changed: Changed) -> None:
+    """Rewrite a function that changes variables: it takes those around it, and returns all that it changes."""
+    around = [ast.copy_location(ast.arg(n), function) for n in changed.around]
+    function.args.posonlyargs = [*around, *function.args.posonlyargs]
+    function.returns, function.hands_back = None, True  # type: ignore[attr-defined]
+    returns = Returns((*changed.around, *changed.given))
+    body = [returns.visit(s) for s in function.body if not isinstance(s, ast.Nonlocal)]
+    at_end = ast.copy_location(ast.Return(None), function.body[-1])
+    body = body if body and isinstance(body[-1], ast.Return) else [*body, returns.visit(at_end)]
+    changing = [n for n in (*changed.around, *changed.given) if n in (*changed.given, *changed.in_place)]
+    function.body = [*(taken(n, function.body[0]) for n in changing), *body]
+
+
+def hands_back(function: ast.FunctionDef) -> bool:
+    """Tell whether a function was rewritten to return what it changes."""
+    return getattr(function, "hands_back", False)
+
+
+def taken(name: str, at: ast.stmt) -> ast.stmt:
+    """Write ``name = own(name)``: nothing else refers to what the function changes."""
+    call = ast.Call(ast.Name(OWN, ast.Load()), [ast.Name(name, ast.Load())], [])
+    found = ast.Assign([ast.Name(name, ast.Store())], call)
+    for node in ast.walk(found):
+        ast.copy_location(node, at)
+    return found
+
+
+class Returns(ast.NodeTransformer):
+    """Adds variables to the results of a function."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def visit_Return(self, node: ast.Return) -> ast.Return:
+        """Return a tuple."""
+        value = node.value or ast.copy_location(ast.Constant(None), node)
+        loads: list[ast.expr] = [ast.copy_location(ast.Name(n, ast.Load()), node) for n in self.names]
+        node.value = ast.copy_location(ast.Tuple([value, *loads], ast.Load()), node)
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Leave functions inside as they are."""
+        return node
+
+
+@lru_cache(maxsize=4096)
+def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    if not isinstance(tree, ast.FunctionDef) or tree.args.vararg or tree.args.kwarg:
+        return None
+    READING_NOW.functions.append(function)
+    try:
+        changed = Procedures(tree, names_outside(function)).changed(tree, set())
+    finally:
+        READING_NOW.functions.pop()
+    if not changed.given:
+        return None
+    made = copy_of(function)
+    made.changed = changed  # type: ignore[attr-defined]
+    return made, changed
+
+
+class Reading(threading.local):
+    """The functions that this thread is looking at: one that calls itself changes what it changes otherwise."""
+
+    def __init__(self) -> None:
+        self.functions: list[Any] = []
+
+
+READING_NOW = Reading()
+
+
+def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
+    """Give, for a function outside that changes its arguments, one that returns them, and what it changes."""
+    function = getattr(function, "__tapeengine_function__", function)
+    if hasattr(function, "changed"):
+        return function, function.changed
+    return _handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
+
+
+def copy_of(function: FunctionType) -> FunctionType:
+    """Make another function of the same text."""
+    made = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    for name in ("__kwdefaults__", "__annotations__", "__module__", "__qualname__", "__doc__"):
+        setattr(made, name, getattr(function, name))
+    return made
