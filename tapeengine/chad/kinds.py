@@ -20,18 +20,19 @@ Place = tuple[str, tuple[int | str, ...]]
 
 @dataclasses.dataclass(frozen=True)
 class ListOf:
-    """A list, or a tuple of any length; `element` is what its elements are."""
+    """A list, or a tuple of any length; `element` is what its elements are. Without `made`, it adds to another kind."""
 
     element: Kind = None
-    made: type = list
+    made: type | None = list
 
 
 @dataclasses.dataclass(frozen=True)
 class TupleOf:
-    """A tuple or record, with the kinds of its items, and the names of a record's fields or a dict's keys."""
+    """A tuple or record: the kinds of its items, the names of its fields or a dict's keys, and its class."""
 
     items: tuple[Kind, ...]
     names: tuple[str, ...] = ()
+    made: Any = None
 
     def named(self, name: str) -> Kind:
         """Give the kind of a field."""
@@ -39,7 +40,8 @@ class TupleOf:
 
     def with_named(self, name: str, kind: Kind) -> TupleOf:
         """Give the record with another kind of a field."""
-        return TupleOf(tuple(kind if n == name else k for n, k in zip(self.names, self.items, strict=True)), self.names)
+        items = tuple(kind if n == name else k for n, k in zip(self.names, self.items, strict=True))
+        return TupleOf(items, self.names, self.made)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,6 +66,8 @@ class Given:
 ARRAY = "array"
 #: A number of Python's.
 NUMBER = "number"
+#: A numpy array or a number: what operators give that mean something else for lists, or refuse these.
+COMPUTED = "computed"
 #: A list in one case and something else in another, which only a run of the plain program tells.
 MIXED = "mixed"
 #: One of too many parts of arguments.
@@ -85,8 +89,12 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
     """
     match of:
         case Array(element):
-            return ListOf(of_arrays(kind.element, element), kind.made) if isinstance(kind, ListOf) else kind
+            if isinstance(kind, ListOf):
+                return ListOf(of_arrays(kind.element, element), kind.made)
+            return MIXED if kind in (None, SOME) else kind
         case Product(items, name, fields):
+            if kind in (None, SOME):
+                kind = MIXED
             if isinstance(kind, Given):
                 steps = fields if name else range(len(items))
                 kind = TupleOf(tuple(Given(frozenset((n, (*s, k)) for n, s in kind.places)) for k in steps))

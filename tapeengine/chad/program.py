@@ -26,7 +26,7 @@ from tapeengine.chad.execute import Checked, Executable, has_few, kept
 from tapeengine.chad.infer import annotation_of, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
-from tapeengine.chad.kinds import ARRAY, NUMBER, is_direct, with_kinds
+from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, is_direct, with_kinds
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.monoids import Monoid, OverMonoid
@@ -395,7 +395,7 @@ class Program(Enterable):
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists that it has in Python."""
         kind = self.executable.definition.kind
-        if kind in (None, ARRAY, NUMBER):
+        if kind in (None, ARRAY, COMPUTED, NUMBER):
             return value
         plain = functools.cache(lambda: self._as_python(primals))
         return with_kinds(kind, value, dict(zip(self.names, primals)), plain)
@@ -645,7 +645,7 @@ def program(
     ----------
     function : callable
         A Python function within the language, its parameters annotated with float, int, bool, `Vec`, `Array`, tuples,
-        frozen dataclasses, NamedTuples, unions of dataclasses or Callable; or without annotations: then the arguments
+        dataclasses, NamedTuples, unions of dataclasses or Callable; or without annotations: then the arguments
         of a call say the types.
     backend : {"machine", "native", "fastmath"}, optional
         What alone is to run loops: the register machine, or native code, which the extra ``tapeengine[native]``

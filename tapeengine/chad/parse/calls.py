@@ -31,7 +31,7 @@ from tapeengine.chad.parse.expressions import (
 )
 from tapeengine.chad.parse.fields import with_fields
 from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
-from tapeengine.chad.parse.names import parameters
+from tapeengine.chad.parse.names import DUNDERS, parameters
 from tapeengine.chad.parse.outside import itself
 from tapeengine.chad.parse.parameters import (
     arguments,
@@ -293,7 +293,7 @@ def operator_of(
     p: Parser, node: ast.expr, op: ast.operator | ast.unaryop, operands: Sequence[Term], env: Env
 ) -> Term | None:
     """The method of a record that an operator calls, ``__add__`` or ``__radd__``; None if no operand has one."""
-    which = METHODS.get(type(op), "")
+    which = DUNDERS.get(type(op), "")
     for k, name in enumerate((f"__{which}__", f"__r{which}__")[: len(operands)]):
         found = getattr(p.table.classes.get(getattr(operands[k].type, "name", "")), name, None)
         if isinstance(found, FunctionType):
@@ -305,16 +305,6 @@ def operator_of(
 
             return as_names(p, "x", node, operands, env, called)
     return None
-
-
-#: The names of the methods of operators.
-METHODS: Mapping[type, str] = dict(
-    zip(
-        (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.USub, ast.UAdd),
-        "add sub mul truediv floordiv mod pow matmul neg pos".split(),
-        strict=True,
-    )
-)
 
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:

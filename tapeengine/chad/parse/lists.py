@@ -9,10 +9,12 @@ of which argument an expression is (`tapeengine.chad.parse.whole_arrays`).
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from tapeengine.chad.kinds import ANY, ARRAY, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
-from tapeengine.chad.parse.names import OWN, is_handed, parameters, walked
+from tapeengine.chad.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from tapeengine.chad.parse.names import DUNDERS, is_handed, parameters, walked
+from tapeengine.chad.parse.outside import root
 
 #: Longer ways, and sets of more places, say nothing: parts of recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
@@ -20,12 +22,10 @@ MOST_STEPS, MOST_PLACES = 6, 16
 MOST_ROUNDS = 100
 
 
+#: The name under which the kind of the function's own results stands.
+RESULT = "()"
 #: The kind of what a function returns, and the names of its parameters.
 Results = tuple[Kind, tuple[str, ...]]
-#: Functions that make a list of an iterable.
-MAKING = ("list", "sorted", "tuple")
-#: Methods that give a list or an array of the same kind.
-COPYING = ("copy",)
 
 
 class Kinds:
@@ -35,32 +35,30 @@ class Kinds:
     ----------
     function : ast.FunctionDef
         With unique names for the variables of all scopes.
-    is_numpy : callable
-        Tells whether a name outside the function is numpy.
-    result : callable, optional
-        Gives the kind of the results of a function outside, by its name.
+    outside : object
+        Tells whether a name outside the function is numpy (`is_numpy`), and gives the kinds of what functions outside
+        return (`of_call`, `of_method`), with the names of their parameters.
 
     Examples
     --------
     >>> text = "def f(xs):\n    ys = [1.0 for x in xs]\n    zs = np.sin(ys)\n    return ys + ys, zs * xs"
     >>> tree = ast.parse(text).body[0]
-    >>> kinds = Kinds(tree, "np".__eq__)
+    >>> from tapeengine.chad.parse.results import Outside
+    >>> kinds = Kinds(tree, Outside({"np": __import__("numpy")}))
     >>> [kinds.of(e) for e in tree.body[-1].value.elts]
     [ListOf(element='number', made=<class 'list'>), 'array']
     """
 
-    def __init__(
-        self,
-        function: ast.FunctionDef,
-        is_numpy: Callable[[str], bool],
-        result: Callable[[str], Results] = lambda name: (None, ()),
-    ) -> None:
-        self.is_numpy, self.result = is_numpy, result
+    def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
+        self.outside = outside
         own = parameters_of(function)
         local = dict(pair for node in ast.walk(function) for pair in functions_in(node) if node is not function)
         bound: dict[str, list[ast.expr]] = {}
-        for name, value in (p for n in ast.walk(function) for p in (*bindings(n), *passed(n, local))):
-            bound.setdefault(name, []).append(value)
+        for node in ast.walk(function):
+            for name, value in (*bindings(node), *passed(node, local)):
+                bound.setdefault(RESULT if node is function else name, []).append(value)
+        if function.name not in local:
+            bound[f"{function.name}()"] = bound.get(RESULT, [])
         arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg)}
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
@@ -79,7 +77,11 @@ class Kinds:
 
     def common(self, kinds: Sequence[Kind]) -> Kind:
         """Give the kind of a value that has one of several."""
-        kinds = [k for k in kinds if k != ANY]
+        held = [k.element for k in kinds if isinstance(k, ListOf) and k.made is None]
+        kinds = [k for k in kinds if k != ANY and not (isinstance(k, ListOf) and k.made is None)]
+        if held:
+            kind = self.common(kinds)
+            return ListOf(self.common([kind.element, *held]), kind.made) if isinstance(kind, ListOf) else kind
         if SOME in kinds:
             return SOME
         lists = [k for k in kinds if isinstance(k, ListOf)]
@@ -88,8 +90,9 @@ class Kinds:
             return ListOf(self.common([k.element for k in lists]), *makers) if len(makers) == 1 else SOME
         tuples = [k.items for k in kinds if isinstance(k, TupleOf)]
         if tuples and len(tuples) == len(kinds) and len({len(items) for items in tuples}) == 1:
-            names = {k.names for k in kinds if isinstance(k, TupleOf)}
-            return TupleOf(tuple(map(self.common, zip(*tuples, strict=True))), *(names if len(names) == 1 else ()))
+            shapes = {(k.names, k.made) for k in kinds if isinstance(k, TupleOf)}
+            items = tuple(map(self.common, zip(*tuples, strict=True)))
+            return TupleOf(items, *shapes.pop()) if len(shapes) == 1 else TupleOf(items)
         given = [k for k in kinds if isinstance(k, Given)]
         if given:
             is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
@@ -97,6 +100,8 @@ class Kinds:
             return known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
         if not kinds or all(k == kinds[0] for k in kinds):
             return kinds[0] if kinds else ANY
+        if COMPUTED in kinds and all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
+            return ARRAY if ARRAY in kinds else COMPUTED
         return MIXED if lists or MIXED in kinds else None
 
     def element(self, kind: Kind, position: int = 0) -> Kind:
@@ -115,10 +120,14 @@ class Kinds:
         match node:
             case ast.Constant(value=int() | float()):
                 return NUMBER
+            case ast.Compare():
+                return COMPUTED
+            case ast.BoolOp(values=values):
+                return self.common(list(map(self.of, values)))
             case Element(over=over, position=position):
                 return self.element(self.of(over), position)
             case ast.Name(id=name):
-                return NUMBER if name in self.numbers else self.names.get(name)
+                return NUMBER if name in self.numbers else self.names.get(name) or self.outside.of_name(name)
             case ast.Tuple(elts=elts):
                 return TupleOf(tuple(map(self.of, elts)))
             case ast.Dict(keys=keys, values=values) if None not in keys:
@@ -128,9 +137,9 @@ class Kinds:
                 return TupleOf(tuple(self.of(k.value) for k in keywords), tuple(str(k.arg) for k in keywords))
             case ast.DictComp(value=value):
                 return None if self.of(value) in (None, ARRAY, NUMBER) else MIXED
-            case ast.UnaryOp(operand=value):
+            case ast.UnaryOp(op=op, operand=value):
                 kind = self.of(value)
-                return None if isinstance(kind, Given) else kind
+                return COMPUTED if isinstance(kind, Given) else self.of_record_operator(op, [kind]) or kind
             case ast.List(elts=elts):
                 return ListOf(self.common(list(map(self.of, elts))))
             case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt):
@@ -141,12 +150,17 @@ class Kinds:
                 return self.of(value)
             case ast.BinOp():
                 return self.of_operator(node)
+            case Known(kind=kind):
+                return kind
+            case Held(value=value):
+                return ListOf(self.of(value), None)
             case ast.Attribute(value=value, attr=attr):
-                kind = self.of(value)
-                return ARRAY if kind == ARRAY and attr == "T" else field_of(kind, attr)
+                return self.of_attribute(self.of(value), attr)
             case WithField(record=record, field=field, value=value):
                 kind = self.of(record)
                 return kind.with_named(field, self.of(value)) if isinstance(kind, TupleOf) and kind.names else kind
+            case ast.Subscript(value=value, slice=ast.Tuple()):
+                return ARRAY
             case ast.Subscript(value=value, slice=ast.Slice()):
                 kind = self.of(value)
                 return None if isinstance(kind, TupleOf) else kind
@@ -163,53 +177,120 @@ class Kinds:
                 return self.of_call(node)
         return None
 
+    def of_attribute(self, kind: Kind, name: str) -> Kind:
+        """Give the kind of a field or a property of a record, or of an array's transpose."""
+        if isinstance(kind, TupleOf) and isinstance(kind.made, type) and name not in kind.names:
+            return self.of_outside(self.outside.of_method(kind.made, name), [Known(kind)], [])
+        return ARRAY if kind == ARRAY and name == "T" else field_of(kind, name)
+
     def of_operator(self, node: ast.BinOp) -> Kind:
         """Give the kind of the value of an operator."""
-        kinds = [self.of(node.left), self.of(node.right)]
+        kinds = [self.number_or(self.of(node.left)), self.number_or(self.of(node.right))]
         if ARRAY in kinds:
             return ARRAY
         if isinstance(node.op, ast.Add) and shows_lists(node):
             kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
+        if found := self.of_record_operator(node.op, kinds):
+            return found
         lists = [k for k in kinds if k == ANY or isinstance(k, ListOf)]
         joins = isinstance(node.op, ast.Add) and len(lists) == 2
         if joins or (isinstance(node.op, ast.Mult) and len(lists) == 1):
             return self.common(lists)
         if lists and all(k in lists or k == NUMBER for k in kinds):
             return ANY  # it raises
-        return NUMBER if kinds == [NUMBER, NUMBER] else None
+        return NUMBER if kinds == [NUMBER, NUMBER] else COMPUTED  # an operation on arguments that are lists is refused
+
+    def number_or(self, kind: Kind) -> Kind:
+        """Give the kind of a value, which is a number where the type of the argument says so."""
+        return NUMBER if isinstance(kind, Given) and self.outside.is_number(kind) else kind
+
+    def of_record_operator(self, op: ast.operator | ast.unaryop, kinds: Sequence[Kind]) -> Kind:
+        """Give the kind of what a record's method gives for an operator, or of two tuples together; None for others."""
+        if isinstance(op, ast.Add) and all(isinstance(k, TupleOf) and k.made is None for k in kinds):
+            return TupleOf(tuple(item for k in kinds if isinstance(k, TupleOf) for item in k.items))
+        for k, kind in enumerate(kinds):
+            if isinstance(kind, TupleOf) and isinstance(kind.made, type):
+                method = f"__{'r' * k}{DUNDERS.get(type(op), '')}__"
+                others: list[ast.expr] = [Known(other) for other in (*kinds[:k], *kinds[k + 1 :])]
+                return self.of_outside(self.outside.of_method(kind.made, method), [Known(kind), *others], [])
+        return None
 
     def of_call(self, node: ast.Call) -> Kind:
         """Give the kind of the value of a call."""
         match node.func:
-            case ast.Name(id=name) if name in MAKING:
-                element = self.element(self.of(node.args[0])) if node.args else None
-                return ListOf(element, tuple if name == "tuple" else list)
-            case ast.Name(id="zip") if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
-                return ListOf(ListOf(self.element(self.element(self.of(node.args[0].value))), tuple))
-            case ast.Name(id=name) if name in ("reversed", OWN) and node.args:
-                return self.of(node.args[0])
-            case ast.Name(id=name):
-                called = f"{name}()"
-                return self.names[called] if called in self.names else self.of_outside(name, node)
+            case ast.Name(id=name) if f"{name}()" in self.names:
+                return self.names[f"{name}()"]
             case ast.Lambda(body=body):
                 return self.of(body)
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if self.is_numpy(name):
+            case ast.Attribute(attr=attr) if self.outside.is_numpy(root(node.func)):
                 return ListOf(ARRAY) if attr == "split" else ARRAY
-            case ast.Attribute(attr="fork_map") if node.args:
-                call = ast.Call(node.args[0], [Element(x) for x in node.args[1:]], [])
-                return ListOf(self.of(call))
-            case ast.Attribute(value=value, attr=attr):
-                kind = self.of(value)
-                if attr == "tolist":
-                    return ListOf(MIXED)
-                return kind if kind == ARRAY or attr in COPYING else None
+            case ast.Attribute(value=value, attr=attr) if (kind := self.of(value)) is not None:
+                return self.of_method(kind, attr, node)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if found := self.of_python(name, node):
+                return found
+        return self.of_outside(self.outside.of_call(node.func), node.args, node.keywords)
+
+    def of_python(self, name: str, node: ast.Call) -> Kind:
+        """Give the kind of the value of a function of Python's; None for another one."""
+        args = [] if any(isinstance(a, ast.Starred) for a in node.args) else node.args
+        match name, args:
+            case "list" | "sorted" | "tuple", _:
+                return ListOf(self.element(self.of(args[0])) if args else None, tuple if name == "tuple" else list)
+            case "zip", [] if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+                return ListOf(ListOf(self.element(self.element(self.of(node.args[0].value))), tuple))
+            case "reversed" | "deepcopy" | "copy" | " own", [only]:
+                return self.of(only)
+            case "filter", [_, over]:
+                return self.of(over)
+            case "sum", [_, *_]:
+                return COMPUTED
+            case "len" | "int" | "float" | "round", [_, *_]:
+                return NUMBER
+            case "max" | "min" | "next", [over]:
+                return self.element(self.of(over))
+            case "max" | "min", [_, _, *_]:
+                return self.common(list(map(self.of, args)))
+            case "map" | "fork_map", [function, *over]:
+                return ListOf(self.of(ast.Call(function, [Element(x) for x in over], [])))
+            case "chain", [_, *_]:
+                return ListOf(self.common([self.element(self.of(a)) for a in args]))
+            case "replace", [record]:
+                kind = self.of(record)
+                for k in node.keywords:
+                    kind = kind.with_named(str(k.arg), self.of(k.value)) if isinstance(kind, TupleOf) else None
+                return kind
         return None
 
-    def of_outside(self, name: str, node: ast.Call) -> Kind:
-        """Give the kind of what a function outside returns for the arguments of a call."""
-        kind, names = self.result(name)
-        each = zip(names, node.args, strict=False)
-        given = {n: self.of(a) for n, a in (*each, *((str(k.arg), k.value) for k in node.keywords))}
+    def of_method(self, kind: Kind, name: str, node: ast.Call) -> Kind:
+        """Give the kind of the value of a method."""
+        match kind, name, node.args:
+            case _, "tolist", _:
+                return ListOf(MIXED)
+            case ((ListOf() | Given()), "copy", _):
+                return kind
+            case Given(), "pop", _:
+                return self.element(kind)
+            case Given(), _, _ if (cls := self.outside.class_at(kind)) is not None:
+                me = ast.copy_location(Known(kind), node)
+                return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
+            case Given(), _, _ if self.outside.types is not None:
+                return ARRAY
+            case ListOf(element), "pop", _:
+                return element
+            case TupleOf(made=None), ("get" | "pop" | "setdefault"), [ast.Constant(value=str(key)), *_]:
+                return kind.named(key)
+            case TupleOf(items, made=None), "values", []:
+                return ListOf(self.common(items))
+            case TupleOf(made=type() as cls), _, _:
+                me = ast.copy_location(Known(kind), node)
+                return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
+        return ARRAY if kind == ARRAY else None
+
+    def of_outside(self, result: Results, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Kind:
+        """Give the kind of what a function outside returns for arguments."""
+        kind, names = result
+        each = zip(names, args, strict=False)
+        given = {n: self.of(a) for n, a in (*each, *((str(k.arg), k.value) for k in keywords))}
         return substituted(kind, given, self)
 
 
@@ -251,10 +332,10 @@ def extended(kind: Given, more: tuple[int | str, ...]) -> Kind:
 def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
     """Give the kind that a function's result has if its arguments have these kinds."""
     match kind:
-        case ListOf(element=element):
-            return ListOf(substituted(element, given, kinds))
-        case TupleOf(items=items, names=names):
-            return TupleOf(tuple(substituted(item, given, kinds) for item in items), names)
+        case ListOf(element=element, made=made):
+            return ListOf(substituted(element, given, kinds), made)
+        case TupleOf(items=items, names=names, made=made):
+            return TupleOf(tuple(substituted(item, given, kinds) for item in items), names, made)
         case Given(places=places):
             return kinds.common([part_of(given.get(name), steps, kinds) for name, steps in sorted(places, key=str)])
     return kind
@@ -284,6 +365,26 @@ class Element(ast.expr):
     def __init__(self, over: ast.expr, position: int = 0) -> None:
         super().__init__()
         self.over, self.position = over, position
+
+
+class Known(ast.expr):
+    """Stands for an expression of a known kind."""
+
+    _fields = ()
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self.kind = kind
+
+
+class Held(ast.expr):
+    """Stands for a list with one more element, or another one."""
+
+    _fields = ("value",)
+
+    def __init__(self, value: ast.expr) -> None:
+        super().__init__()
+        self.value = value
 
 
 class WithField(ast.expr):
@@ -333,6 +434,10 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from taken(target, value)
         case ast.NamedExpr(target=target, value=value):
             yield from taken(target, value)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "insert"), args=[*_, value]):
+            yield name, Held(value)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[over]):
+            yield name, Held(Element(over))
         case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, op=op, value=value):
             yield from taken(target, ast.BinOp(target, op, value))
         case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
@@ -352,6 +457,8 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
                 yield f"{name}()", value.body
         case ast.Attribute(value=ast.Name(id=name)), _:
             yield name, WithField(target, value)
+        case ast.Subscript(value=ast.Name(id=name), slice=index), _ if not isinstance(index, ast.Slice | ast.Tuple):
+            yield name, Held(value)
         case ast.Tuple(elts=elts), ast.Tuple(elts=values) if len(elts) == len(values):
             for each in zip(elts, values, strict=True):
                 yield from taken(*each)

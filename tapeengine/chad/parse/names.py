@@ -8,6 +8,14 @@ from dataclasses import dataclass
 
 #: The name of a function that gives its argument, to which nothing else refers; a program cannot bind it.
 OWN = " own"
+#: The names of the methods of operators.
+DUNDERS: Mapping[type, str] = dict(
+    zip(
+        (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.USub, ast.UAdd),
+        "add sub mul truediv floordiv mod pow matmul neg pos".split(),
+        strict=True,
+    )
+)
 
 
 def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:

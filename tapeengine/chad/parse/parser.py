@@ -10,6 +10,7 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.kinds import Given, of_arrays
 from tapeengine.chad.parse import arrays, calls, closures, grid_parts, loops, reshaping, statements, subscripts
 from tapeengine.chad.parse.functions import Env
+from tapeengine.chad.parse.lists import RESULT
 from tapeengine.chad.parse.names import uses
 from tapeengine.chad.parse.parameters import own_parameters
 from tapeengine.chad.parse.scopes import parameter_names
@@ -66,7 +67,7 @@ class ProgramParser(Parser):
         if is_known(term.type):
             what = f"{show(term.type)} as a result"
             self.error(self.tree, what, "return numbers, and choose texts and functions outside the program")
-        kind = of_arrays(self.kinds.names.get(f"{self.tree.name}()"), term.type)
+        kind = of_arrays(self.kinds.names.get(RESULT), term.type)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)

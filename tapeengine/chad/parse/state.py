@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import copy
 import dataclasses
 import inspect
@@ -16,14 +17,14 @@ from typing import Any, NoReturn
 
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
-from tapeengine.chad.kinds import ARRAY, MIXED, Given, ListOf, TupleOf
+from tapeengine.chad.kinds import ARRAY, COMPUTED, MIXED, SOME, Given, Kind, ListOf
 from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.bound_inside import BoundInside
 from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
-from tapeengine.chad.parse.lists import Kinds, Results, parameters_of
+from tapeengine.chad.parse.lists import Kinds
 from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
@@ -31,6 +32,7 @@ from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.procedures import hand_back, hands_back
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids, views
+from tapeengine.chad.parse.results import Outside
 from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.stars import Stars
 from tapeengine.chad.parse.texts import MISSING, known_text
@@ -39,7 +41,6 @@ from tapeengine.chad.parse.types import (
     UnknownType,
     Unresolved,
     annotation_object,
-    class_fields,
     has_free_fields,
     is_open,
     is_vague,
@@ -195,7 +196,7 @@ class Grammar:
 #: The attributes of a parser that say what is read, and what is found out about the arguments of its function.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
-    *("live_after", "aliases", "kinds", "kinds_outside", "shared", "grids", "views", "operands", "passed"),
+    *("live_after", "aliases", "kinds", "shared", "grids", "views", "operands", "passed"),
 )
 
 
@@ -241,7 +242,6 @@ class Parser:
         self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = False
-        self.kinds_outside: dict[str, Results] = {}
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
@@ -250,7 +250,7 @@ class Parser:
         self.tree, self.local_names = separated(self.plain(tree))
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
-        self.kinds = Kinds(self.tree, is_numpy(self.outer), self.result_kind)
+        self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
         self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record)
         self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
@@ -282,19 +282,18 @@ class Parser:
         one, two = (ast.arg(names[0]) if names else None for names in (rest, more))
         return ast.arguments([], given[:places], one, by_name, [None] * len(by_name), two, [])
 
+    def known_types(self) -> dict[str, Type]:
+        """Give the types of the parameters that are given, or annotated."""
+        found = {}
+        for arg in parameters(self.tree.args):
+            with contextlib.suppress(ProgramError, Unresolved):
+                found[arg.arg] = self.parameter_type(self.tree, arg)
+        return found
+
     def makes_record(self, function: ast.expr) -> bool:
         """Tell whether a function makes a new record of a class whose fields can be assigned."""
         found = None if root(function) in self.local_names else named_outside(function, self.outer)
         return found is dataclasses.replace or has_free_fields(found)
-
-    def result_kind(self, name: str) -> Results:
-        """Tell whether a function of the user's own, or a program, gives lists, or its arguments."""
-        function = getattr(self.outer.get(name), "__tapeengine_function__", self.outer.get(name))
-        if name not in self.kinds_outside:
-            self.kinds_outside[name] = kind_of_records(function)
-            if is_plain(function) and function is not self.function:
-                self.kinds_outside[name] = kind_of_results(function)
-        return self.kinds_outside[name]
 
     def note_copies(self, function: ast.FunctionDef, result: Type) -> None:
         """Record whether a function that calls itself returns arrays that it changes."""
@@ -431,10 +430,21 @@ class Parser:
         arrays = [(self.kinds.of(e), t) for e, t in operands if isinstance(t.type, Array)]
         if arrays and all(isinstance(kind, ListOf) for kind, _ in arrays):
             self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")
-        if arrays and all(isinstance(kind, ListOf) or kind == MIXED for kind, _ in arrays):
+        if arrays and all(isinstance(k, ListOf) or k == MIXED or getattr(k, "or_list", False) for k, _ in arrays):
             self.error(node, "this is a list in one case, an array in another", "make it an array: np.array(...)")
+        self.unclear(node, [kind for kind, _ in arrays])
         if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
             self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
+
+    def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:
+        """Refuse an operation that lists have, too, on operands of which the text does not say what they are."""
+        is_of_lists = isinstance(node, ast.Compare) or isinstance(getattr(node, "op", None), ast.Add | ast.Mult)
+        if not is_of_lists or ARRAY in kinds:
+            return
+        is_times = any(isinstance(k, ListOf) for k in kinds) and COMPUTED in kinds
+        if is_times or (COMPUTED not in kinds and (None in kinds or SOME in kinds)):
+            message = "the text does not say whether this is an operation on lists or on arrays"
+            self.error(node, message, "make one operand an array: np.array(...)")
 
     def as_list(self, node: ast.expr) -> bool:
         """Tell whether an expression gives a list; an argument, or a part of one, is to be a list from here on."""
@@ -452,12 +462,12 @@ class Parser:
         if isinstance(kind, Given) and not (kind.is_mixed or kind.or_list):
             self.operands.append((node, frozenset({kind}), False))
             return True
-        return kind == ARRAY or (kind is None and isinstance(node, ast.BinOp))
+        return kind in (ARRAY, COMPUTED)
 
     def is_array(self, node: ast.expr) -> bool:
         """Tell whether an expression makes an array, whatever the arguments are."""
         kind = self.kinds.of(node)
-        return kind == ARRAY or (kind is None and isinstance(node, ast.BinOp))
+        return kind in (ARRAY, COMPUTED)
 
     def is_module(self, node: ast.expr) -> bool:
         """Tell whether an expression is the name of a module."""
@@ -662,24 +672,3 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
 
     rest, more = stars_of(function)
     return tuple(name for name in names_of(function) if name in rest or name in more or is_open(name))
-
-
-def kind_of_records(cls: Any) -> Results:
-    """Give the kind of what a class makes of its arguments, and the names of these."""
-    fields = class_fields(cls) or ()
-    kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields), tuple(fields)) if fields else None
-    return kind, fields
-
-
-def kind_of_results(function: Any) -> Results:
-    """Give the kind of what a Python function returns, by its text, and its parameters."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return None, ()
-    if not isinstance(tree, ast.FunctionDef):
-        return None, ()
-    if changed := getattr(function, "changed", None):
-        hand_back(tree, changed)
-    kinds = Kinds(tree, is_numpy(function.__globals__))
-    return kinds.names.get(f"{tree.name}()"), parameters_of(tree)

@@ -1,0 +1,163 @@
+"""The kinds of what functions outside a program return: their text says it, as that of the program does."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping, Sequence
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+from numpy import ndarray
+
+from tapeengine.chad.kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
+from tapeengine.chad.parse.callees import is_plain, library_name
+from tapeengine.chad.parse.lists import RESULT, Kinds, Results, parameters_of
+from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside
+from tapeengine.chad.parse.procedures import hand_back
+from tapeengine.chad.parse.types import class_fields
+from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
+
+
+class Outside:
+    """Gives the kinds of what functions return.
+
+    Parameters
+    ----------
+    outer : mapping of str to object
+        What names denote.
+    functions : tuple
+        The functions whose text is being read.
+    types : mapping of str to Type, optional
+        The types of the parameters, where they are known.
+    classes : mapping of str to type
+        The classes of the records among them.
+    """
+
+    def __init__(
+        self,
+        outer: Mapping[str, Any],
+        functions: tuple[Any, ...] = (),
+        types: Mapping[str, Type] | None = None,
+        classes: Mapping[str, type] = MappingProxyType({}),
+    ) -> None:
+        self.outer = outer
+        self.functions = functions
+        self.types, self.classes = types, classes
+        self.found: dict[Any, Results] = {}
+        self.is_numpy = is_numpy(outer)
+
+    def class_at(self, kind: Given) -> type | None:
+        """Give the class of the records that a part of an argument is, None where it is none."""
+        of = self.type_of(kind)
+        return self.classes.get(of.name) if isinstance(of, Product) else None
+
+    def is_number(self, kind: Given) -> bool:
+        """Tell whether a part of an argument is a number."""
+        return self.type_of(kind) in (FLOAT, INT, BOOL)
+
+    def type_of(self, kind: Given) -> Type | None:
+        """Give the type of a part of an argument."""
+        found = {type_at((self.types or {}).get(name), steps) for name, steps in kind.places}
+        return found.pop() if len(found) == 1 else None
+
+    def of_name(self, name: str) -> Kind:
+        """Give the kind of a constant."""
+        return of_constant(self.outer.get(name))
+
+    def of_call(self, function: ast.expr) -> Results:
+        """Give the kind of what the function returns that an expression denotes, and its parameters."""
+        own = (self.types or {}).get(function.id) if isinstance(function, ast.Name) else None
+        found = own.value if isinstance(own, Fixed) else None if own else named_outside(function, self.outer)
+        if found is None and isinstance(function, ast.Attribute):
+            cls = named_outside(function.value, self.outer)
+            return self.of_method(cls, function.attr, is_class=True) if isinstance(cls, type) else NOTHING
+        is_of_arrays = library_name(found).partition(".")[0] in ("numpy", "scipy", "tapeengine")
+        return (ARRAY, ()) if is_of_arrays else self.of_function(found)
+
+    def of_method(self, cls: Any, name: str, is_class: bool = False) -> Results:
+        """Give the same for a method or a property of a class; for one that is called with a record, with ``self``."""
+        found = inspect.getattr_static(cls, name, None)
+        if isinstance(found, classmethod):
+            kind, names = self.of_function(found.__func__, cls)
+            return kind, names[1:] if is_class else ("", *names[1:])
+        if isinstance(found, staticmethod):
+            kind, names = self.of_function(found.__func__)
+            return kind, names if is_class else ("", *names)
+        return self.of_function(found.fget if isinstance(found, property) else found)
+
+    def of_function(self, function: Any, cls: Any = None) -> Results:
+        """Give the same for a function or a class."""
+        function = getattr(function, "__tapeengine_function__", function)
+        if (function, cls) not in self.found:
+            self.found[function, cls] = self.read(function, cls)
+        return self.found[function, cls]
+
+    def read(self, function: Any, cls: Any) -> Results:
+        """Give the same, by the text of a function, or by the fields of a class."""
+        if isinstance(function, type):
+            return of_record(function)
+        if not isinstance(function, FunctionType) or not is_plain(function):
+            return NOTHING
+        if function in self.functions:  # what it gives, it gives in another way, too
+            return ANY, ()
+        tree = text_of(function)
+        if tree is None:
+            return NOTHING
+        names = parameters_of(tree)
+        outer = {**names_outside(function), **({names[0]: cls} if cls else {})}
+        kinds = Kinds(tree, Outside(outer, (*self.functions, function)))
+        return kinds.names.get(RESULT), names
+
+
+#: The kind of a result of which the text says nothing.
+NOTHING: Results = (None, ())
+
+
+def type_at(of: Type | None, steps: Sequence[int | str]) -> Type | None:
+    """Give the type of the part of a value to which steps lead."""
+    for step in steps:
+        if isinstance(of, Array):
+            of = of.element
+        elif isinstance(of, Product) and isinstance(step, str):
+            of = of.items[of.fields.index(step)] if step in of.fields else None
+        else:
+            of = of.items[step] if isinstance(of, Product) and isinstance(step, int) and step < len(of.items) else None
+    return of
+
+
+def of_constant(value: Any) -> Kind:
+    """Give the kind of a value from outside."""
+    if isinstance(value, ndarray):
+        return ARRAY
+    if isinstance(value, list):
+        return ListOf(of_constant(value[0]) if value else None)
+    if isinstance(value, tuple | dict):
+        items = value.values() if isinstance(value, dict) else value
+        names = tuple(value) if isinstance(value, dict) and all(isinstance(k, str) for k in value) else ()
+        return TupleOf(tuple(map(of_constant, items)), names)
+    names = class_fields(type(value)) or ()
+    if not names:
+        return None
+    return TupleOf(tuple(of_constant(getattr(value, name, None)) for name in names), tuple(names), type(value))
+
+
+def of_record(cls: Any) -> Results:
+    """Give the kind of what a class makes of its arguments, and the names of these."""
+    fields = class_fields(cls) or ()
+    kind: Kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields), tuple(fields), cls)
+    return (kind, tuple(fields)) if fields else NOTHING
+
+
+def text_of(function: Any) -> ast.FunctionDef | None:
+    """Give the text of a function, as it is read."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+    if not isinstance(tree, ast.FunctionDef):
+        return None
+    if changed := getattr(function, "changed", None):
+        hand_back(tree, changed)
+    return tree
