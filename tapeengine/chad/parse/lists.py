@@ -230,6 +230,19 @@ class Kinds:
                 return found
         return self.of_outside(self.outside.of_call(node.func), node.args, node.keywords)
 
+    def is_fresh(self, call: ast.Call) -> bool | None:
+        """Tell whether the value of a call is a number or a new array, whatever the arguments are.
+
+        None for functions of Python and numpy, and for those of which nothing is known.
+        """
+        function = call.func
+        kind = self.of(function.value) if isinstance(function, ast.Attribute) else None
+        if isinstance(kind, TupleOf) and isinstance(kind.made, type):
+            return self.outside.of_method(kind.made, function.attr)[0] in (COMPUTED, NUMBER)  # type: ignore[attr-defined]
+        if isinstance(function, ast.Name) and (f"{function.id}()" in self.names or function.id in self.names):
+            return None
+        return self.outside.of_call(function)[0] in (COMPUTED, NUMBER) or None
+
     def of_python(self, name: str, node: ast.Call) -> Kind:
         """Give the kind of the value of a function of Python's; None for another one."""
         args = [] if any(isinstance(a, ast.Starred) for a in node.args) else node.args

@@ -44,11 +44,13 @@ def shared(
     is_copy: Callable[[ast.expr], bool] = lambda node: False,
     is_numpy: Callable[[str], bool] = lambda name: False,
     makes_record: Callable[[ast.expr], bool] = lambda function: False,
+    is_fresh: Callable[[ast.Call], bool | None] = lambda call: None,
 ) -> Mapping[str, str | None]:
     r"""Map each assigned variable to the reason why its array or record may be shared; None if it is not.
 
     `is_copy` tells whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
-    `makes_record` tells whether a function makes a new record.
+    `makes_record` tells whether a function makes a new record, `is_fresh` whether the value of a call is a number or a
+    new array; None where the function's name says it.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def shared(
     (None, 'b = xs may be the same array', None)
     """
     copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
-    walk = Walk(copied, same(function), is_numpy, makes_record)
+    walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh)
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
         walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
@@ -157,8 +159,8 @@ class Walk:
         The names that are assigned to one another.
     is_numpy : callable
         Tells whether a name is numpy's module.
-    makes_record : callable
-        Tells whether a function makes a new record.
+    makes_record, is_fresh : callable
+        Tell whether a function makes a new record, and whether the value of a call is a number or a new array.
 
     Attributes
     ----------
@@ -172,11 +174,12 @@ class Walk:
         same: Mapping[str, set[str]],
         is_numpy: Callable[[str], bool],
         makes_record: Callable[[ast.expr], bool],
+        is_fresh: Callable[[ast.Call], bool | None],
     ) -> None:
         self.copies = copies
         self.same = same
         self.is_numpy = is_numpy
-        self.makes_record = makes_record
+        self.makes_record, self.is_fresh = makes_record, is_fresh
         self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
 
@@ -221,7 +224,7 @@ class Walk:
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
         if not passed_on(statement):
-            keeps = isinstance(statement, ast.Assign | ast.AnnAssign | ast.Expr) and not copies(statement)
+            keeps = isinstance(statement, ast.Assign | ast.AnnAssign) and not copies(statement)
             self.uses(statement, keeps=keeps)
         blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
         for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
@@ -266,47 +269,80 @@ class Walk:
             if isinstance(node, ast.expr):
                 self.expression(node, statement, keeps)
 
-    def expression(self, node: ast.expr, statement: ast.stmt, keeps: bool) -> None:
+    def expression(self, node: ast.AST, statement: ast.stmt, keeps: bool) -> None:
         """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                keeps = keeps and name not in handed(statement)
-                if keeps and self.reasons.get(name, "") is None and self.changes_after(statement, name):
-                    self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
-                return
-            case ast.Subscript(value=ast.Name(), slice=index, ctx=context) if (
-                isinstance(context, ast.Store) or not isinstance(index, ast.Slice) or id(node) in self.copies
-            ):
+                self.keep(name, statement, keeps and name not in handed(statement))
+            case ast.Call():
+                self.call(node, statement, keeps)
+            case ast.Subscript(value=value, slice=index) if id(node) in self.copies or is_element(node):
                 self.expression(index, statement, keeps=False)
-                return
-            case ast.Call(func=ast.Attribute(value=ast.Name(), attr=attr), args=args) if attr in METHODS:
-                for arg in args:
-                    self.expression(arg, statement, keeps=attr in ADDING)
-                return
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
-                reads = name in READING or self.computes(node.func, name)
-                reads = reads or (name == "replace" and self.makes_record(node.func))  # it takes the fields out
-                for arg in args:
-                    self.expression(arg, statement, keeps=keeps and not reads)
-                for keyword in node.keywords:
-                    self.expression(keyword.value, statement, keeps=keeps)
-                return
-            case ast.Starred(value=value):  # its elements are kept
-                self.expression(value, statement, keeps=False)
-                return
-            case ast.Tuple() | ast.List() | ast.Dict() | ast.IfExp() | ast.Lambda() | ast.Subscript():
-                for child in ast.iter_child_nodes(node):
-                    if isinstance(child, ast.expr):
-                        self.expression(child, statement, keeps=keeps)
-                return
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                self.expression(
-                    child, statement, keeps=isinstance(node, ast.ListComp | ast.GeneratorExp | ast.DictComp)
-                )
-            if isinstance(child, ast.comprehension):
-                for part in (child.iter, *child.ifs):
+                if not isinstance(value, ast.Name):
+                    self.expression(value, statement, keeps)
+            case ast.Attribute(value=value, attr=attr):
+                self.expression(value, statement, keeps and (attr in VIEWS or not isinstance(value, ast.Name)))
+            case ast.BinOp(left=left, right=right):
+                for part in (left, right):  # an operation makes an array of its own, and a list with the same elements
+                    self.expression(part, statement, keeps and isinstance(part, DISPLAYS))
+            case ast.comprehension(target=target, iter=over, ifs=ifs):
+                for part in (target, *ifs):
                     self.expression(part, statement, keeps=False)
+                self.expression(over, statement, keeps and isinstance(over, DISPLAYS))
+            case ast.Starred(value=value):  # its elements are kept
+                self.expression(value, statement, keeps and isinstance(value, DISPLAYS))
+            case _:
+                keeps = isinstance(node, COMPREHENSIONS) or (keeps and isinstance(node, HOLDING))
+                for child in ast.iter_child_nodes(node):
+                    self.expression(child, statement, keeps)
+
+    def keep(self, name: str, statement: ast.stmt, keeps: bool) -> None:
+        """Record that a statement stores the array of a variable, if that changes afterwards."""
+        if keeps and self.reasons.get(name, "") is None and self.changes_after(statement, name):
+            self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
+
+    def call(self, node: ast.Call, statement: ast.stmt, keeps: bool) -> None:
+        """Visit a call, whose value may hold the arguments unless the function is known to make something else."""
+        function, name = node.func, getattr(node.func, "attr", getattr(node.func, "id", ""))
+        is_method = isinstance(function, ast.Attribute)
+        adds = is_method and name in ADDING
+        reads = name in READING or self.computes(function, name) or (is_method and name in METHODS)
+        reads = reads or (name == "replace" and self.makes_record(function))  # it takes the fields out
+        if (is_fresh := self.is_fresh(node)) is not None and not handed(statement):
+            reads, keeps = False, keeps and not is_fresh
+        gives_one = name in ("max", "min") and len(node.args) > 1
+        for arg in node.args:
+            is_passed = gives_one or (name in PASSING and isinstance(arg, DISPLAYS))
+            self.expression(arg, statement, adds or (keeps and (is_passed or not reads)))
+        for keyword in node.keywords:
+            self.expression(keyword.value, statement, keeps and (name == "dict" or not reads))
+        if not isinstance(function, ast.Name):
+            whole = function.value if isinstance(function, ast.Attribute) else function
+            self.expression(whole, statement, keeps and not reads)
+
+
+#: Expressions whose values hold those of their parts.
+DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
+HOLDING = (*DISPLAYS, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda, ast.Subscript, ast.keyword)
+COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+#: Functions that give elements of their arguments back.
+PASSING = frozenset(
+    "max min next list tuple sorted reversed zip enumerate map filter reduce fold scan chain pairwise product "
+    "combinations".split()
+)
+#: Attributes of an array that share its memory.
+VIEWS = frozenset("T mT real imag flat base".split())
+
+
+def is_element(node: ast.Subscript) -> bool:
+    """Tell whether the text shows that an index names one element, and no part that shares memory."""
+    if isinstance(node.ctx, ast.Store):
+        return isinstance(node.value, ast.Name)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return isinstance(node.value, ast.Name) and not any(
+        isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, Ellipsis))
+        for part in parts
+    )
 
 
 def stars(tuples: Sequence[ast.Tuple]) -> bool:

@@ -200,12 +200,17 @@ def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedu
         elif changed := procedures.of(call):  # it stores nothing of what it changes
             given = list(map(id, given_to(call, changed).values()))
             call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
-    walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), lambda node: False)
+    walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), never, lambda call: None)
     walk.reasons.update(dict.fromkeys(names))
     for statement in function.body:
         walk.statement(statement)
     walk.spread(function)
     return {name for name in names if walk.reasons.get(name)}
+
+
+def never(node: ast.expr) -> bool:
+    """Tell that nothing is known of a call."""
+    return False
 
 
 def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:

@@ -243,7 +243,7 @@ def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:
             return found == name and isinstance(node.ctx, ast.Load)
         case ast.Attribute(attr=measure) if measure in MEASURES:
             return False
-        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in reading:
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in reading and not by_key(node):
             return False
         case ast.BinOp() | ast.UnaryOp() | ast.Compare() if reading is COPYING and not joins(node):
             return False
@@ -254,6 +254,11 @@ def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:
         case ast.comprehension(target=target, iter=over, ifs=ifs):
             return any(holds(part, name, reading) for part in (target, *ifs)) or runs_over_rows(over, name)
     return any(holds(child, name, reading) for child in ast.iter_child_nodes(node))
+
+
+def by_key(node: ast.Call) -> bool:
+    """Tell whether a call gives one of its arguments, or a row of it: ``max(rows, key=f)``."""
+    return any(k.arg == "key" for k in node.keywords)
 
 
 def joins(node: ast.AST) -> bool:

@@ -251,7 +251,7 @@ class Parser:
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
-        self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record)
+        self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh)
         self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
 

@@ -121,6 +121,7 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
         case ast.Assign() if is_exchange(p, exchanged(first), env):
             return then({**env, **{name: env[value] for name, value in exchanged(first).items()}})
         case ast.Assign(targets=targets, value=value):
+            no_views_among(p, first)
             return assign(p, targets, expression(p, value, env), env, then)
         case ast.AnnAssign(target=ast.Name(), value=None):
             return then(env)
@@ -141,6 +142,17 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return local_function(p, first, env, then)
     refuse(p, first)
     raise AssertionError
+
+
+def no_views_among(p: Parser, node: ast.Assign) -> None:
+    """Refuse ``y[:2], y[2:] = y[2:], y[:2]`` of an array: the parts are views, which the first assignment changes."""
+    if not isinstance(node.value, ast.Tuple) or not isinstance(node.targets[0], ast.Tuple):
+        return
+    changed = [in_place.changed_name(t) for t in node.targets[0].elts]
+    for value in node.value.elts:
+        of = value.value if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice) else value
+        if isinstance(of, ast.Name) and of.id in changed and (of is value or not p.as_list(of)):
+            p.error(node, f"{ast.unparse(value)} is a view of what is changed here", "write one assignment for each")
 
 
 def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
