@@ -215,14 +215,10 @@ def never(node: ast.expr) -> bool:
 
 def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:
     """Give the parameter that a function returns, if it always returns that one."""
-    found = [s.value.id if isinstance(s.value, ast.Name) else "" for s in walked(function.body) if is_return(s)]
-    is_sure = isinstance(function.body[-1], ast.Return) and len(set(found)) == 1 and found[0] in given
-    return found[0] if is_sure else ""
-
-
-def is_return(s: ast.stmt) -> bool:
-    """Tell whether a statement is a return."""
-    return isinstance(s, ast.Return)
+    values = [s.value for s in walked(function.body) if isinstance(s, ast.Return)]
+    names = {value.id if isinstance(value, ast.Name) else "" for value in values}
+    is_sure = isinstance(function.body[-1], ast.Return) and len(names) == 1 and names.issubset(given)
+    return names.pop() if is_sure else ""
 
 
 def hand_back(function: ast.FunctionDef, changed: Changed) -> None:
