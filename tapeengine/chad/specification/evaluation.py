@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tapeengine._core.programs.environment import Environment as Accumulation
 from tapeengine.chad.depth import deep
 from tapeengine.chad.linear import LinearValues, Sparse
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import free_variables
+from tapeengine.reference.environment import Environment as Accumulation
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]
@@ -30,8 +30,8 @@ class Evaluation:
 
     Attributes
     ----------
-    slots : tapeengine._core.programs.environment.Environment
-        The open slots of the environment vector (EC section 5: mutable, constant-time access): the core's.
+    slots : tapeengine.reference.environment.Environment
+        The open slots of the environment vector (EC section 5: mutable, constant-time access).
     """
 
     rules: ClassVar[Mapping[type[Term], Rule]]
