@@ -185,7 +185,7 @@ def moved(s):
         (by_place, 1.0, "give each of them once"),
         (of_another, 1.0, "give each of them once"),
         (changed, State(1.0), "make a new s with the field changed"),
-        (moved, State(1.0), "the value of this call is not used|make a new self"),
+        (moved, State(1.0), "the program has not made it"),
     ],
 )
 def test_a_class_that_does_something_else_is_refused(function, arg, advice):
