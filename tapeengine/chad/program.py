@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy
 
 from tapeengine._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many, is_finite
+from tapeengine._core.programs.replay import Checks
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
@@ -110,6 +111,7 @@ class Program(Enterable):
     """
 
     __name__: str
+    _parsed: Parsed | None = None
 
     def __init__(
         self,
@@ -128,7 +130,7 @@ class Program(Enterable):
         self.function = getattr(function, "__tapeengine_function__", function)
         self._python: Callable[..., Any] | None = None
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
-        self._parsed: Parsed | None = None
+        self._parsed = None
         self._reader = 0
         self._table: TypeTable | None = None
         functools.update_wrapper(self, function)
@@ -338,6 +340,7 @@ class Program(Enterable):
         are_many = has_many(primals)
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
+        self.watched = self.is_stale if self.constants else None
         self.native = executable.entry if self.is_direct else None
         if not self.native and self.is_direct:
             self.few = executable.small
@@ -371,6 +374,7 @@ class Program(Enterable):
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
         if self.inferred:
             return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
+        self.refresh()
         others = self.others(len(primals), {})
         self.check_lists((*primals, *others))
         self.executable.engine = engine
@@ -417,9 +421,45 @@ class Program(Enterable):
         self.wants_lists = any(each.of_lists for each in found)
         return found
 
+    @functools.cached_property
+    def units(self) -> list[Program]:
+        """The program, and those that it calls."""
+        found: list[Program] = []
+        pending: list[Any] = [self]
+        while pending:
+            unit = pending.pop()
+            if unit not in found:
+                found.append(unit)
+                pending += unit.parsed().programs.values()
+        return found
+
+    @functools.cached_property
+    def constants(self) -> tuple[Checks, ...]:
+        """What compares what the program has read from outside with what is there now."""
+        return tuple(checks for unit in self.units if (checks := unit.parsed().constants) is not None)
+
+    def is_stale(self) -> bool:
+        """Whether something has changed that was read from outside."""
+        return any(not checks.same() for checks in self.constants)
+
+    def refresh(self) -> None:
+        """Forget what was read if something has changed outside; it is read anew when it is asked for."""
+        if self._parsed is not None and self.is_stale():
+            for unit in self.units:
+                unit.forget()
+
+    def forget(self) -> None:
+        """Forget the text and all that was made of it."""
+        for name in [n for n in vars(self) if isinstance(getattr(type(self), n, None), functools.cached_property)]:
+            del self.__dict__[name]
+        self._parsed, self._table = None, None
+        self.native = self.few = self.many = self.whole = self.arrays = self.watched = None
+        self.wants_lists = False
+
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
         if not self.inferred:
+            self.refresh()
             return self
         kinds = tuple(map(kind_of, values))
         if kinds not in self.by_kinds:
@@ -531,6 +571,17 @@ class Along(Program):
         self.function = base.function
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"
+
+    @property
+    def constants(self) -> tuple[Checks, ...]:
+        """What compares what its base has read from outside with what is there now."""
+        return self.base.constants
+
+    def refresh(self) -> None:
+        """Forget what was made of its base if something has changed outside."""
+        if self.is_stale():
+            self.base.refresh()
+            self.forget()
 
     @property
     def arity(self) -> int:

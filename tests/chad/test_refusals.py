@@ -191,7 +191,7 @@ def changed_by_a_local_function(x: float) -> float:
         a.append(v)
         return v
 
-    return push(x) + a[0]
+    return a[0] + push(x)
 
 
 def calls_unknown(x: float) -> float:
@@ -330,7 +330,10 @@ REFUSED = {
     mutual: ("calls itself by way of another local function", "te.program"),
     two_names_for_one_array: ("a is the same array", "te.scatter"),
     changed_while_it_is_run_over: ("the loop around runs over it", "start with a copy"),
-    changed_by_a_local_function: ("a local function changes it", "start with a copy"),
+    changed_by_a_local_function: (
+        "push changes a variable, and is not always called here, or after a use",
+        "statement",
+    ),
     calls_unknown: ("nextafter is not a function", "te.program"),
     has_keywords: ("by name", "position"),
     no_return: ("not every path", "return"),

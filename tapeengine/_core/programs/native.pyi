@@ -93,6 +93,7 @@ class Enterable:
     whole: Whole | None
     arrays: tuple[int, ...] | None
     wants_lists: bool
+    watched: Any
 
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]

@@ -1307,6 +1307,7 @@ cdef class Enterable:
     cdef public Whole whole
     cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
     cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
+    cdef public object watched    # tells whether what the program has read from outside has changed; None if it is nothing
 
     cdef Native passes_for(self, tuple primals):
         """What runs the program natively; None where that is slower than whole arrays, or there is none yet."""
@@ -1325,7 +1326,7 @@ def enter(program, tuple primals, dict keywords):
         return None
     entered = <Enterable> program
     native = entered.passes_for(primals)
-    if native is None and entered.whole is None:
+    if (native is None and entered.whole is None) or (entered.watched is not None and entered.watched()):
         return None
     if entered.arrays is not None:
         for i in entered.arrays:

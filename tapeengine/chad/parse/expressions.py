@@ -249,7 +249,7 @@ def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Ter
         if node.id in p.local_names:
             p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
         raise Unresolved(node.id)
-    found = value if value is not MISSING else p.outer[node.id]
+    found = value if value is not MISSING else p.constant(node)
     if callable(found) or value is not MISSING:
         return p.grammar.as_function(p, node, env, wanted)
     return constant(p, node, found)

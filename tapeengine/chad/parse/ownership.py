@@ -128,7 +128,7 @@ def copies(s: ast.stmt) -> bool:
     targets = [t for t in s.targets if isinstance(t, ast.Subscript)] if isinstance(s, ast.Assign) else []
     if not isinstance(s, ast.Assign) or len(targets) < len(s.targets):
         return False
-    if is_slice(s.value):
+    if is_slice(s.value) or (isinstance(s.value, ast.Subscript) and isinstance(s.value.slice, ast.Tuple)):
         return all(isinstance(t.slice, ast.Slice | ast.Tuple) for t in targets)
     return all(is_exact(t) for t in targets)
 

@@ -71,7 +71,9 @@ class ProgramParser(Parser):
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
-        return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), self.by_numpy, self.copies)
+        flags = (self.by_numpy, self.copies)
+        read = self.constants.checks()
+        return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), *flags, read)
 
     def guessing(self, params: tuple[Var, ...], env: Env, guess: Type) -> Term:
         """Read the function with a guess of the type of its result, which its calls of itself give."""

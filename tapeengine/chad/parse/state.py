@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from tapeengine._core.programs.replay import Checks
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
 from tapeengine.chad.kinds import ARRAY, COMPUTED, MIXED, SOME, Given, Kind, ListOf
@@ -22,6 +23,7 @@ from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.bound_inside import BoundInside
 from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
+from tapeengine.chad.parse.constants import Constants
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.lists import Kinds
@@ -107,6 +109,8 @@ class Parsed:
         Whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     copies : bool
         Whether a function that calls itself changes arrays that it is given.
+    constants : Checks or None
+        Compares what the program has read from outside with what is there now; None if it has read nothing.
     """
 
     definitions: dict[str, Definition]
@@ -118,6 +122,7 @@ class Parsed:
     passed: tuple[Passed, ...]
     by_numpy: bool
     copies: bool
+    constants: Checks | None
 
 
 class Decided(Exception):
@@ -242,6 +247,7 @@ class Parser:
         self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = False
+        self.constants = Constants()
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
@@ -390,11 +396,21 @@ class Parser:
                     self.error(node, f"{name} has no value on every path to here", advice)
                 if name not in self.outer:
                     raise Unresolved(name)
-                return self.callee(self.outer[name])
+                return self.callee(self.constant(node))
             case ast.Attribute(value=value, attr=attr):
                 owner = self.static(value, env)
-                return MISSING if owner is MISSING else self.callee(getattr(owner, attr, MISSING))
+                if owner is MISSING:
+                    return MISSING
+                found = getattr(owner, attr, MISSING)
+                self.constants.note(self.function, path_of(node), found)
+                return self.callee(found)
         return MISSING
+
+    def constant(self, node: ast.Name) -> Any:
+        """Give what a name denotes outside, which a derivative keeps until that changes."""
+        found = self.outer[node.id]
+        self.constants.note(self.function, (node.id,), found)
+        return found
 
     def known_object(self, value: Any) -> Any:
         """Give the function, class or enumeration's member that a variable stands for; MISSING for others."""
@@ -672,3 +688,10 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
 
     rest, more = stars_of(function)
     return tuple(name for name in names_of(function) if name in rest or name in more or is_open(name))
+
+
+def path_of(node: ast.expr) -> tuple[str, ...]:
+    """Give a name and the attributes after it: ``a.b.c``; what is no name is an empty one."""
+    if isinstance(node, ast.Attribute):
+        return (*path_of(node.value), node.attr)
+    return (node.id if isinstance(node, ast.Name) else "",)

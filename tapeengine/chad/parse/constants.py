@@ -1,0 +1,112 @@
+"""What a program reads from outside: numbers, lists, arrays, attributes, functions. It is read anew after a change."""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from tapeengine._core.programs.replay import Checks
+from tapeengine.chad.parse.callees import is_plain
+from tapeengine.chad.parse.texts import MISSING
+from tapeengine.chad.parse.types import class_fields
+
+#: A name, and the attributes to a value.
+Path = tuple[str, ...]
+ATOMS = (float, int, bool, str, types.NoneType)
+
+
+class Constants:
+    """Notes what names denote when they are read.
+
+    Examples
+    --------
+    >>> def f(x):
+    ...     return rate * x
+    >>> constants = Constants()
+    >>> f.__globals__["rate"] = [2.0]
+    >>> constants.note(f, ("rate",), [2.0])
+    >>> checks = constants.checks()
+    >>> f.__globals__["rate"].append(3.0)
+    >>> checks.same()
+    False
+    """
+
+    def __init__(self) -> None:
+        self.noted: dict[tuple[Any, Path], Any] = {}
+
+    def note(self, function: Any, path: Path, value: Any) -> None:
+        """Note the value to which a path leads from a function."""
+        if not is_fixed(value):
+            self.noted.setdefault((function, path), frozen(value))
+
+    def checks(self) -> Checks | None:
+        """Give what compares the values with those that there are then; None if there are none."""
+        found, names = Checks(), dict[int, tuple[dict[str, Any], list[str]]]()
+        for (function, path), saved in self.noted.items():
+            space = function.__globals__
+            value = space.get(path[0], MISSING)
+            if len(path) == 1 and path[0] not in function.__code__.co_freevars and isinstance(value, ATOMS):
+                names.setdefault(id(space), (space, []))[1].append(path[0])
+            else:
+                found.add(changed(function, path, saved))
+        for space, each in names.values():
+            found.add_names(space, each)
+        return found if self.noted else None
+
+
+def changed(function: Any, path: Path, saved: Any) -> Callable[[], bool]:
+    """Give a function that tells whether a path leads to another value than before."""
+    return lambda: frozen(value_at(function, path)) != saved
+
+
+def value_at(function: Any, path: Path) -> Any:
+    """Give the value to which a path leads now."""
+    name, *attributes = path
+    value = function.__globals__.get(name, getattr(builtins, name, MISSING))
+    if name in function.__code__.co_freevars and function.__closure__:
+        cell = function.__closure__[function.__code__.co_freevars.index(name)]
+        value = getattr(cell, "cell_contents", MISSING)
+    for attribute in attributes:
+        value = getattr(value, attribute, MISSING)
+    return value
+
+
+def is_fixed(value: Any) -> bool:
+    """Tell whether programs do not change what a name denotes: a module, a class, a function of a library."""
+    if value is MISSING or isinstance(value, types.ModuleType | type):
+        return True
+    return callable(value) and not is_plain(getattr(value, "__tapeengine_function__", value))
+
+
+def frozen(value: Any) -> Any:
+    """Give what a value is compared by: its contents, down to numbers with their bits; other objects by identity."""
+    kind = type(value)
+    if kind is float:
+        return kind, value.hex()
+    if isinstance(value, ATOMS):
+        return kind, value
+    if isinstance(value, numpy.ndarray) and value.dtype != object:
+        return kind, value.dtype.str, value.shape, value.tobytes()
+    if kind in (list, tuple):
+        return kind, *map(frozen, value)
+    if kind is dict:
+        return kind, *map(frozen, value), *map(frozen, value.values())
+    if names := class_fields(kind):
+        return kind, *(frozen(getattr(value, name, MISSING)) for name in names)
+    return Same(value)
+
+
+class Same:
+    """Compares an object by identity, and keeps it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
+
+    __hash__ = None  # type: ignore[assignment]
