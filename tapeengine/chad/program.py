@@ -340,7 +340,7 @@ class Program(Enterable):
         are_many = has_many(primals)
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
-        self.watched = self.is_stale if self.constants else None
+        self.watched = self.constants or None
         self.native = executable.entry if self.is_direct else None
         if not self.native and self.is_direct:
             self.few = executable.small

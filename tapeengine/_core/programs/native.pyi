@@ -93,7 +93,7 @@ class Enterable:
     whole: Whole | None
     arrays: tuple[int, ...] | None
     wants_lists: bool
-    watched: Any
+    watched: tuple[Any, ...] | None
 
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]

@@ -1307,7 +1307,7 @@ cdef class Enterable:
     cdef public Whole whole
     cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
     cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
-    cdef public object watched    # tells whether what the program has read from outside has changed; None if it is nothing
+    cdef public tuple watched     # what compares what the program has read from outside with what is there now
 
     cdef Native passes_for(self, tuple primals):
         """What runs the program natively; None where that is slower than whole arrays, or there is none yet."""
@@ -1326,8 +1326,12 @@ def enter(program, tuple primals, dict keywords):
         return None
     entered = <Enterable> program
     native = entered.passes_for(primals)
-    if (native is None and entered.whole is None) or (entered.watched is not None and entered.watched()):
+    if native is None and entered.whole is None:
         return None
+    if entered.watched is not None:
+        for checks in entered.watched:
+            if not checks.same():
+                return None
     if entered.arrays is not None:
         for i in entered.arrays:
             if i < len(primals) and not PyArray_CheckExact(primals[i]):

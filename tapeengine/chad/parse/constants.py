@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import marshal
 import types
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +50,8 @@ class Constants:
         for (function, path), saved in self.noted.items():
             space = function.__globals__
             value = space.get(path[0], MISSING)
-            if len(path) == 1 and path[0] not in function.__code__.co_freevars and isinstance(value, ATOMS):
+            is_global = len(path) == 1 and path[0] not in function.__code__.co_freevars
+            if is_global and (isinstance(value, ATOMS) or callable(value)):
                 names.setdefault(id(space), (space, []))[1].append(path[0])
             else:
                 found.add(changed(function, path, saved))
@@ -60,6 +62,9 @@ class Constants:
 
 def changed(function: Any, path: Path, saved: Any) -> Callable[[], bool]:
     """Give a function that tells whether a path leads to another value than before."""
+    space, name = function.__globals__, path[0]
+    if len(path) == 1 and name in space and name not in function.__code__.co_freevars:
+        return lambda: frozen(space.get(name, MISSING)) != saved
     return lambda: frozen(value_at(function, path)) != saved
 
 
@@ -85,8 +90,11 @@ def is_fixed(value: Any) -> bool:
 def frozen(value: Any) -> Any:
     """Give what a value is compared by: its contents, down to numbers with their bits; other objects by identity."""
     kind = type(value)
-    if kind is float:
-        return kind, value.hex()
+    if kind in (list, tuple, dict, float):
+        try:
+            return marshal.dumps(value, 2)  # the version that writes equal values in one way
+        except ValueError:
+            pass
     if isinstance(value, ATOMS):
         return kind, value
     if isinstance(value, numpy.ndarray) and value.dtype != object:
