@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from collections.abc import Iterator
 from functools import partial
@@ -48,6 +49,91 @@ def test_byte_orders_and_addresses_do_not_matter(call: Any) -> None:
             numpy.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-13)
         for ours, theirs in zip(found[1], expected[1], strict=True):
             numpy.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+X = numpy.array([1.0, 2.0, 3.0])
+T = numpy.array([0.5, 0.25, 2.0])
+
+
+@te.primitive
+def doubled(x: Any) -> Any:
+    return 2.0 * x
+
+
+doubled.def_vjp(x=lambda ct, x: swapped(2.0 * ct))
+doubled.def_jvp(x=lambda t, x: swapped(2.0 * t))
+
+#: Ways to get an array of another dtype, which may have the other byte order; ufuncs refuse one in `dtype=`.
+WAYS: dict[str, Any] = {
+    "astype": lambda x, dtype: x.astype(dtype),
+    "astype(copy=False)": lambda x, dtype: x.astype(dtype, copy=False),
+    "numpy.astype": lambda x, dtype: numpy.astype(x, dtype),
+    "asarray": lambda x, dtype: np.asarray(x, dtype=dtype),
+    "array": lambda x, dtype: np.array(x, dtype=dtype),
+    "array of a list": lambda x, dtype: np.array([x[0], x[1], x[2]], dtype=dtype),
+    "concatenate": lambda x, dtype: numpy.concatenate([x[:1], x[1:]], dtype=dtype),
+    "stack": lambda x, dtype: numpy.stack([x, x], dtype=dtype),
+    "cumsum": lambda x, dtype: numpy.cumsum(x, dtype=dtype),
+    "cumprod": lambda x, dtype: numpy.cumprod(x, dtype=dtype),
+    "full": lambda x, dtype: np.full(3, x[1], dtype),
+    "full_like": lambda x, dtype: numpy.full_like(x, x[1], dtype),
+    "written": lambda x, dtype: written(np.zeros(3, dtype), x),
+    "copyto": lambda x, dtype: numpy.copyto(made := np.zeros(3, dtype), x, casting="unsafe") or made,
+    "where": lambda x, dtype: numpy.where([True, False, True], x, numpy.ones(3, dtype)),
+    "a factor": lambda x, dtype: x * numpy.array([3, 2, 5], dtype),
+    "a matrix": lambda x, dtype: numpy.arange(6).reshape(2, 3).astype(dtype) @ x,
+    "einsum": lambda x, dtype: numpy.einsum("i,i->i", x, numpy.array([3, 2, 5], dtype)),
+    "a rule": lambda x, dtype: doubled(x).astype(dtype),
+}
+#: What a program does with the array.
+USES: dict[str, Any] = {
+    "itself": lambda y: y,
+    "square": lambda y: y * y,
+    "view": lambda y: y[::-1],
+    "function": lambda y: numpy.exp(-y),
+    "back": lambda y: y.astype(complex),
+}
+
+
+def written(array: Any, x: Any) -> Any:
+    array[...] = x
+    return array
+
+
+def derivatives(program: Any) -> Any:
+    """The derivatives of a program by every transform, of first and second order."""
+
+    def parts(x: Any) -> Any:
+        y = numpy.ravel(program(x))
+        return np.concatenate([y.real, y.imag])
+
+    def total(x: Any) -> Any:
+        return (parts(x) ** 2).sum()
+
+    yield te.jvp(program, (X,), (T,))[1]
+    yield te.jvp(parts, (X,), (T,))[1]
+    yield te.linearize(parts, X)[1](T)
+    yield te.jacfwd(parts)(X)
+    yield te.jacrev(parts)(X)
+    yield te.grad(total)(X)
+    yield te.hessian(total)(X)
+    yield te.hvp(total, (X,), (T,))
+    yield te.jvp(te.grad(total), (X,), (T,))[1]
+    yield te.jacfwd(te.jacfwd(parts))(X)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("char", "fdFD" if os.environ.get("TAPEENGINE_NIGHTLY") else "fD")
+def test_derivatives_are_those_of_the_machines_byte_order(way: str, char: str) -> None:
+    native = numpy.dtype(char)
+    for use in USES.values():
+        with quiet():
+            found, wanted = (
+                list(derivatives(lambda x, dtype=dtype, use=use: use(WAYS[way](x, dtype))))
+                for dtype in (native.newbyteorder("S"), native)
+            )
+        for ours, theirs in zip(found, wanted, strict=True):
+            numpy.testing.assert_allclose(ours, theirs, rtol=1e-6 if char in "fF" else 1e-14, atol=0)
 
 
 def test_cotangents_and_tangents_of_another_byte_order() -> None:

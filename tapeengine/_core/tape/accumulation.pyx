@@ -13,8 +13,8 @@ cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, NPY_INTP,
-    PyArray_BASE, PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_IS_C_CONTIGUOUS,
-    PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    PyArray_BASE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_ISCARRAY, PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED,
+    PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.tape.tape cimport Place, Tape
@@ -286,15 +286,14 @@ cdef class Reverse:
         return 0
 
     cdef bint adopts(self, View view, object contribution) except -1:
-        """Take an array as the buffer of a view's storage, if no one else holds it.
+        """Take an array as the buffer of a view's storage, if no one else holds it and C code can read its numbers.
 
         One reference is the caller's. Cython would add one more to an argument of `add` that it assigns.
         """
         cdef ndarray array = <ndarray> contribution     # the second reference
         cdef uint32_t s = view.storage
         if not (Py_REFCNT(array) <= 2 and PyArray_BASE(array) == NULL and PyArray_TYPE(array) == view.type
-                and PyArray_IS_C_CONTIGUOUS(array) and PyArray_SIZE(array) == self.tape.places[s].size
-                and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):
+                and PyArray_ISCARRAY(array) and PyArray_SIZE(array) == self.tape.places[s].size):
             return False
         self.owners[s] = array
         self.data[s] = <char *> PyArray_DATA(array)

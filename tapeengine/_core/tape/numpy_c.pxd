@@ -39,6 +39,7 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_CHKFLAGS(ndarray, int) nogil
     bint PyArray_ISALIGNED(ndarray) nogil
     bint PyArray_ISBEHAVED_RO(ndarray) nogil
+    bint PyArray_ISCARRAY(ndarray) nogil
     bint PyArray_ISCARRAY_RO(ndarray) nogil
     bint PyArray_ISCOMPLEX(ndarray) nogil
     bint PyArray_ISNOTSWAPPED(ndarray) nogil

@@ -10,7 +10,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
-    NPY_ARRAY_WRITEABLE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_IS_C_CONTIGUOUS, PyArray_TYPE, ndarray, npy_intp,
+    PyArray_DATA, PyArray_ISCARRAY, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.tape.lifetimes cimport Lifetimes
@@ -141,8 +141,7 @@ cdef class Tangents:
             return 0
         array = <ndarray?> total    # two references: this one and the caller's
         if (output.whole and self.blocks[s] is None and Py_REFCNT(total) <= 2 and total.base is None
-                and PyArray_IS_C_CONTIGUOUS(array) and PyArray_TYPE(array) == output.type
-                and PyArray_CHKFLAGS(array, NPY_ARRAY_WRITEABLE)):
+                and PyArray_ISCARRAY(array) and PyArray_TYPE(array) == output.type):
             self.blocks[s] = total.reshape(self.width, -1)
             return 0
         if self.blocks[s] is None:
