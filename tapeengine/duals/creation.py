@@ -10,7 +10,7 @@ import numpy
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.assignment import add_at, put_overlapping
 from tapeengine._core.arrays.calls import counts_as_double
-from tapeengine._core.arrays.creation import fresh, from_values
+from tapeengine._core.arrays.creation import fresh, from_values, holds_traced
 from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.scalar import Dual
@@ -20,7 +20,7 @@ from tapeengine.errors import UnsupportedError
 def plain(x: Any) -> Any:
     """A value without its derivative; in a list or tuple, every item without its own."""
     if isinstance(x, (list, tuple)):
-        return type(x)(plain(item) for item in x) if type(x) in (list, tuple) else x
+        return type(x)(map(plain, x)) if type(x) in (list, tuple) and holds_traced(x) else x
     return numbers_of(x)
 
 

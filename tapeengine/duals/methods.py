@@ -15,7 +15,8 @@ from tapeengine._core.arrays.calls import as_python, numbers_of_python
 from tapeengine._core.arrays.functions import mean_method, sum_method
 from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import rules_of
-from tapeengine.duals.creation import is_discrete, plain, put_in_turn, put_numbered
+from tapeengine._core.sweeps.trace import value_of
+from tapeengine.duals.creation import is_discrete, put_in_turn, put_numbered
 from tapeengine.duals.views import VIEWS, on_views
 from tapeengine.errors import UnsupportedError
 
@@ -104,7 +105,7 @@ def objects(self: Any) -> Any:
 
 def fill(self: Any, value: Any) -> None:
     """ndarray.fill."""
-    numpy.empty(1, self.dtype).fill(plain(value))  # raises numpy's errors
+    numpy.empty(1, self.dtype).fill(value_of(value))  # raises numpy's errors
     self[...] = value
 
 

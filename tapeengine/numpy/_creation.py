@@ -9,11 +9,9 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.creation import fresh, from_values
+from tapeengine._core.arrays.creation import fresh, from_values, holds_traced
 from tapeengine._core.arrays.functions import offered
 from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import copy_mode, is_discrete, like, plain
 from tapeengine.duals.creation import full_like as full_like
 
@@ -23,13 +21,6 @@ __all__ = [
     *("asarray_chkfinite", "fromiter", "geomspace", "linspace", "logspace", "require"),
     *("copy", "full", "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like"),
 ]
-
-
-def holds_traced(value: Any) -> bool:
-    """Whether nested lists hold traced numbers or arrays."""
-    if isinstance(value, (list, tuple)):
-        return any(holds_traced(item) for item in value)
-    return type(value) in (Dual, Array, ComplexDual)
 
 
 def listed(value: Any) -> Any:
@@ -83,8 +74,9 @@ def asfortranarray(a: Any, dtype: Any = None) -> Any:
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     """numpy.asarray_chkfinite."""
-    numpy.asarray_chkfinite(plain(a))
-    return asarray(a, dtype, order)
+    result = asarray(a, dtype, order)
+    numpy.asarray_chkfinite(plain(result))
+    return result
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:

@@ -15,8 +15,8 @@ from tapeengine._core.tape.nested cimport copied_id
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, of_kind, other_precision
 from tapeengine._core.arrays.storing cimport (
-    CALLED, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep, new_array,
-    note, note_outcome, numbers_of, operand, plain, snapshot,
+    CALLED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep,
+    new_array, note, note_outcome, numbers_of, operand, plain, snapshot,
 )
 from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT
 from tapeengine._core.tape.tape cimport (
@@ -31,7 +31,7 @@ import numpy
 from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
-from tapeengine.errors import TraceError
+from tapeengine.errors import DroppedDerivativeError, TraceError
 
 cnp.import_array()
 
@@ -123,8 +123,13 @@ cpdef bint is_foreign(object x) except -1:
 
 cpdef bint holds_foreign(object args) except -1:
     """Whether any of the arguments is foreign."""
-    for x in args:
-        if is_foreign(x):
+    return has_foreign(args, 0)
+
+
+cdef bint has_foreign(object items, int depth) except -1:
+    check_depth(depth)
+    for x in items:
+        if has_foreign(x, depth + 1) if type(x) is list or type(x) is tuple else is_foreign(x):
             return True
     return False
 
@@ -203,7 +208,11 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0, scalar_value(out))
     tape.arrays.append(record)
     operands = [operand(h, x) for x in args] if is_recording(h) else None
-    result, record.output = wrapped(h, out, id)
+    try:
+        result, record.output = wrapped(h, out, id)
+    except Exception:       # the program may go on, and sweeps meet the record
+        record.inputs = record.kept = record.tangent_kept = []
+        raise
     if operands is not None:
         note(h, id, (CALLED, primitive, operands, copied_once(h, static), discrete_parts(h, record.output, out), record))
     kept_values = Kept.__new__(Kept, args, values)
@@ -344,7 +353,7 @@ cdef object kept_output(Head *h, object out, object result):
     return out
 
 
-cdef object unshared(object out, list values):
+cdef object unshared(object out, list values, int depth=0):
     """The output with its own memory: a view of an argument, or the argument itself, is copied."""
     if type(out) is array_class:
         for x in values:
@@ -356,7 +365,8 @@ cdef object unshared(object out, list values):
             if type(x) is Array and (<Array> x).storage is (<Array> out).storage:
                 return out.copy()
     elif type(out) is tuple or type(out) is list:
-        return type(out)([unshared(part, values) for part in out])
+        check_depth(depth)
+        return type(out)([unshared(part, values, depth + 1) for part in out])
     return out
 
 
@@ -367,14 +377,25 @@ cdef tuple wrapped(Head *h, object out, uint32_t id):
         made = new_dual(out, id, h.tag)
         return (made if type(out) is float else of_kind(made, NUMPY_DOUBLES)), id
     if type(out) is Dual:
+        check_argument(h, (<Dual> out).tag)
         tape_of(h).note_link(id, (<Dual> out).tag, (<Dual> out).id)
         made = new_dual((<Dual> out).v, id, h.tag)
         return (of_kind(made, NUMPY_DOUBLES) if is_numpy(out) else made), id
     return wrapped_parts(h, out)
 
 
+cdef int check_argument(Head *h, uint32_t tag) except -1:
+    """Refuse a result that is traced by the trace on which a call is recorded, or by one inside it."""
+    if tag >= h.tag:
+        raise DroppedDerivativeError("a primitive's result depends on a traced value that it captured or got as a static "
+                                     "parameter, which has no rule. Pass the value as one of its arguments")
+    return 0
+
+
 cdef tuple wrapped_parts(Head *h, object out):
     cdef Array a
+    if type(out) is Array and (<Array> out).storage.active:
+        check_argument(h, (<Array> out).storage.tag)
     if type(out) is Array or (type(out) is array_class and differentiable(out)):
         a = new_array(h, out, True)
         a.storage.number = type(out) is Array and (<Array> out).storage.number
@@ -384,6 +405,7 @@ cdef tuple wrapped_parts(Head *h, object out):
         a.storage.number = a.storage.type != NPY_DOUBLE
         return (a if a.storage.number else a[()]), geometry(a)
     if type(out) is Dual:
+        check_argument(h, (<Dual> out).tag)
         a = new_array(h, array_of_dual(<Dual> out), True)
         return a[()], geometry(a)
     if isinstance(out, dict):

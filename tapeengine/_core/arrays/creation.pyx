@@ -6,7 +6,7 @@ from tapeengine._core.arrays.indexing cimport read_part
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.scalars.scalar cimport Dual
-from tapeengine._core.arrays.storing cimport constant, differentiable, is_recording, plain
+from tapeengine._core.arrays.storing cimport check_depth, constant, differentiable, is_recording, plain
 from tapeengine._core.tape.tape cimport Head, innermost_here
 
 import numpy
@@ -16,7 +16,7 @@ from tapeengine.errors import UnsupportedError
 cnp.import_array()
 
 
-cdef object stripped_list(object value):
+cdef object stripped_list(object value, int depth=0):
     """Nested lists with plain numbers in place of traced ones."""
     if type(value) is Dual:
         return (<Dual> value).v
@@ -25,7 +25,8 @@ cdef object stripped_list(object value):
     if type(value) is ComplexDual:
         return value.value
     if isinstance(value, (list, tuple)):
-        return [stripped_list(item) for item in value]
+        check_depth(depth)
+        return [stripped_list(item, depth + 1) for item in value]
     return value
 
 
@@ -40,12 +41,18 @@ cdef int fill(Array target, object value, tuple index) except -1:
     return 0
 
 
-cdef bint holds_traced(object value) except -1:
+cpdef bint holds_traced(object value) except -1:
+    """Whether nested lists hold traced numbers or arrays."""
+    return has_traced(value, 0)
+
+
+cdef bint has_traced(object value, int depth) except -1:
     if type(value) is Dual or type(value) is Array or type(value) is ComplexDual:
         return True
     if isinstance(value, (list, tuple)):
+        check_depth(depth)
         for item in value:
-            if holds_traced(item):
+            if has_traced(item, depth + 1):
                 return True
     return False
 

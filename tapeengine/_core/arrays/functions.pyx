@@ -9,7 +9,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport elementwise, one_value
 from tapeengine._core.arrays.sums cimport total
 from tapeengine._core.arrays.products cimport product
-from tapeengine._core.arrays.storing cimport kernels
+from tapeengine._core.arrays.storing cimport check_depth, kernels
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, by_ufunc, of_kind, unary_of
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES
@@ -43,14 +43,15 @@ cdef object traced_in(object args):
     return None
 
 
-cdef object first_traced(object items):
+cdef object first_traced(object items, int depth=0):
+    check_depth(depth)
     for x in items:
         if type(x) is Dual or type(x) is Array:
             return x
         if type(x) is ComplexDual:
             return (<ComplexDual> x).array()
         if type(x) is list or type(x) is tuple:
-            found = first_traced(x)
+            found = first_traced(x, depth + 1)
             if found is not None:
                 return found
     return None

@@ -28,11 +28,12 @@ cdef Operand operand(Head *h, object x):
     return o
 
 
-cdef object copied_once(Head *h, object x):
+cdef object copied_once(Head *h, object x, int depth=0):
     """A constant that does not change: arrays are copied, a large array only once until its content changes."""
     cdef Tape tape = tape_of(h)
     if type(x) is list or type(x) is tuple:
-        return type(x)([copied_once(h, item) for item in x])
+        check_depth(depth)
+        return type(x)([copied_once(h, item, depth + 1) for item in x])
     if type(x) is dict:
         return {key: copied_once(h, item) for key, item in x.items()}
     if type(x) is not array_class:

@@ -26,7 +26,8 @@ cdef Array view_by(Array a, View view)
 cdef int make_writable(Storage s) except -1
 cdef Array snapshot(Array a)
 cdef object keep(Head *h, object x)
-cdef object held(Head *h, object x)
+cdef object held(Head *h, object x, int depth=*)
+cdef int check_depth(int depth) except -1
 cdef bint is_traced(object x) noexcept
 cdef object differentiable(ndarray value)
 cdef object constant(object out)
@@ -67,7 +68,7 @@ cdef int errors_raised() noexcept
 cdef int note(Head *h, uint32_t at, tuple what) except -1
 cdef int look_at(object function, tuple operands, object outcome) except -1
 cdef int note_outcome(Head *h, object function, tuple operands, dict options, object outcome) except -1
-cdef object copied_once(Head *h, object x)
+cdef object copied_once(Head *h, object x, int depth=*)
 cdef ndarray seen(Array a)
 
 # Functions of modules above this one, which set them when they are imported.

@@ -36,6 +36,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     SMALL = 32768   # bytes: a record copies a plain array up to this size, and refers to a larger one
+    LEVELS = 200    # of lists: numpy's arrays have 64 axes at most; without a limit a list in itself would have no end
 
 cnp.import_array()
 
@@ -243,7 +244,14 @@ cdef object keep(Head *h, object x):
     return held(h, x)
 
 
-cdef object held(Head *h, object x):
+cdef int check_depth(int depth) except -1:
+    """Refuse a list at a level below which no array could be made of it."""
+    if depth > LEVELS:
+        raise ValueError("a list contains itself, or lists are nested too deeply for an array")
+    return 0
+
+
+cdef object held(Head *h, object x, int depth=0):
     """The present plain value: small arrays and lists are copied, large arrays referenced and checked for changes."""
     if type(x) is array_class:
         if PyArray_NBYTES(<ndarray> x) <= SMALL or not contiguous(<ndarray> x):
@@ -251,7 +259,8 @@ cdef object held(Head *h, object x):
         tape_of(h).watch(<ndarray> x)
         return x
     if type(x) is list or type(x) is tuple:
-        return type(x)([held(h, item) for item in x])
+        check_depth(depth)
+        return type(x)([held(h, item, depth + 1) for item in x])
     return x
 
 
