@@ -13,6 +13,7 @@ from tapeengine._core.arrays.calls import counts_as_double
 from tapeengine._core.arrays.creation import fresh, from_values, holds_traced
 from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import form_of, numbers_of
+from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.errors import UnsupportedError
 
@@ -101,11 +102,31 @@ def full_like(
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """numpy.copyto."""
+    check_cast(numpy.copyto, dst, src, casting=casting)
+    src = asarray(src) if isinstance(src, (list, tuple, ComplexDual)) else src
     if where is True:
         dst[...] = src
     else:
         mask = numpy.broadcast_to(mask_of(where), dst.shape)
         dst[mask] = spread(src, dst.shape)[mask]
+
+
+def check_cast(function: Callable[..., Any], a: Any, values: Any, *mask: Any, **options: Any) -> None:
+    """Raise numpy's error if a function does not convert values to the dtype of the array that it writes to."""
+    function(numpy.zeros(1, a.dtype), *mask, sample_of(values), **options)
+
+
+def sample_of(value: Any) -> Any:
+    """A plain value of the same kind, by which numpy decides how it is converted."""
+    if type(value) is Dual:
+        return numpy.float64() if counts_as_double(value) else 0.0
+    if type(value) is ComplexDual:
+        return numpy.complex128() if hasattr(value, "dtype") else 0j
+    if isinstance(value, (list, tuple)):
+        return [sample_of(item) for item in value[:1]]
+    if type(value) is Array:
+        return value.dtype.type() if is_number(value) else numpy.zeros(1, value.dtype)
+    return numpy.zeros(1, value.dtype) if isinstance(value, numpy.ndarray) else value
 
 
 def mask_of(where: Any) -> Any:
@@ -158,7 +179,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")
-    if put_overlapping(a, val, lambda target, value: numpy.fill_diagonal(target, value, wrap)):
+    if is_put(a, val, lambda target, value: numpy.fill_diagonal(target, value, wrap)):
         return
     step = 1 + int(numpy.cumprod(a.shape[:0:-1]).sum())
     end = a.shape[1] ** 2 if a.ndim == 2 and not wrap else a.size
@@ -168,9 +189,14 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 def put_in_turn(a: Any, places: Any, values: Any) -> None:
     """Write values to places in the order of an array's elements; if there are too few values, they repeat."""
     check_writeable(a)
-    values = numpy.ravel(asarray(values))
+    values = numpy.ravel(as_values(a, values))
     if places.size and values.size:
         put_numbered(a, places, values[numpy.arange(places.size) % values.size])
+
+
+def as_values(a: Any, values: Any) -> Any:
+    """Values in the form in which they are written: lists and numbers of Python get the dtype of the array."""
+    return asarray(values) if type(values) is Array or hasattr(values, "dtype") else from_values(values, a.dtype)
 
 
 def check_writeable(a: Any) -> None:
@@ -194,7 +220,8 @@ def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """numpy.putmask: place number k takes value number k, modulo the number of values."""
-    mask, values = numpy.ravel(plain(mask)), numpy.ravel(asarray(values))
+    check_cast(numpy.putmask, a, values, [True])
+    mask, values = numpy.ravel(plain(mask)), numpy.ravel(as_values(a, values))
     if mask.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     check_writeable(a)
@@ -205,17 +232,24 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """numpy.place: the places where a mask is true take the values one after another."""
+    check_cast(numpy.place, arr, vals, [True])
     if numpy.size(plain(mask)) != arr.size:
         raise ValueError("place: mask and data must be the same size")
-    places, vals = numpy.flatnonzero(plain(mask)), numpy.ravel(asarray(vals))
+    places, vals = numpy.flatnonzero(plain(mask)), numpy.ravel(as_values(arr, vals))
     if places.size and not vals.size:
         raise ValueError("Cannot insert from an empty array!")
-    if not put_overlapping(arr, vals, lambda target, values: numpy.place(target, plain(mask), values)):
+    if not is_put(arr, vals, lambda target, values: numpy.place(target, plain(mask), values)):
         put_in_turn(arr, places, vals)
+
+
+def is_put(a: Any, values: Any, write: Callable[[Any, Any], None]) -> bool:
+    """Write values that overlap their target; False for other values, and for a plain target."""
+    return type(a) is Array and put_overlapping(a, values, write)
 
 
 def at(ufunc: Any, a: Any, index: Any, value: Any = None) -> None:
     """ufunc.at for add and subtract: an element changes once for each time that the index names it."""
+    value = asarray(value) if isinstance(value, (list, tuple)) else value
     if ufunc is numpy.add:
         add_at(a, index, value)
     elif ufunc is numpy.subtract:

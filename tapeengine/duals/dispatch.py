@@ -126,7 +126,7 @@ class Rules:
             args = tuple(arrays_of_lists(function, arg) for arg in args)
         if options:
             options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
-        args = widened(args)
+        args = args if function in IN_PLACE else widened(args)
         if "where" in options:
             options = {**options, "where": mask_of(options["where"])}
         if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):

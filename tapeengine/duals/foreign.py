@@ -17,6 +17,7 @@ import numpy
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.calls import is_foreign
 from tapeengine._core.arrays.storing import rules_of
+from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import DroppedDerivativeError, UnsupportedError, class_name
@@ -106,7 +107,7 @@ def replaced(change: Callable[[Any], Any], value: Any) -> Any:
         return type(value)(replaced(change, item) for item in value)
     if type(value) is dict:
         return {key: replaced(change, item) for key, item in value.items()}
-    return change(value) if type(value) in (Array, Dual) or is_foreign(value) else value
+    return change(value) if type(value) in (Array, Dual, ComplexDual) or is_foreign(value) else value
 
 
 def array_of(value: Any) -> Any:

@@ -4,7 +4,7 @@ from libc.stdint cimport uint32_t
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
     NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE, NPY_UINT32, NPY_UINT64, PyArray_DATA, PyArray_DescrFromType, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, ndarray,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, PyTypeNum_ISCOMPLEX, ndarray,
 )
 
 from tapeengine._core.scalars.complex cimport ComplexDual
@@ -103,6 +103,8 @@ cdef int put(Array a, object index, object value) except -1:
     cdef Array target
     cdef ndarray numbers = plain(a.current())
     if type(value) is ComplexDual:
+        if not ((<ComplexDual> value).numpys or PyTypeNum_ISCOMPLEX(PyArray_TYPE(numbers))):
+            raise TypeError("a real array takes no complex number of Python. Write the real part (z.real)")
         value = (<ComplexDual> value).array()
     check_writable(a, numbers)
     if s.type == NPY_DOUBLE and element_offset(a, numbers, index, &offset):
@@ -113,7 +115,7 @@ cdef int put(Array a, object index, object value) except -1:
         if element_offset(a, numbers, index, &offset) and write_element(a, offset, unboxed(value)):
             return 0
     if isinstance(value, (list, tuple)):
-        value = from_values(value, None)
+        value = from_values(value, numbers.dtype)
     if type(value) is Dual:
         tag = head_of_dual(<Dual> value).tag
     elif type(value) is Array and (<Array> value).storage.active:
