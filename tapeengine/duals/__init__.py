@@ -7,7 +7,7 @@ from tapeengine._core.arrays.functions import offered
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.duals.creation import complex_array
 from tapeengine.duals.ended import OfEnded
-from tapeengine.duals.foreign import as_object_for_operators, as_plain, no_place_for_derivatives
+from tapeengine.duals.foreign import as_object_for_operators, as_plain, check_series, no_place_for_derivatives
 
 __all__ = ["offered"]
 
@@ -24,7 +24,7 @@ def _array(value: Any) -> Any:
     return array(value)
 
 
-ABOVE.as_plain = as_plain
+ABOVE.as_plain, ABOVE.check_series = as_plain, check_series
 ABOVE.of_ended = OfEnded()
 ABOVE.as_object_for_operators = as_object_for_operators
 ABOVE.no_place_for_derivatives = no_place_for_derivatives

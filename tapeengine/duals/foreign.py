@@ -92,6 +92,17 @@ def on_values(function: Callable[..., Any], args: tuple[Any, ...], options: dict
         return NotImplemented
 
 
+def check_series() -> None:
+    """Refuse a traced array that numpy.polynomial would combine with several series as if it were a number."""
+    names = sys._getframe(1).f_locals
+    x, series = names.get("x"), names.get("c")
+    if type(x) is Array and x.ndim and ("r" in names or (isinstance(series, numpy.ndarray) and series.ndim > 1)):
+        raise UnsupportedError(
+            "numpy.polynomial takes a traced array for a number, and would combine it wrongly with the coefficients. "
+            "Use the function of tapeengine.numpy.polynomial, or lift the program: tapeengine.lift(program)"
+        )
+
+
 def is_plain(result: Any) -> bool:
     """Whether a result is a plain array or number, a tuple or list of them, or None."""
     if isinstance(result, (list, tuple)):

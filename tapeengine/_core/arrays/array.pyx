@@ -9,6 +9,8 @@ on the outer trace when they run.
 """
 
 cimport cython
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
@@ -34,6 +36,7 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     object PySeqIter_New(object sequence)
+    PyObject *PyEval_GetGlobals()
 
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
@@ -323,6 +326,8 @@ cdef class Array:
 
     # -- numpy's protocols --------------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        if type(inputs[0]) is ndarray and in_series():
+            ABOVE.check_series()
         if not options and method == "__call__":
             result = ufunc_call(ufunc, inputs)
             if result is not NotImplemented:
@@ -330,6 +335,8 @@ cdef class Array:
         return need_rules(self, ufunc.__name__).by_name(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, args, options):
+        if in_series():
+            ABOVE.check_series()
         return need_rules(self, function.__name__).function(function, args, options)
 
     # -- operations that would lose the derivative --------------------------------------------------------------------
@@ -400,6 +407,13 @@ cdef object method_of(str name):
     if methods is None:
         methods = ABOVE.methods()
     return methods.get(name)
+
+
+cdef bint in_series() noexcept:
+    """Whether the caller is a function of numpy.polynomial."""
+    cdef PyObject *names = PyEval_GetGlobals()
+    cdef PyObject *package = NULL if names == NULL else PyDict_GetItem(<object> names, "__package__")
+    return package != NULL and type(<object> package) is str and <str> package == "numpy.polynomial"
 
 
 cdef object missing_attribute(str name):

@@ -11,6 +11,8 @@ class Above:
     as_plain: Callable[..., Any]
     #: The operand that replaces a traced array in an operator of another library's class; None for other classes.
     as_object_for_operators: Callable[[Any], Any]
+    #: Refuses what a function of numpy.polynomial computes with a traced array and several series.
+    check_series: Callable[[], None]
     #: Makes the error for a result that cannot hold derivatives.
     no_place_for_derivatives: Callable[[Any], Exception]
     #: The rules for constants of traces that have ended, where no trace is live.
