@@ -63,6 +63,8 @@ class LocalPrimitive:
         DroppedDerivativeError
             If the function writes into an array argument; see `Unwritten`.
         """
+        if self.record.variadic or (static and not static.keys().isdisjoint(self.record.args)):
+            args, static = self.record.bind(args, static)
         if not any(map(is_traced, args)):
             return self._plain(*args, **static)
         if not (self._vjp or self._jvp):
@@ -118,7 +120,16 @@ class Unwritten:
         self._takes_views = True
 
     def __call__(self, *args: Any, **static: Any) -> Any:
-        """Return the value of the function."""
+        """Return the value of the function, which must depend on its arguments alone."""
+        value = self._value(args, static)
+        if type(value) is not float and any(map(is_traced, value if type(value) in (tuple, list) else (value,))):
+            raise DroppedDerivativeError(
+                f"the value of {self._name} depends on a traced number that is static or captured, for which there is "
+                "no rule: make it an argument"
+            )
+        return value
+
+    def _value(self, args: tuple[Any, ...], static: dict[str, Any]) -> Any:
         if not any(type(x) is np.ndarray for x in args):
             return self._function(*args, **static)
         if self._on_copies:
