@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from tapeengine._core.arrays.array import Array
-from tapeengine.errors import PrimitiveError, note
+from tapeengine.errors import DroppedDerivativeError, PrimitiveError, note
 from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_argument
 from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import flatten, form_of, unflatten
+from tapeengine.transforms.forms import flatten, form_of, is_traced, leaves_like, unflatten
 from tapeengine.transforms.rerun import Unwritten, frozen, read_only
 from tapeengine.transforms.transformed import check_program
+
+#: The keyword arguments of most calls.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class CustomFunction:
@@ -65,13 +69,30 @@ class CustomFunction:
         return jvp
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function; on traced values it leaves one record."""
-        if kwargs:
-            bound = inspect.signature(self.function).bind(*args, **kwargs)
-            bound.apply_defaults()
-            args = bound.args
-        traced, result = call_with_rule(self.engine, args, self._run, self._name)
-        return result if traced else self.function(*args)
+        """Call the function; on traced values it leaves one record.
+
+        Rules get the arguments that have a position by position, with their defaults, and others by keyword.
+        """
+        if not kwargs:
+            args = _with_defaults(self.function, args)
+            traced, result = call_with_rule(self.engine, args, self._run, self._name)
+            return result if traced else self.function(*args)
+        args, others = self._sorted(args, kwargs)
+        traced, result = call_with_rule(self.engine, args, lambda values: self._run(values, others), self._name)
+        return result if traced else self.function(*args, **others)
+
+    def _sorted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments that have a position, and the given ones that are passed by keyword only."""
+        bound = inspect.signature(self.function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        others = {name: value for name, value in bound.kwargs.items() if name in kwargs}
+        for name, value in others.items():
+            if any(map(is_traced, flatten(self.engine.structures, value)[0])):
+                raise DroppedDerivativeError(
+                    f"{self._name} takes {name} by keyword only, and its rule returns derivatives by position: "
+                    f"write def {self._name}(..., {name}), without the * before it"
+                )
+        return bound.args, others
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind the function as a method of an object."""
@@ -81,22 +102,29 @@ class CustomFunction:
     def _name(self) -> str:
         return getattr(self.function, "__name__", repr(self.function))
 
-    def _run(self, args: tuple[Any, ...]) -> tuple[Any, Derivative]:
+    def _run(self, args: tuple[Any, ...], others: Mapping[str, Any] = NOTHING) -> tuple[Any, Derivative]:
         leaves, steps = flatten(self.engine.structures, args)
         given, args = Unwritten(leaves), unflatten(steps, list(map(frozen, leaves)))
         if self.fwd is not None:
             with read_only(leaves, self._name):
-                pair = self.fwd(*args)
+                pair = self.fwd(*args, **others)
             given.check(self._name)
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise PrimitiveError(f"{self._name}: fwd must return (value, residuals), not {pair!r}")
-            return pair[0], Call(self, args, pair[0], pair[1])
+            return pair[0], Call(self, others, args, pair[0], pair[1])
         if self.jvp is None:
             raise PrimitiveError(f"{self._name} has no derivative rule yet: give one with defvjp or defjvp")
         with read_only(leaves, self._name):
-            result = self(*args)
+            result = self(*args, **others)
         given.check(self._name)
-        return result, Call(self, args, result, None)
+        return result, Call(self, others, args, result, None)
+
+
+def _with_defaults(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of a call with those that are missing at the end, if they have defaults."""
+    defaults = type(function) is FunctionType and function.__defaults__
+    missing = function.__code__.co_argcount - len(args) if defaults else 0
+    return args + defaults[-missing:] if defaults and 0 < missing <= len(defaults) else args
 
 
 class Call:
@@ -108,10 +136,13 @@ class Call:
 
     __slots__ = ("custom", "parts", "result", "snapshot", "values")
 
-    def __init__(self, custom: CustomFunction, args: tuple[Any, ...], result: Any, residuals: Any) -> None:
+    def __init__(
+        self, custom: CustomFunction, others: Mapping[str, Any], args: tuple[Any, ...], result: Any, residuals: Any
+    ) -> None:
         self.custom = custom
         self.result = result
-        self.parts = (custom.bwd, custom.jvp, residuals, args)
+        jvp = functools.partial(custom.jvp, **others) if others and custom.jvp is not None else custom.jvp
+        self.parts = (custom.bwd, jvp, residuals, args)
 
     def bind(self, outward: Callable[[Any], Any]) -> None:
         """Store the values that the rules capture."""
@@ -129,7 +160,7 @@ class Call:
             zeros = [form_of(engine.structures, arg).zeros() for arg in args]
             found, backpropagator = engine.vjp(lambda *tangents: self._tangent(jvp, args, tangents), *zeros)
             form_of(engine.structures, self.result).parts(found, f"tangent that {self.custom._name}'s rule returned")
-            return backpropagator(cotangent)
+            return backpropagator(self._like(found, cotangent))
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the result."""
@@ -141,8 +172,14 @@ class Call:
             found, backpropagator = engine.vjp(lambda cotangent: tuple(bwd(residuals, cotangent)), zeros)
             form = form_of(engine.structures, args)
             parts_by_argument(form, found, f"cotangents that {self.custom._name}'s rule returned")
-            kept = tuple(None if part is None else t for part, t in zip(found, tangents, strict=True))
-            return backpropagator(kept)[0]
+            kept = [None if part is None else self._like(part, t) for part, t in zip(found, tangents, strict=True)]
+            return backpropagator(tuple(kept))[0]
+
+    def _like(self, part: Any, tangent: Any) -> Any:
+        """A tangent in the order of what a rule returned."""
+        structures = self.custom.engine.structures
+        steps = flatten(structures, part)[1]
+        return unflatten(steps, leaves_like(structures, steps, tangent) or ())
 
     @contextmanager
     def _bound(self) -> Iterator[Any]:

@@ -21,8 +21,9 @@ from tapeengine.structure import Structures
 
 #: Classes of leaves that are recognised without searching the registered containers.
 NUMBERS = frozenset((float, Dual, Array, np.ndarray))
-#: One step of a form: the name of a container, its constructor and argument, its number of children; None for a leaf.
-Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int] | None
+#: One step of a form: the name of a container, its constructor and argument, its number of children, and what names
+#: them in a path; None for a leaf.
+Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int, Callable[[Any], Sequence[str]]] | None
 
 
 def is_traced(value: Any) -> bool:
@@ -50,7 +51,7 @@ def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | 
     if opened is None:
         return None
     children, container, aux = opened
-    return children, (type(value).__name__, container.make, aux, len(children))
+    return children, (type(value).__name__, container.make, aux, len(children), container.names)
 
 
 def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
@@ -115,11 +116,68 @@ def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:
         if step is None:
             done.append(next(remaining))
         else:
-            _, make, aux, count = step
+            _, make, aux, count, _ = step
             children = done[len(done) - count :]
             del done[len(done) - count :]
             done.append(make(aux, children))
     return done[0]
+
+
+def outline(steps: Sequence[Step]) -> list[Any]:
+    """What two structures have in common that hold the same things in the same order.
+
+    Examples
+    --------
+    >>> outline(flatten(Structures(), {"a": [1.0]})[1])
+    [None, ('list', 1, None), ('dict', 1, ('a',))]
+    """
+    return [step if step is None else (step[0], step[3], _keys(step)) for step in steps]
+
+
+def _keys(step: Any) -> tuple[Any, ...] | None:
+    """What tells the children of a container apart; None if it is their order."""
+    name, _, aux, _, names = step
+    return None if name in ("list", "tuple") else tuple(aux if name == "dict" else names(aux))
+
+
+def leaves_like(structures: Structures, steps: Sequence[Step], value: Any) -> list[Any] | None:
+    """The leaves of a structure in the order of another one; None if it is of another form.
+
+    Items of dicts, and attributes, may be in another order: they belong together by their keys.
+
+    Examples
+    --------
+    >>> leaves_like(Structures(), flatten(Structures(), {"a": 1.0, "b": 2.0})[1], {"b": 3.0, "a": 4.0})
+    [4.0, 3.0]
+    """
+    leaves, found = flatten(structures, value)
+    if outline(found) == outline(steps):
+        return leaves
+    leaves, pending = [], [value]
+    for step in reversed(steps):
+        item = pending.pop()
+        opened = _opened(structures, item)
+        if (step is None) != (opened is None):
+            return None
+        if opened is None:
+            leaves.append(_numbers_of(item))
+            continue
+        children = _ordered(step, *opened)
+        if children is None:
+            return None
+        pending.extend(children)
+    return leaves[::-1]
+
+
+def _ordered(step: Any, children: Sequence[Any], other: Any) -> Sequence[Any] | None:
+    """The children of a container in the order of another one; None if their keys differ."""
+    if (step[0], step[3]) != (other[0], other[3]):
+        return None
+    keys, others = _keys(step), _keys(other)
+    if keys is None or others is None or keys == others:
+        return children
+    by_key = dict(zip(others, children, strict=True))
+    return [by_key[key] for key in keys] if by_key.keys() == set(keys) else None
 
 
 def map_leaves(structures: Structures, function: Callable[[Any], Any], value: Any) -> Any:
@@ -138,8 +196,8 @@ def add(structures: Structures, a: Any, b: Any) -> Any:
     if type(a) is float:
         return a + b
     left, steps = flatten(structures, a)
-    right, others = flatten(structures, b)
-    if len(left) != len(right) or len(steps) != len(others):
+    right = leaves_like(structures, steps, b)
+    if right is None:
         raise CotangentError(f"cannot add tangents of different structures: {a!r} and {b!r}")
     return unflatten(steps, [x + y if is_continuous(x) else x for x, y in zip(left, right, strict=True)])
 
@@ -202,17 +260,15 @@ class Form:
         return self.value(vector)
 
     def parts(self, value: Any, name: str = "tangent") -> list[Any]:
-        """Return a tangent's leaves.
+        """Return a tangent's leaves, in the order of this form.
 
         Raises
         ------
         CotangentError
             If the tangent does not have this form; the message shows both forms.
         """
-        leaves, steps = flatten(self.structures, value)
-        ours = [step if step is None else (step[0], step[3]) for step in self.steps]
-        theirs = [step if step is None else (step[0], step[3]) for step in steps]
-        if ours == theirs and all(_fits(space, leaf) for space, leaf in zip(self.spaces, leaves, strict=True)):
+        leaves = leaves_like(self.structures, self.steps, value)
+        if leaves is not None and all(_fits(space, leaf) for space, leaf in zip(self.spaces, leaves, strict=True)):
             return leaves
         raise CotangentError(f"the {name} must have the form {self}, not {_told(self.structures, value)}")
 
@@ -250,7 +306,7 @@ def _named(step: Step) -> Step:
     """A step that formats a container instead of building it."""
     if step is None:
         return None
-    name, _, aux, count = step
+    name, _, aux, count, names = step
     keys = list(aux) if name == "dict" else None
 
     def make(aux: Any, children: Sequence[Any]) -> str:
@@ -259,7 +315,7 @@ def _named(step: Step) -> Step:
         inside = ", ".join(children)
         return {"list": f"[{inside}]", "tuple": f"({inside})"}.get(name, f"{name}({inside})")
 
-    return name, make, aux, count
+    return name, make, aux, count, names
 
 
 def _short(space: Space | None) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from tapeengine.errors import StructureError
 from tapeengine.primitive.spaces import Space
 from tapeengine.structure import Structures
-from tapeengine.transforms.forms import Form, add, flatten, is_traced, unflatten
+from tapeengine.transforms.forms import Form, add, flatten, is_traced, leaves_like, unflatten
 
 
 class Containers:
@@ -35,7 +35,12 @@ class Containers:
         kind = type(self.refill([None] * self.count))
         if type(value) is not kind or len(value) != self.count:
             raise StructureError(f"expected a {kind.__name__} of {self.count} parts, not {value!r}")
-        return list(value.values()) if isinstance(value, dict) else list(value)
+        keys = self.refill(range(self.count))
+        if not isinstance(keys, dict):
+            return list(value)
+        if value.keys() != keys.keys():
+            raise StructureError(f"expected a {kind.__name__} with the keys {list(keys)}, not {list(value)}")
+        return [value[key] for key in keys]
 
     def form(self, forms: Sequence[Form]) -> Form:
         """Return the form of the joined values."""
@@ -58,9 +63,9 @@ class Stacked:
 
     def join(self, values: Sequence[Any]) -> Any:
         """Stack leaf by leaf."""
-        flat = [flatten(self.structures, value) for value in values]
-        columns = zip(*(leaves for leaves, _ in flat), strict=True)
-        return unflatten(flat[0][1], [self._stack(column) for column in columns])
+        steps = flatten(self.structures, values[0])[1]
+        rows = [leaves_like(self.structures, steps, value) or () for value in values]
+        return unflatten(steps, [self._stack(column) for column in zip(*rows, strict=True)])
 
     def split(self, value: Any) -> list[Any]:
         """Split the leaves along the stacked axes."""

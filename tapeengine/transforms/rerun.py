@@ -23,7 +23,7 @@ from tapeengine.transforms.array_copies import same_bits
 from tapeengine.transforms.captures import Snapshot
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.effects import Effects
-from tapeengine.transforms.forms import flatten, is_traced, unflatten
+from tapeengine.transforms.forms import flatten, is_traced, outline, unflatten
 from tapeengine.transforms.generators import (
     States,
     generator_states,
@@ -117,13 +117,13 @@ class Outcome:
     def __init__(self, structures: Structures, value: Any) -> None:
         leaves, steps = flatten(structures, value)
         self.structures = structures
-        self.steps = [step if step is None else (step[0], step[3]) for step in steps]
+        self.steps = outline(steps)
         self.leaves = [_kept(leaf) for leaf in leaves]
 
     def difference(self, value: Any) -> str:
         """Describe the first difference from another value, with its path; empty if there is none."""
         leaves, steps = flatten(self.structures, value)
-        if [step if step is None else (step[0], step[3]) for step in steps] != self.steps:
+        if outline(steps) != self.steps:
             return "the value has another structure"
         for k, (was, leaf) in enumerate(zip(self.leaves, leaves, strict=True)):
             now = _kept(leaf)
