@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 import tapeengine.numpy as tnp
-from tapeengine.errors import StructureError
+from tapeengine.errors import StructureError, class_name
 from tapeengine.structure import Structures
-from tapeengine.transforms.forms import flatten, is_traced, unflatten
+from tapeengine.transforms.forms import flatten, is_continuous, is_plain, is_traced, leaves_like, unflatten
 
 DOUBLE = np.dtype(np.float64)
+#: The classes of the numbers that registers hold as they are.
+DOUBLES = (float, np.float64)
 #: The size in bytes above which the lanes do not get copies of an array that they share.
 LARGE = 1 << 15
 
@@ -71,10 +73,12 @@ class Mapped:
             has_axis = axis is not None and hasattr(leaf, "shape")
             if axis is not None and not has_axis and isinstance(leaf, (float, complex)):
                 raise StructureError(f"in_axes gives an axis to {leaf!r}, which has none: give it None")
-            self.leaves.append(np.moveaxis(leaf, axis, 0) if has_axis and axis else leaf)
+            self.leaves.append(_with_lanes_first(leaf, axis or 0) if has_axis else leaf)
             self.mapped.append(has_axis)
-            if has_axis and not self.leaves[-1].shape:
-                raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
+
+    def number(self, k: int, value: float) -> Any:
+        """A number in the class that a leaf has in a lane."""
+        return value if self.mapped[k] else type(self.leaves[k])(value)
 
     def keep_apart(self) -> None:
         """See that no lane can change an array of another lane, or of the caller: a lane is a part of a copy.
@@ -95,12 +99,19 @@ class Mapped:
         return args
 
     def columns(self) -> list[Any] | None:
-        """For each leaf its numbers in all lanes, or the discrete leaf itself; None if lanes cannot be replayed."""
+        """For each number its values in all lanes, None for a discrete leaf; None if lanes cannot be replayed."""
         columns: list[Any] = []
         for leaf, mapped in zip(self.leaves, self.mapped, strict=True):
-            if is_traced(leaf) or (mapped and not (leaf.ndim == 1 and leaf.dtype == DOUBLE)):
+            if mapped:
+                if is_traced(leaf) or leaf.ndim != 1 or leaf.dtype != DOUBLE:
+                    return None
+                columns.append(leaf)
+            elif type(leaf) in DOUBLES:
+                columns.append(np.full(self.lanes, leaf))
+            elif is_continuous(leaf):
                 return None
-            columns.append(np.full(self.lanes, leaf) if type(leaf) is float else leaf)
+            else:
+                columns.append(None)
         return columns
 
 
@@ -109,10 +120,25 @@ def _spread(structures: Structures, axes: Any, arg: Any) -> list[int | None]:
     if axes is None or isinstance(axes, int):
         return [axes] * len(flatten(structures, arg)[0])
     if type(axes) is not type(arg) or len(axes) != len(arg):
-        raise StructureError(f"in_axes has {axes!r} for an argument of another structure")
+        raise StructureError(f"in_axes or out_axes has {axes!r} for a value of another structure")
     if isinstance(axes, dict):
+        if axes.keys() != arg.keys():
+            raise StructureError(f"in_axes or out_axes has the keys {list(axes)}, and the value has {list(arg)}")
         return [axis for key in arg for axis in _spread(structures, axes[key], arg[key])]
     return [axis for entry, item in zip(axes, arg, strict=True) for axis in _spread(structures, entry, item)]
+
+
+def _with_lanes_first(leaf: Any, axis: int) -> Any:
+    if not is_plain(leaf):
+        raise StructureError(
+            f"in_axes gives an axis to a {class_name(leaf)}, of which lanes would be arrays of another class. Pass "
+            "numpy.asarray of it, and its mask or unit as a separate argument"
+        )
+    if not leaf.shape:
+        raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
+    if not -leaf.ndim <= axis < leaf.ndim:
+        raise StructureError(f"in_axes gives axis {axis} to an array of shape {leaf.shape}, which lacks it")
+    return np.moveaxis(leaf, axis, 0) if axis else leaf
 
 
 def _element(leaf: Any, k: int) -> Any:
@@ -141,8 +167,8 @@ def joined(structures: Structures, values: Sequence[Any], out_axes: Any) -> Any:
     axes = _spread(structures, out_axes, values[0])
     rows = [first]
     for value in values[1:]:
-        leaves, other = flatten(structures, value)
-        if [s and (s[0], s[3]) for s in other] != [s and (s[0], s[3]) for s in steps]:
+        leaves = leaves_like(structures, steps, value)
+        if leaves is None:
             raise StructureError("the lanes return values of different structures, which cannot be joined")
         rows.append(leaves)
     return unflatten(steps, [stacked([row[k] for row in rows], axis) for k, axis in enumerate(axes)])
@@ -158,6 +184,8 @@ def stacked(leaves: list[Any], axis: int | None) -> Any:
     shapes = {np.shape(leaf) for leaf in leaves}
     if len(shapes) > 1:
         raise StructureError(f"the lanes return arrays of different shapes, {sorted(shapes)}, which cannot be joined")
+    if not -np.ndim(first) - 1 <= axis <= np.ndim(first):
+        raise StructureError(f"out_axes={axis} is no axis of values of shape {np.shape(first)} that are stacked")
     if any(map(is_traced, leaves)):
         return tnp.stack(leaves, axis=axis) if hasattr(first, "shape") and first.shape else tnp.array(leaves)
     return np.stack(leaves, axis=axis) if np.ndim(first) else np.array(leaves)

@@ -19,22 +19,24 @@ from tapeengine._core.programs.replay import (
     Lanes,
     Path,
     Plan,
-    Register,
     registers_of_arguments,
-    registers_of_value,
 )
 from tapeengine._core.sweeps.inspection import open_tape
-from tapeengine.errors import CotangentError, StructureError
-from tapeengine.staged.axes import DOUBLE, Mapped, joined
+from tapeengine._core.sweeps.trace import value_unseen
+from tapeengine.errors import RepeatError, StructureError
+from tapeengine.staged.axes import Mapped, joined
+from tapeengine.staged.outputs import DifferentLanes, Outputs
 from tapeengine.structure import Structures
 from tapeengine.transforms.calls import call_with_rule
 from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
+from tapeengine.transforms.forms import flatten, is_traced, unflatten
 from tapeengine.transforms.progress import Progress, told
 from tapeengine.transforms.transformed import check_program
 
-#: After this many lanes on paths of their own, the remaining lanes run one by one as well.
+#: The most lanes of a call that record a path.
 MOST_ALONE = 256
+#: Of so many lanes one may record a path in the place of another one.
+REPLACING = 1024
 #: The smallest number of instructions, over all lanes, that is shared among threads.
 ENOUGH = 1 << 17
 #: The number of parts of a pass whose progress is shown.
@@ -83,26 +85,34 @@ class Batched:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Return the values of all lanes."""
-        if hasattr(type(self.program), "__tapeengine_plan__"):
-            if open_tape() is not None:
-                traced, found = call_with_rule(
-                    self.engine, args, lambda values: self._rule(values, keywords), self.__name__
-                )
-                if traced:
-                    return found
-            run = self._run(args, keywords, keep=False)
-            if run is not None:
-                return run.value()
-        return self._one_by_one(*args, **keywords)
+        if not self._is_staged:
+            return self._one_by_one(args, keywords)
+        try:
+            traced, found = self._ruled(args, keywords) if open_tape() is not None else (False, None)
+            if traced:
+                return found
+            return self._run(args, keywords, keep=False).value()
+        except NotReplayed as error:
+            trial = Trial(self, args, keywords) if error.is_new else None
+        found = self._one_by_one(args, keywords, trial)
+        if trial is None or not trial.is_recordable:
+            return found
+        return self(*args, **keywords) if trial.record() else self._one_by_one(args, keywords)
 
     def __tapeengine_vjp__(self, engine: Engine, *args: Any, **keywords: Any) -> tuple[Any, Any]:
         """Return the values, and the backpropagator of all lanes."""
-        staged = (
-            engine is self.engine and engine.switches is None and hasattr(type(self.program), "__tapeengine_plan__")
-        )
-        run = self._run(args, keywords, keep=True) if staged else None
-        if run is not None:
-            return run.value(), run.backward
+        trial = None
+        if self._is_staged and engine is self.engine and engine.switches is None:
+            try:
+                run = self._run(args, keywords, keep=True)
+                return run.value(), Derivative(self, run.arguments(), keywords, run.backward).pull
+            except NotReplayed as error:
+                trial = Trial(self, args, keywords) if error.is_new else None
+        found = engine.vjp(self._lambda(trial), *args, **keywords)
+        if trial is None or not trial.is_recordable:
+            return found
+        if trial.record():
+            return self.__tapeengine_vjp__(engine, *args, **keywords)
         return engine.vjp(self._lambda(), *args, **keywords)
 
     def __tapeengine_tape__(self, engine: Engine, *args: Any, order: int = 2) -> tuple[Any, Any]:
@@ -110,18 +120,28 @@ class Batched:
         value, back = engine.trace(self._lambda(), args, order=order)
         return value, back
 
-    def _lambda(self) -> Callable[..., Any]:
-        return lambda *args, **keywords: self._one_by_one(*args, **keywords)
+    @property
+    def _is_staged(self) -> bool:
+        return hasattr(type(self.program), "__tapeengine_plan__")
 
-    def _one_by_one(self, *args: Any, **keywords: Any) -> Any:
+    def _lambda(self, trial: Trial | None = None) -> Callable[..., Any]:
+        return lambda *args, **keywords: self._one_by_one(args, keywords, trial)
+
+    def _one_by_one(self, args: tuple[Any, ...], keywords: dict[str, Any], trial: Trial | None = None) -> Any:
+        """Run the program for each lane; after a trial that went well only for the first one, whose value is lost."""
         mapped = self._mapped(args, keywords)
         mapped.keep_apart()
         rows: Iterable[int] = range(mapped.lanes)
         if self.progress is not None:
             rows = self.progress(rows, total=mapped.lanes, desc="vmap: value")
-        call = self._of_keywords if keywords else self.program
+        program = self.program if trial is None else trial
+        call = functools.partial(_of_keywords, program) if keywords else program
+        values = []
         try:
-            values = [call(*mapped.lane(row)) for row in rows]
+            for row in rows:
+                values.append(call(*mapped.lane(row)))
+                if trial is not None and trial.is_recordable:
+                    return None
         except ValueError as error:
             if str(error).endswith("is read-only"):
                 error.add_note("vmap: all lanes share a large array that has no axis of lanes; let the program copy it")
@@ -137,9 +157,6 @@ class Batched:
         axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
         return Mapped(self.engine.structures, (*args, arrays, shared), (*axes, 0, None))
 
-    def _of_keywords(self, *lane: Any) -> Any:
-        return self.program(*lane[:-2], **lane[-2], **lane[-1])
-
     def _arrays(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keyword arguments that have an axis of lanes, their first one: those with arrays."""
         return {
@@ -148,44 +165,114 @@ class Batched:
             if any(getattr(leaf, "shape", ()) for leaf in flatten(self.engine.structures, value)[0])
         }
 
+    def _ruled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[bool, Any]:
+        """Whether arguments are traced, and then the values as one record."""
+        return call_with_rule(self.engine, args, lambda values: self._rule(values, keywords), self.__name__)
+
     def _rule(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """The value at plain arguments and its derivative, for one record on the enclosing tape."""
-        if any(map(is_traced, flatten(self.engine.structures, values)[0])):
-            return self(*values, **keywords), Derivative(self, values, keywords, None)
-        value, back = self.engine.vjp(self, *values, **keywords)
-        return value, Derivative(self, values, keywords, back)
+        traced, found = self._ruled(values, keywords)
+        if traced:
+            return found, Derivative(self, values, keywords, None)
+        run = self._run(values, keywords, keep=True)
+        return run.value(), Derivative(self, values, keywords, run.backward)
 
-    def _run(self, args: tuple[Any, ...], keywords: dict[str, Any], keep: bool) -> Run | None:
-        """Run all lanes; None if the program is not replayed, or its arguments are not columns of numbers."""
+    def _run(self, args: tuple[Any, ...], keywords: dict[str, Any], keep: bool) -> Run:
+        """Run all lanes.
+
+        Raises
+        ------
+        NotReplayed
+        """
         if self.out_axes != 0 or self._arrays(keywords):
-            return None
+            raise NotReplayed
         mapped = Mapped(self.engine.structures, args, self.in_axes)
         columns = mapped.columns()
         if columns is None:
-            return None
-        plan = self.program.__tapeengine_plan__(mapped.lane(0), rebuilt(self.engine.structures, keywords))
-        return None if plan is None else Run(self, mapped, columns, plan, keywords, keep)
+            raise NotReplayed
+        plan, is_new = self.program.__tapeengine_plan__(mapped.lane(0), keywords)
+        if plan is None:
+            raise NotReplayed(is_new)
+        try:
+            return Run(self, mapped, columns, plan, keywords, keep)
+        except DifferentLanes:
+            raise NotReplayed from None
+
+
+class NotReplayed(Exception):
+    """The lanes of a call cannot be replayed, or there is no recording yet."""
+
+    def __init__(self, is_new: bool = False) -> None:
+        super().__init__()
+        self.is_new = is_new
+
+
+class Trial:
+    """The first lane of a call, run as Python to find out whether another run of it may be recorded.
+
+    A program that draws random numbers, or writes into what it captures, runs once for each lane: as part of the
+    enclosing traces, because its derivatives cannot be computed from other runs.
+
+    Attributes
+    ----------
+    is_recordable : bool
+    """
+
+    def __init__(self, batched: Batched, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self.batched, self.args, self.keywords = batched, args, keywords
+        self.has_run = self.is_recordable = False
+
+    def __call__(self, *lane: Any, **keywords: Any) -> Any:
+        """Run the program for a lane."""
+        program = self.batched.program
+        if self.has_run:
+            return program(*lane, **keywords)
+        self.has_run = True
+        value, self.is_recordable = program.__tapeengine_trial__(lane, keywords)
+        return value
+
+    def record(self) -> bool:
+        """Record the first lane; return whether there is a recording now."""
+        batched = self.batched
+        leaves, steps = flatten(batched.engine.structures, self.args)
+        plain = unflatten(steps, list(map(value_unseen, leaves)))
+        lane = Mapped(batched.engine.structures, plain, batched.in_axes).lane(0)
+        keywords = rebuilt(batched.engine.structures, self.keywords)
+        return batched.program.__tapeengine_record__(lane, keywords)  # type: ignore[no-any-return]
 
 
 class Derivative:
-    """The derivative of a call in lanes, used as a record's rule."""
+    """The derivative of a call in lanes, used as a record's rule.
+
+    Raises
+    ------
+    RepeatError
+        If lanes must run again, and one of them has shown that another run may differ.
+    """
 
     def __init__(self, batched: Batched, args: tuple[Any, ...], keywords: dict[str, Any], back: Any) -> None:
         self.batched, self.args, self.keywords, self.back = batched, args, keywords, back
+        self.why = batched.program.why
 
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
         engine = self.batched.engine
         if self.back is not None and not any(map(is_traced, flatten(engine.structures, cotangent)[0])):
             return self.back(cotangent)
-        return engine.vjp(self.batched._lambda(), *self.args, **self.keywords)[1](cotangent)
+        return engine.vjp(self._again(), *self.args, **self.keywords)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the values."""
-        keywords = self.keywords
-        return self.batched.engine.jvp(lambda *args: self.batched._one_by_one(*args, **keywords), self.args, tangents)[
-            1
-        ]
+        again, keywords = self._again(), self.keywords
+        return self.batched.engine.jvp(lambda *args: again(*args, **keywords), self.args, tangents)[1]
+
+    def _again(self) -> Callable[..., Any]:
+        if self.why is not None:
+            raise RepeatError(
+                f"vmap of {self.batched.__name__} runs the lanes again for this derivative, which a lane does not "
+                f"allow, because {self.why}"
+            )
+        return self.batched._lambda()
 
 
 class Run:
@@ -206,9 +293,7 @@ class Run:
         self.plan = plan
         self.keywords = keywords
         self.keep = keep
-        self.numbers = [
-            k for k, column in enumerate(columns) if isinstance(column, np.ndarray) and column.dtype == DOUBLE
-        ]
+        self.numbers = [k for k, column in enumerate(columns) if column is not None]
         self.places = self._places()
         self.inputs = np.array([columns[self.numbers[place]] for place in self.places]).reshape(
             len(self.places), mapped.lanes
@@ -225,7 +310,7 @@ class Run:
         if key not in known:
             marks = list(self.mapped.leaves)
             for k, number in enumerate(self.numbers):
-                marks[number] = k + 1.0
+                marks[number] = self.mapped.number(number, k + 1.0)
             places = registers_of_arguments(self.plan, unflatten(self.mapped.steps, marks))
             if places is None:
                 raise StructureError("the lanes have arguments of another form than the first one")
@@ -249,21 +334,27 @@ class Run:
                 groups = [group for group in (*itertools.chain(*after), *alone) if len(group.rows)]
 
     def _one_alone(self, rows: Any, workers: Workers) -> Group:
-        """Run the program for one lane, or for all if each takes its own path; return the remaining lanes."""
-        now = rows[:1] if len(self.alone) < MOST_ALONE else rows
+        """Run the program for one lane and record its path, or for all lanes if no more paths are to be recorded."""
+        room = self._has_room()
+        program, now = (self.staged, rows[:1]) if room else (self.staged.program, rows)
         for row in now:
             args = self.mapped.lane(int(row))
             keywords = rebuilt(self.engine.structures, self.keywords)
             if self.keep:
-                value, back = self.engine.vjp(self.staged, *args, **keywords)
+                value, back = self.engine.vjp(program, *args, **keywords)
                 self.alone.append((int(row), back))
             else:
-                value = self.staged(*args, **keywords)
+                value = program(*args, **keywords)
                 self.alone.append((int(row), None))
             self.outputs.put(int(row), value)
         workers.tell(len(now))
         self.staged.settle()
         return Group(self.plan.paths[:1], rows[len(now) :], 0)
+
+    def _has_room(self) -> bool:
+        """Whether lanes may record paths: that takes longer than a run, so few lanes do if they replace other paths."""
+        most = MOST_ALONE if len(self.plan.paths) < self.staged.paths else self.mapped.lanes // REPLACING
+        return self.staged.why is None and len(self.alone) < most
 
     def value(self) -> Any:
         """The values of all lanes."""
@@ -272,27 +363,33 @@ class Run:
     # -- backwards -----------------------------------------------------------------------------------------------------
     def backward(self, cotangent: Any) -> tuple[Any, ...]:
         """Return one cotangent for each argument, from that of the values."""
-        given = self.outputs.taken(cotangent)
+        leaves = self.outputs.taken(cotangent)
+        given = self.outputs.rows(leaves)
         found = np.zeros(self.inputs.shape)  # of which each thread touches its own columns first
 
-        def run(part: Lanes, registers: Any, leaves: Any, count: int) -> int:
-            part.backward(registers, leaves, given, found)  # into the columns of its own rows
+        def run(part: Lanes, registers: Any, places: Any, count: int) -> int:
+            part.backward(registers, places, given, found)  # into the columns of its own rows
             return count
 
         with self._workers("cotangents") as workers:
             workers.make([functools.partial(run, *piece) for piece in self.pieces])
             for row, back in self.alone:
-                parts = flatten(self.engine.structures, back(self.outputs.lane(cotangent, row)))[0]
-                for place, k in zip(range(len(self.places)), self.places, strict=True):
+                parts = flatten(self.engine.structures, back(self.outputs.lane(leaves, row)))[0]
+                for place, k in enumerate(self.places):
                     found[place, row] = parts[self.numbers[k]]
                 workers.tell(1)
-        return self._by_argument(found)
+        return self._of_numbers(found, np.sum, [None] * len(self.mapped.leaves))
 
-    def _by_argument(self, found: Any) -> tuple[Any, ...]:
-        leaves: list[Any] = [None] * len(self.mapped.leaves)
-        for place, k in enumerate(self.places):
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of the call, which the caller may change."""
+        return self._of_numbers(self.inputs, operator.itemgetter(0), self.mapped.leaves)
+
+    def _of_numbers(self, rows: Any, shared: Callable[[Any], Any], others: list[Any]) -> tuple[Any, ...]:
+        """Arguments made of a row for each number, and of other leaves."""
+        leaves = list(others)
+        for row, k in zip(rows, self.places, strict=True):
             number = self.numbers[k]
-            leaves[number] = found[place] if self.mapped.mapped[number] else float(np.sum(found[place]))
+            leaves[number] = row if self.mapped.mapped[number] else self.mapped.number(number, float(shared(row)))
         args: tuple[Any, ...] = unflatten(self.mapped.steps, leaves)
         return args
 
@@ -352,6 +449,10 @@ class Group:
         return found
 
 
+def _of_keywords(program: Callable[..., Any], *lane: Any) -> Any:
+    return program(*lane[:-2], **lane[-2], **lane[-1])
+
+
 def rebuilt(structures: Structures, value: Any) -> Any:
     """The same leaves in new containers, so that a lane does not see what another one changes in them."""
     leaves, steps = flatten(structures, value)
@@ -367,95 +468,6 @@ def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:
     order = np.argsort(rank[numbers], kind="stable")  # numbers of 16 bits are sorted in linear time
     parts = np.split(rows[order], np.cumsum(counts[occurring])[:-1])
     return [(int(number), part) for number, part in zip(occurring, parts, strict=True)]
-
-
-class Outputs:
-    """The values of all lanes: an array with a row for each number of the program's value."""
-
-    def __init__(self, engine: Engine, plan: Plan, lanes: int) -> None:
-        self.structures = engine.structures
-        self.lanes = lanes
-        self.first, self.known = plan.paths[0], plan.places
-        leaves, self.steps = flatten(self.structures, registers_of_value(self.first))
-        self.form = _form(self.steps)
-        self.is_number = [isinstance(leaf, Register) or is_continuous(leaf) for leaf in leaves]
-        self.leaves: list[Any] = [None if number else leaf for leaf, number in zip(leaves, self.is_number, strict=True)]
-        self.array = np.empty((len(leaves), lanes))
-
-    def of(self, path: Path) -> tuple[Any, Any, list[tuple[int, Any]]]:
-        """The registers of a path's numbers, the indices of their leaves in the value, and its constant leaves."""
-        key = self.first, path
-        if key not in self.known:
-            self.known[key] = self._of(path)
-        return self.known[key]  # type: ignore[no-any-return]
-
-    def _of(self, path: Path) -> tuple[Any, Any, list[tuple[int, Any]]]:
-        leaves = self._checked(registers_of_value(path))
-        places = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Register)]
-        constants = [(k, leaf) for k, leaf in enumerate(leaves) if self.is_number[k] and not isinstance(leaf, Register)]
-        return np.array([leaves[k].number for k in places], np.uint32), np.array(places, np.uint32), constants
-
-    def fill(self, constants: list[tuple[int, Any]], rows: Any) -> None:
-        """Store the constant leaves of some lanes."""
-        for k, leaf in constants:
-            self.array[k, rows] = leaf
-
-    def put(self, row: int, value: Any) -> None:
-        """Store the value of a lane that ran alone."""
-        for k, leaf in enumerate(self._checked(value)):
-            if self.is_number[k]:
-                self.array[k, row] = leaf
-
-    def _checked(self, value: Any) -> list[Any]:
-        leaves, steps = flatten(self.structures, value)
-        same = _form(steps) == self.form and all(
-            number == (isinstance(leaf, Register) or is_continuous(leaf)) and (number or np.array_equal(leaf, known))
-            for leaf, number, known in zip(leaves, self.is_number, self.leaves, strict=True)
-        )
-        if not same:
-            raise StructureError(
-                "the lanes return values of different structures or different discrete parts, which cannot be "
-                "joined: return numbers, or call the program for each argument"
-            )
-        return leaves
-
-    def value(self) -> Any:
-        """The program's value with an axis of lanes."""
-        leaves = [
-            self.array[k] if number else self._spread(leaf)
-            for k, (leaf, number) in enumerate(zip(self.leaves, self.is_number, strict=True))
-        ]
-        return unflatten(self.steps, leaves)
-
-    def _spread(self, leaf: Any) -> Any:
-        return np.stack([leaf] * self.lanes) if isinstance(leaf, (int, np.generic, np.ndarray)) else leaf
-
-    def taken(self, cotangent: Any) -> Any:
-        """Return the cotangents of the numbers, a row for each leaf."""
-        found = np.zeros_like(self.array)
-        for k, leaf in enumerate(self._leaves(cotangent)):
-            if self.is_number[k]:
-                found[k] = leaf
-        return found
-
-    def lane(self, cotangent: Any, row: int) -> Any:
-        """The cotangent of one lane's value."""
-        leaves = [
-            (float(leaf[row]) if np.ndim(leaf) else float(leaf)) if number else None
-            for leaf, number in zip(self._leaves(cotangent), self.is_number, strict=True)
-        ]
-        return unflatten(self.steps, leaves)
-
-    def _leaves(self, cotangent: Any) -> list[Any]:
-        leaves, steps = flatten(self.structures, cotangent)
-        fits = [np.shape(leaf) in ((), (self.lanes,)) for leaf in leaves]
-        if _form(steps) != self.form or not all(fits):
-            raise CotangentError(f"the cotangent must have the structure of the value, with {self.lanes} lanes")
-        return leaves
-
-
-def _form(steps: Sequence[Any]) -> list[Any]:
-    return [step and (step[0], step[3]) for step in steps]
 
 
 @functools.lru_cache(maxsize=4)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path as File
 from typing import Any
 
+import numpy as np
+
 from tapeengine._core.programs.replay import GUARDS, Path, Plan, Register, registers_of_value
 from tapeengine._core.tape import generate_ops
 from tapeengine._core.tape.table import OPS
@@ -85,7 +87,10 @@ def c_source(name: str, structures: Structures, plan: Plan) -> str:
 def _outputs(structures: Structures, path: Path) -> list[Any]:
     """The numbers of a path's value: registers, and constant floats."""
     leaves = flatten(structures, registers_of_value(path))[0]
-    return [leaf for leaf in leaves if isinstance(leaf, Register) or is_continuous(leaf)]
+    found = [leaf for leaf in leaves if isinstance(leaf, Register) or is_continuous(leaf)]
+    if any(isinstance(leaf, (complex, np.ndarray)) for leaf in found):
+        raise StagingError("the value holds arrays or complex numbers, but C source can be written for numbers only")
+    return found
 
 
 def _taken(outputs: list[Any]) -> str:

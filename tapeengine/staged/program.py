@@ -12,6 +12,8 @@ from dataclasses import asdict
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tapeengine._core.arrays.storing import errors_are_seen
 from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
 from tapeengine._core.sweeps import trace
@@ -71,6 +73,31 @@ class Family:
     def plan_for(self, primals: tuple[Any, ...]) -> Plan | None:
         """The plan for arguments of this form, if there is one."""
         return next((plan for plan in self.plans if plan.fits(primals)), None)
+
+
+class Observed:
+    """What a run must leave as it was, if other runs are to be replayed."""
+
+    __slots__ = ("drawn", "states", "watch")
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+        self.states, self.drawn = generator_states(), watch.generators()
+
+    def check(self, is_first: bool) -> None:
+        """Compare generators and captured values with those before the run.
+
+        Raises
+        ------
+        NotReplayable, NotThisRun
+        """
+        watch = self.watch
+        if (self.drawn and watch.has_drawn(self.drawn)) or not same_states(self.states, generator_states()):
+            raise NotReplayable("it draws random numbers: make them an argument")
+        if not watch.checks.same():
+            if is_first and any(map(is_of_library, watch.checks.found)):
+                raise NotThisRun("an object of a library may have cached a result")
+            raise NotReplayable("it writes into what it captures: return it instead")
 
 
 class Staged(Replays):
@@ -169,7 +196,7 @@ class Staged(Replays):
                 value = plan.value(primals)
                 if value is not MISS:
                     return value
-        if self._may_record(self.engine) and open_tape() is None:
+        if self._may_record(self.engine) and open_tape() is None and not _is_narrow(self.engine, primals):
             return self._recorded(primals, keywords)[0]
         return self.program(*primals, **keywords)
 
@@ -234,19 +261,36 @@ class Staged(Replays):
         """Return the program as a function of some positional arguments, for transforms with `argnums`."""
         return Chosen(self, places, args, keywords)
 
-    def __tapeengine_plan__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Plan | None:
-        """Return the plan for arguments of a form, recorded now if necessary; None if the program is not replayed."""
+    def __tapeengine_plan__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Plan | None, bool]:
+        """Return the plan for arguments that can be replayed in lanes, and whether a recording is missing."""
         if not self._may_record(self.engine):
-            return None
-        for is_recorded in (False, True):
-            family = self._family(keywords)
-            plan = family.plan_for(primals) if family is not None else None
-            if plan is not None or is_recorded:
-                return None if plan is None or plan.has_arrays or plan.has_calls else plan
-            self._recorded(primals, keywords)
-            if self.why is not None:
-                return None
-        return None
+            return None, False
+        family = self._family(keywords)
+        plan = family.plan_for(primals) if family is not None else None
+        if plan is None:
+            return None, self.why is None
+        return (None if plan.has_arrays or plan.has_calls else plan), False
+
+    def __tapeengine_trial__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, bool]:
+        """Run the program as Python; return its value, and whether nothing speaks against recording another run."""
+        run = Observed(self._watch(keywords))
+        value = self.program(*primals, **keywords)
+        if run.watch.checks.is_traced:
+            return value, False
+        try:
+            run.check(is_first=not self.counts["recordings"])
+            if run.watch.obstacle:
+                raise NotReplayable(run.watch.obstacle)
+        except NotThisRun:
+            return value, False
+        except NotReplayable as error:
+            self._refuse(str(error))
+        return value, self.why is None
+
+    def __tapeengine_record__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        """Record a run; return whether there is a recording now."""
+        self._recorded(primals, keywords)
+        return not self.__tapeengine_plan__(primals, keywords)[1]
 
     @functools.cached_property
     def batch(self) -> Batched:
@@ -499,6 +543,8 @@ class Staged(Replays):
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""
         engine = self.engine
+        if _is_narrow(engine, primals):
+            return engine.vjp(self._unstaged(), *primals, **keywords)
         try:
             kept = _kept_keywords(engine, keywords) if keywords else None
         except NotReplayable as error:
@@ -507,19 +553,14 @@ class Staged(Replays):
         watch = self._watch(keywords)
         if watch.checks.is_traced:  # the program depends on numbers of an enclosing trace
             return engine.vjp(self._unstaged(), *primals, **keywords)
-        states, drawn = generator_states(), watch.generators()
+        run = Observed(watch)
         self.counts["recordings"] += 1
         value, back = trace.vjp(
             self.program, primals, keywords, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING
         )
         self.is_of_scalars = not has_array_records(back.tape)
         try:
-            if (drawn and watch.has_drawn(drawn)) or not same_states(states, generator_states()):
-                raise NotReplayable("it draws random numbers: make them an argument")
-            if not watch.checks.same():
-                if self.counts["recordings"] == 1 and any(map(is_of_library, watch.checks.found)):
-                    raise NotThisRun("an object of a library may have cached a result")
-                raise NotReplayable("it writes into what it captures: return it instead")
+            run.check(is_first=self.counts["recordings"] == 1)
             self._keep(watch, kept, keywords, primals, Recording(back, value, primals, engine.structures))
         except NotThisRun:
             pass
@@ -686,6 +727,12 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
     return all(
         not is_traced(leaf) and (is_continuous(leaf) or known(leaf)) for leaf in flatten(engine.structures, args)[0]
     )
+
+
+def _is_narrow(engine: Engine, args: tuple[Any, ...]) -> bool:
+    """Whether arguments hold numbers of numpy's that are not doubles: registers would change their precision."""
+    leaves = flatten(engine.structures, args)[0]
+    return any(isinstance(leaf, np.floating) and type(leaf) is not np.float64 for leaf in leaves)
 
 
 def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome:

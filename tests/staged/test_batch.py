@@ -138,7 +138,7 @@ def test_lanes_of_one_way_run_together() -> None:
     x = np.random.default_rng(0).normal(size=500)
     for _ in range(3):
         te.vjp(staged.batch, x)
-    assert runs.qsize() == 3
+    assert runs.qsize() == 4  # the first lane was tried before it was recorded
     assert staged.stats().paths == 3
 
 
@@ -162,7 +162,7 @@ def test_structures_and_shared_arguments() -> None:
     ones = np.ones(3)
     p, d, n = back({"sum": ones, "pair": Pair(ones, ones), "name": None, "count": None})  # type: ignore[arg-type]
     assert (p.a.tolist(), p.b.tolist(), d, n) == ([3.0] * 3, [8.0, 10.0, 12.0], {"x": 3.0}, None)
-    with pytest.raises(CotangentError, match="3 lanes"):
+    with pytest.raises(CotangentError, match=r"'sum'.*\(3,\)"):
         back({"sum": np.ones(2), "pair": Pair(ones, ones), "name": None, "count": None})  # type: ignore[arg-type]
 
 

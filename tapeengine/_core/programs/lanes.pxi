@@ -207,6 +207,17 @@ cdef class Places(Leaves):
         self.taken += 1
         return self.known[len(self.known) - self.taken]
 
+    cdef object array(self, uint32_t storage, object view):
+        return view     # of a path without arrays: a constant
+
+
+def has_doubles_only(Path path):
+    """Whether the numbers of a path's value are Python's floats and numpy's doubles."""
+    for kind in path.outputs.aux or ():
+        if isinstance(kind, type) and kind is not numpy.float64:
+            return False
+    return True
+
 
 def registers_of_value(Path path):
     """A path's value with a `Register` in the place of each number that is computed."""
