@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any
 
-from tapeengine.chad.parse.expressions import constant, dict_of, expression, read_ahead, text
+from tapeengine.chad.parse.expressions import constant, dict_of, expression, of_each_option, read_ahead, text
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.membership import equal
 from tapeengine.chad.parse.raising import failing
@@ -15,7 +14,7 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.texts import MISSING, is_key
 from tapeengine.chad.parse.whole import array, have_one_type
 from tapeengine.chad.terms import If, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import INT, Fixed, Product, Text, is_known, show
+from tapeengine.chad.types import INT, Fixed, Product, Text, is_choice, is_known, show
 
 
 def is_dict(term: Any) -> bool:
@@ -80,17 +79,19 @@ def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: 
     """
     items, key = items_of(d), p.known(index, env)
     if key is not MISSING:
-        return items.get(key, other) if is_key(key) else other
+        return items.get(key, other) if is_key(key) or isinstance(key, float) else other
     position = expression(p, index, env)
     if isinstance(position.type, Fixed):
         return items.get(position.type.value, other)
+    if is_choice(position.type):
+        return of_each_option(p, node, position, lambda own: items.get(own.type.value, other))  # type: ignore[attr-defined]
 
     def chosen(at: Term, found: Term) -> Term:
         for key, value in items.items():
-            if isinstance(key, str | Enum) or isinstance(key, tuple) != isinstance(at.type, Product):
+            test = equal(p, node, at, constant(p, node, key))
+            if test == lit(False):
                 continue
             of = p.unify(node, value.type, found.type)
-            test = equal(p, node, at, constant(p, node, key))
             found = If(test, p.coerce(node, value, of), p.coerce(node, found, of))
         return found
 

@@ -12,7 +12,7 @@ from typing import Any
 from tapeengine.chad.parse import numeric
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.grids import element, rows
-from tapeengine.chad.parse.membership import membership
+from tapeengine.chad.parse.membership import equal, membership
 from tapeengine.chad.parse.raising import failing, unguarded
 from tapeengine.chad.parse.rectangles import indices
 from tapeengine.chad.parse.state import Parser
@@ -296,6 +296,8 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         others = options(p, node.comparators[0], env)
         if is_known(left.type) and (items := known_items(p, node, others)) is not None:
             return known_equals(p, node, node.ops[0], left, items)
+        if isinstance(others, Term) and getattr(others.type, "name", "") == "dict":
+            return p.let("d", others, lambda d: membership(p, node, left, known_items(p, node, d) or []))
         return membership(p, node, left, others)
     tests = []
     for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -334,9 +336,11 @@ def known_equals(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, others: Se
 def decided_by_type(p: Parser, node: ast.AST, op: ast.cmpop, own: Term, others: Sequence[Term]) -> Term:
     """Decide whether a value that the parser knows is one of several."""
 
+    if isinstance(op, ast.Is | ast.IsNot) and not all(isinstance(x.type, Fixed) for x in (own, *others)):
+        p.error(node, "is of values that only a run knows", "use ==")
+
     def is_equal(other: Term) -> Term:
-        known = isinstance(own.type, Fixed) and isinstance(other.type, Fixed)
-        return lit(known and own.type.value == other.type.value)  # type: ignore[attr-defined]
+        return equal(p, node, own, other)
 
     found: Term = lit(False)
     for other in reversed(others):

@@ -8,7 +8,7 @@ from tapeengine.chad.parse import numeric
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
-from tapeengine.chad.types import BOOL, INT, Array, Product, Text, show
+from tapeengine.chad.types import BOOL, INT, NEVER, Array, Closure, Fixed, Product, Text, show
 
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
@@ -53,7 +53,42 @@ def index_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
-    """``x == y`` of numbers."""
+    """``x == y`` of numbers, of what the parser knows, and of tuples of these; values of different kinds differ."""
     if isinstance(x.type, Array) or isinstance(y.type, Array):
         p.error(node, "in of arrays", "compare numbers")
-    return numeric.comparison(p, node, "eq", x, y)
+    x, y = as_number(x), as_number(y)
+    if NEVER in (x.type, y.type) or not (isinstance(x.type, Product) or isinstance(y.type, Product)):
+        return numeric.comparison(p, node, "eq", x, y)
+    if isinstance(x.type, Fixed | Closure) or isinstance(y.type, Fixed | Closure):
+        return lit(is_same(p, node, x, y))
+    if isinstance(x.type, Product) and isinstance(y.type, Product):
+        return p.let("a", x, lambda a: p.let("b", y, lambda b: equal_parts(p, node, a, b)))
+    if p.table.options(x.type) is not None or p.table.options(y.type) is not None:
+        p.error(node, f"comparison of {show(x.type)} and {show(y.type)}", "compare numbers")
+    return lit(False)
+
+
+def as_number(x: Term) -> Term:
+    """Give the number that a member of an enumeration of integers is; any other value itself."""
+    return lit(int(x.type.value)) if isinstance(x.type, Fixed) and isinstance(x.type.value, int) else x
+
+
+def is_same(p: Parser, node: ast.AST, x: Term, y: Term) -> bool:
+    """Tell whether two values are equal of which the parser knows one."""
+    if isinstance(x.type, Closure) and isinstance(y.type, Closure):
+        p.error(node, "comparison of local functions", "compare a number or a text that says which one it is")
+    return isinstance(x.type, Fixed) and isinstance(y.type, Fixed) and bool(x.type.value == y.type.value)
+
+
+def equal_parts(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
+    """``x == y`` of two tuples: all their parts are equal."""
+    assert isinstance(x.type, Product) and isinstance(y.type, Product)
+    if not (p.is_sequence(x.type) and p.is_sequence(y.type)):
+        p.error(node, f"comparison of {show(x.type)} and {show(y.type)}", "compare their fields")
+    count = len(x.type.items)
+    if count != len(y.type.items):
+        return lit(False)
+    found: Term = lit(True)
+    for k in reversed(range(count)):
+        found = If(equal(p, node, Proj(x, k), Proj(y, k)), found, lit(False))
+    return found
