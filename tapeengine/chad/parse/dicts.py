@@ -8,6 +8,7 @@ from typing import Any
 
 from tapeengine.chad.parse.expressions import constant, dict_of, expression, of_each_option, read_ahead, text
 from tapeengine.chad.parse.functions import Env
+from tapeengine.chad.parse.iterators import VIEWS
 from tapeengine.chad.parse.membership import equal
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.state import Parser
@@ -53,6 +54,9 @@ def key_and_value(p: Parser, item: Term) -> tuple[Any, Term] | None:
 
 def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Term:
     """``d.get(key, default)``, ``d.items()``, ``d.keys()``, ``d.values()``, ``d.copy()``."""
+
+    if name in VIEWS:
+        p.at_once(node, f"{name}() of a dict")
 
     def of_variable(d: Term) -> Term:
         items = items_of(d)

@@ -305,6 +305,7 @@ def scan(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def map_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``map(f, xs, ...)``."""
+    p.at_once(node, "map(...)")
     return mapped(p, node, env, is_parallel=False)
 
 
@@ -322,6 +323,7 @@ def mapped(p: Parser, node: ast.Call, env: Env, is_parallel: bool) -> Term:
 
 def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``filter(f, xs)``."""
+    p.at_once(node, "filter(...)")
     xs = array(p, node, expression(p, node.args[1], env))
     x = p.fresh("x", element(xs))
     return Filter(x, p.coerce(node, function_body(p, node.args[0], (x,), env), BOOL), xs)
@@ -399,6 +401,7 @@ def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def chained(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.chain(xs, ys, ...)``."""
+    p.at_once(node, "itertools.chain(...)")
     parts = [listed(p, with_args(node, [a]), env) for a in node.args]
     result = parts[0]
     for part in parts[1:]:
@@ -447,6 +450,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.accumulate(xs, f, initial=x)``: the first state and those of a scan after it."""
+    p.at_once(node, "itertools.accumulate(...)")
     xs = array(p, node, expression(p, node.args[0], env))
     f = keyword(node, "func", 1)
     initial = keyword(node, "initial")

@@ -284,6 +284,8 @@ def index_name(target: ast.expr, over: Iteration) -> str:
 
 def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     """``[e for x in it if c]``: a build, or a map over the indices that pass the filter."""
+    if isinstance(node, ast.GeneratorExp):
+        p.at_once(node, "a generator")
     return kept_apart(p, node, built(p, node, env))
 
 

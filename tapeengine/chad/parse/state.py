@@ -26,6 +26,7 @@ from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.constants import Constants
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
+from tapeengine.chad.parse.iterators import consumed, place_of
 from tapeengine.chad.parse.lists import Kinds
 from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.names import parameters
@@ -201,7 +202,7 @@ class Grammar:
 #: The attributes of a parser that say what is read, and what is found out about the arguments of its function.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
-    *("live_after", "aliases", "kinds", "shared", "grids", "views", "operands", "passed"),
+    *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "operands", "passed"),
 )
 
 
@@ -260,6 +261,7 @@ class Parser:
         self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh)
         self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
+        self.consumed = consumed(self.tree, self.consumes)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
         """Rewrite statements that are written with others."""
@@ -300,6 +302,18 @@ class Parser:
         """Tell whether a function makes a new record of a class whose fields can be assigned."""
         found = None if root(function) in self.local_names else named_outside(function, self.outer)
         return found is dataclasses.replace or has_free_fields(found)
+
+    def consumes(self, call: ast.Call) -> bool:
+        """Tell whether a call is of a function of Python's that takes the elements of its arguments."""
+        found = None if root(call.func) in self.local_names else named_outside(call.func, self.outer)
+        name = library_name(found)
+        return bool(name) and not name.startswith("numpy.") and name != "functools.partial"
+
+    def at_once(self, node: ast.AST, what: str) -> None:
+        """Refuse an iterator that is not used up where it stands."""
+        if place_of(node) not in self.consumed | {None}:
+            message = f"{what} is kept for later, when its variables may have changed, and gives its elements once"
+            self.error(node, message, "make it a list: list(...)")
 
     def note_copies(self, function: ast.FunctionDef, result: Type) -> None:
         """Record whether a function that calls itself returns arrays that it changes."""

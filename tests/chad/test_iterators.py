@@ -1,0 +1,128 @@
+"""Generators, map, filter, chain, accumulate and views of dicts: used up where they stand, or refused if kept."""
+
+import itertools
+import math
+import os
+import random
+
+import pytest
+from chad.written_functions import function_of
+
+import tapeengine
+from tapeengine import chad as te
+from tapeengine.chad.errors import ProgramError
+
+ENGINE = tapeengine.Engine()
+COUNT = 10000 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 24
+
+
+def total(g):
+    return sum(g)
+
+
+OUTSIDE = {"itertools": itertools, "math": math, "total": total}
+MADE = """
+(k * v for v in xs)
+map(lambda v: k * v, xs)
+map(scaled, xs)
+filter(lambda v: v < k, xs)
+itertools.chain(xs, [k])
+itertools.accumulate(xs)
+d.values()
+(v for v in map(scaled, xs) if v < 9.0)
+""".strip().splitlines()
+BETWEEN = ["", "k = 5.0", "xs[0] = 7.0", "xs.append(5.0)", "d['c'] = 9.0", "scaled = lambda v: v", "t = 2.0 * x"]
+USED = """
+s = sum(g)
+s = sum(g) + 10.0 * sum(g)
+s = sum([v * v for v in g])
+s = max(g) + sum(g)
+for v in g:|    s += v
+for v in g:|    k += v|    s += v * k
+for v in g:|    xs.append(v)|    s += v
+for v in g:|    break|s = sum(g)
+for _ in range(2):|    s += sum(g)
+h = (k * v for v in g)|s = sum(h)
+h = g|s = sum(h) + sum(g)
+s = sum(g) if x > 0 else x
+if sum(g) > 1.0:|    s = 2.0 * x
+a = list(g)|s = sum(a) + len(list(g))
+s = 1.0 if 2.0 in g else sum(g)
+s = double(g)
+t = (g, 1.0)|s = sum(t[0])
+"""
+USES = [use.split("|") for use in USED.strip().splitlines()]
+FIRST = ["k = 2.0", "s = 0.0", "xs = [x, 2.0 * x, 3.0]", "d = {'a': x, 'b': 2.0}"]
+LOCAL = ["scaled = lambda v: k * v", "def double(g):", "    return sum(g) + 10.0 * sum(g)"]
+
+
+def outcome(function):
+    """The value and the derivative; None where the program is refused."""
+    try:
+        value, back = ENGINE.vjp(function, 1.5)
+    except ProgramError:
+        return None
+    return value, back(1.0)[0]
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_iterators_that_are_kept(made):
+    cases = list(itertools.product(BETWEEN, USES))
+    for between, use in random.Random(made).sample(cases, min(COUNT, len(cases))):
+        lines = [*FIRST, *LOCAL, f"g = {made}", *([between] if between else []), *use, "return s"]
+        function = function_of("x", lines, **OUTSIDE)
+        found = outcome(te.program(function))
+        if found is not None:
+            assert found == pytest.approx(outcome(function)), "\n".join(lines)
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("use", ["s = sum({})", "for v in {}:|    s += v", "s = max([v for v in {}])", "a = list({})"])
+def test_iterators_that_are_used_up_at_once(made, use):
+    for lines in (use.format(made).split("|"), [f"g = {made}", *use.format("g").split("|")]):
+        function = function_of("x", [*FIRST, *LOCAL, *lines, "return s + k * x"], **OUTSIDE)
+        assert outcome(te.program(function)) == pytest.approx(outcome(function))
+
+
+KEPT = """
+return (x * v for v in (1.0, 2.0))
+return map(lambda v: x * v, [1.0, 2.0])
+return total(x * v for v in [1.0, 2.0])
+return [map(lambda v: x * v, [1.0]) for _ in range(2)]
+return (x * v for v in [1.0]), 2.0
+for v in (k * v for v in [1.0, x]):|    k = v|return k
+d = {'a': x}|return d.values()
+d = {'a': x}|g = d.values()|d['b'] = 2.0|return sum(g)
+d = {'a': x}|g = d.items()|e = d|e['b'] = 2.0|return len(g) * x
+for k, v in d.items():|    d['b'] = 5.0|    s += v|return s
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_iterators_that_are_refused(text):
+    lines = ["k = 2.0", "s = 0.0", "d = {'a': x, 'b': 2.0}", *text.split("|")]
+    with pytest.raises(ProgramError):
+        ENGINE.vjp(te.program(function_of("x", lines, **OUTSIDE)), 1.5)
+
+
+TAKEN = """
+a, b = (x * v for v in (1.0, 2.0))|return a + b
+xs = [x]|xs += map(lambda v: v * x, [1.0, 2.0])|return sum(xs)
+xs = [x]|xs.extend(v * x for v in [1.0, 2.0])|return sum(xs)
+return x if 2.0 in (2.0 * v for v in [1.0, x]) else -x
+return sum([*map(lambda v: x * v, [1.0, 2.0]), 0.5])
+return sum(sum(v * w for w in [x, 2.0]) for v in [x, 3.0])
+return sum(v * w for v in [x, 2.0] for w in map(lambda w: w * x, [1.0, v]))
+return sum((v * x for v in [1.0]) if x > 0 else (v for v in [x]))
+return sum(i * v for i, v in enumerate(map(lambda v: v * x, [1.0, 2.0])))
+d = {'a': x, 'b': 2.0}|g = d.values()|return sum(g) / len(g)
+d = {'a': x, 'b': 2.0}|return total(d.values())
+d = {'a': x, 'b': 2.0}|s = 0.0|for k, v in d.items():|    s += v|return s
+d = {'a': x, 'b': 2.0}|d.update({k: 2.0 * v for k, v in d.items()})|return sum(d.values())
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_iterators_that_are_taken(text):
+    function = function_of("x", text.split("|"), **OUTSIDE)
+    assert outcome(te.program(function)) == pytest.approx(outcome(function))
