@@ -46,7 +46,7 @@ from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.texts import MISSING
-from tapeengine.chad.parse.types import class_fields
+from tapeengine.chad.parse.types import GENERATED, class_fields
 from tapeengine.chad.parse.whole import as_numpy
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
@@ -315,6 +315,14 @@ def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | Non
     return apply_object(p, node, p.callee(found.fget), [record])
 
 
+def special(p: Parser, node: ast.AST, name: str, operands: Sequence[Term]) -> Term | None:
+    """Call the method of a record by which Python computes ``len(r)``, ``r[i]`` and the like; None without one."""
+    found = getattr(p.table.classes.get(getattr(operands[0].type, "name", "")), name, None)
+    if not isinstance(found, FunctionType) or found.__code__.co_filename == GENERATED:
+        return None
+    return apply_object(p, node, p.callee(found), operands)
+
+
 def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
     """``dataclasses.replace(r, x=...)``, ``r._replace(x=...)``: a record with other fields."""
     of = record.type
@@ -569,10 +577,6 @@ def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
     made = getattr(getattr(cls, name), "__code__", None)
     if made is None or made.co_filename != GENERATED:
         p.error(node, f"{cls.__name__} has its own {name}", "write a function that gives the record")
-
-
-#: The file of constructors that dataclasses and NamedTuples get.
-GENERATED = "<string>"
 
 
 def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:

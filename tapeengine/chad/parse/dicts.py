@@ -175,7 +175,7 @@ def of_size(p: Parser, xs: Term, count: int) -> Term:
 
 def places(p: Parser, node: ast.AST, term: Term, count: int) -> list[Term]:
     """Give the first items of an array, or all of a tuple."""
-    if isinstance(term.type, Product):
+    if isinstance(term.type, Product) and p.is_sequence(term.type):
         return [Proj(term, k) for k in range(len(term.type.items))]
     return [Index(array(p, node, term), lit(k)) for k in range(count)]
 

@@ -304,10 +304,13 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         if type(op) not in COMPARISONS and not (is_known(left.type) and type(op) in KNOWN):
             p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
         right = expression(p, right_node, env)
-        if is_known(left.type) and len(node.ops) == 1 and type(op) in KNOWN:
+        own = p.grammar.special(p, node, f"__{COMPARISONS.get(type(op))}__", [left, right])
+        if own is not None and own.type != BOOL:
+            p.error(node, f"a comparison that gives {show(own.type)}", "call a method by its name")
+        if own is None and is_known(left.type) and len(node.ops) == 1 and type(op) in KNOWN:
             return known_equals(p, node, op, left, [right])
         p.operated(node, [(left_node, left), (right_node, right)])
-        tests.append(numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
+        tests.append(own or numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left_node, left = right_node, right
     return both(tests)
 
@@ -325,7 +328,7 @@ def known_items(p: Parser, node: ast.AST, options: list[Term] | Term) -> list[Te
     of = options.type
     if isinstance(of, Product) and of.name == "dict":
         return [constant(p, node, key) for key in of.fields]
-    return list(parts(options)) if isinstance(of, Product) and not isinstance(of, Fixed) else None
+    return list(parts(options)) if isinstance(of, Product) and not isinstance(of, Fixed) and p.is_sequence(of) else None
 
 
 def known_equals(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, others: Sequence[Term]) -> Term:

@@ -396,7 +396,7 @@ def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
     if isinstance(node.args[0], ast.Call):
         return listed(p, node, env)
     found = expression(p, node.args[0], env)
-    return found if isinstance(found.type, Product) else array(p, node, found)
+    return found if isinstance(found.type, Product) and p.is_sequence(found.type) else array(p, node, found)
 
 
 def chained(p: Parser, node: ast.Call, env: Env) -> Term:

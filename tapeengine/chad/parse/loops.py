@@ -264,9 +264,10 @@ def _combinations(p: Parser, of: Iteration) -> Iteration:
 
 def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Callable[[Env], Term]) -> Term:
     """Bind a loop's variables to its item."""
+    is_tuple = isinstance(item.type, Product) and p.is_sequence(item.type)
     if isinstance(target, ast.Name) and isinstance(item, Var | Literal):
         return body({**env, target.id: item})
-    if isinstance(target, ast.Tuple) and isinstance(item, Tuple) and len(target.elts) == len(item.items):
+    if isinstance(target, ast.Tuple) and isinstance(item, Tuple) and len(target.elts) == len(item.items) and is_tuple:
 
         def go(i: int, env: Env) -> Term:
             if i == len(target.elts):

@@ -24,7 +24,9 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
         for option in reversed(options):
             found = If(equal(p, node, x, option), lit(True), found)
         return found
-    if isinstance(options.type, Product) and not isinstance(options.type, Text):
+    if (own := p.grammar.special(p, node, "__contains__", [options, x])) is not None:
+        return p.coerce(node, own, BOOL)
+    if isinstance(options.type, Product) and not isinstance(options.type, Text) and p.is_sequence(options.type):
         count = len(options.type.items)
         return p.let("t", options, lambda t: contained(p, node, x, [Proj(t, i) for i in range(count)]))
     if not isinstance(options.type, Array):
@@ -83,7 +85,7 @@ def is_same(p: Parser, node: ast.AST, x: Term, y: Term) -> bool:
 def equal_parts(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
     """``x == y`` of two tuples: all their parts are equal."""
     assert isinstance(x.type, Product) and isinstance(y.type, Product)
-    if not (p.is_sequence(x.type) and p.is_sequence(y.type)):
+    if not (p.is_compared(x.type) and p.is_compared(y.type)):
         p.error(node, f"comparison of {show(x.type)} and {show(y.type)}", "compare their fields")
     count = len(x.type.items)
     if count != len(y.type.items):

@@ -333,7 +333,7 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
 def in_order(p: Parser, node: ast.AST, op: str, left: Term, right: Term, k: int) -> Term:
     """Compare two tuples from an item on: the first items that differ decide."""
     sizes = [len(t.type.items) for t in (left, right)]  # type: ignore[attr-defined]
-    if not (p.is_sequence(left.type) and p.is_sequence(right.type)):  # type: ignore[arg-type]
+    if not (p.is_compared(left.type) and p.is_compared(right.type)):  # type: ignore[arg-type]
         p.error(node, f"comparison of {show(left.type)}", "compare its fields")
     if k == min(sizes):
         return lit(bool(getattr(operator, op)(*sizes)))

@@ -30,7 +30,7 @@ def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) 
 
 def is_ordered(p: Parser, of: Type) -> bool:
     """Tell whether values of a type are ordered: numbers, and tuples of these."""
-    if isinstance(of, Product) and of.items and p.is_sequence(of):
+    if isinstance(of, Product) and of.items and p.is_compared(of):
         return all(is_ordered(p, item) for item in of.items)
     return of in (INT, FLOAT, BOOL)
 

@@ -49,6 +49,7 @@ class ProgramParser(Parser):
         attribute=reshaping.array_attribute,
         property_of=calls.property_of,
         operator_of=calls.operator_of,
+        special=calls.special,
         applied=calls.apply_value,
     )
 

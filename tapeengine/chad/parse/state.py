@@ -40,6 +40,8 @@ from tapeengine.chad.parse.scopes import original, separated
 from tapeengine.chad.parse.stars import Stars
 from tapeengine.chad.parse.texts import MISSING, known_text
 from tapeengine.chad.parse.types import (
+    ITEMS,
+    ORDER,
     TypeTable,
     UnknownType,
     Unresolved,
@@ -47,6 +49,7 @@ from tapeengine.chad.parse.types import (
     has_free_fields,
     is_open,
     is_vague,
+    redefines,
 )
 from tapeengine.chad.parse.whole_arrays import Passed, Wanted
 from tapeengine.chad.signatures import names_of, stars_of
@@ -167,9 +170,9 @@ class Grammar:
         local function that calls itself.
     grid_part : callable
         Read a part of a grid; None if it is none that a loop reads.
-    matmul, attribute, property_of, operator_of, applied : callable
-        Multiply matrices; read an attribute of an array, a property of a record; apply an operator to a record; apply
-        a function that the parser knows.
+    matmul, attribute, property_of, operator_of, special, applied : callable
+        Multiply matrices; read an attribute of an array, a property of a record; apply an operator to a record, or a
+        method that Python calls for ``len`` and the like; apply a function that the parser knows.
     """
 
     call: Callable[..., Term]
@@ -196,6 +199,7 @@ class Grammar:
     attribute: Callable[..., Term]
     property_of: Callable[..., Term | None]
     operator_of: Callable[..., Term | None]
+    special: Callable[..., Term | None]
     applied: Callable[..., Term]
 
 
@@ -512,7 +516,16 @@ class Parser:
 
     def is_sequence(self, of: Product) -> bool:
         """Tell whether a product is a tuple in Python, which has items by position."""
-        return not of.name or issubclass(self.table.classes[of.name], tuple)
+        cls = self.table.classes[of.name] if of.name else tuple
+        return issubclass(cls, tuple) and not redefines(cls, ITEMS)
+
+    def has_method(self, term: Any, name: str) -> bool:
+        """Tell whether something is a record whose class has a method."""
+        return hasattr(self.table.classes.get(getattr(getattr(term, "type", None), "name", "")), name)
+
+    def is_compared(self, of: Product) -> bool:
+        """Tell whether a product is compared as a tuple is, item by item."""
+        return self.is_sequence(of) and not (of.name and redefines(self.table.classes[of.name], ORDER))
 
     def is_list(self, node: ast.expr) -> bool:
         """Tell whether an expression gives a Python list."""

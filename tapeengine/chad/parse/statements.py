@@ -26,7 +26,17 @@ from tapeengine.chad.parse.fixed_points import settled
 from tapeengine.chad.parse.functions import Env, Lifted, Local
 from tapeengine.chad.parse.grids import made as made_grid
 from tapeengine.chad.parse.matching import branches
-from tapeengine.chad.parse.names import bound_by, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
+from tapeengine.chad.parse.names import (
+    DUNDERS,
+    bound_by,
+    ends,
+    exchanged,
+    handed,
+    jumps,
+    parameters,
+    surely_assigned,
+    uses,
+)
 from tapeengine.chad.parse.partial import held_type
 from tapeengine.chad.parse.raising import failing, guarded, unguarded
 from tapeengine.chad.parse.scopes import original
@@ -245,6 +255,8 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             if term.type == NEVER:
                 return failing()
+            if isinstance(term.type, Product) and not p.is_sequence(term.type):
+                p.error(target, f"cannot take {show(term.type)} apart", "name its fields, or its keys")
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
                 return p.let("t", term, lambda t: apart(p, target, elts, t, env, then))
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
@@ -323,6 +335,8 @@ def augmented(
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     new, before = expression(p, binop, env), env.get(target.id)
+    if p.has_method(before, f"__i{DUNDERS.get(type(op), '')}__"):
+        p.error(node, f"{target.id} changes itself by a method of its own", "write x = x + y")
     if isinstance(before, Term) and isinstance(before.type, Array):
         held_type(p, node, load, before.type, new.type)
     return bind(p, target.id, new, env, then)

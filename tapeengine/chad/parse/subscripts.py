@@ -24,6 +24,8 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return failing()
     if isinstance(term.type, Product) and term.type.name == "dict":
         return at_key(p, node, term, index, env, failing())
+    if isinstance(term.type, Product) and not p.is_sequence(term.type):
+        return of_record(p, node, term, index, env)
     given = index
     index = written_out(with_axes(p, index, env), term)
     if isinstance(node, ast.Subscript) and node.slice is given and (isinstance(index, ast.Tuple) or is_new_axis(index)):
@@ -48,6 +50,14 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if numbers_of(position.type) == BOOL and 0 < rank(position.type) <= rank(term.type):
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     return Index(term, p.coerce(index, position, INT))
+
+
+def of_record(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
+    """Indexing of a record by a method of its own."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    has_slices = any(isinstance(part, ast.Slice) for part in parts)
+    found = None if has_slices else p.grammar.special(p, node, "__getitem__", [term, expression(p, index, env)])
+    return found or p.error(node, f"{show(term.type)} cannot be indexed so", "index an array or a tuple")
 
 
 def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:

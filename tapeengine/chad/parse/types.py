@@ -75,6 +75,30 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
     return None
 
 
+#: The file of constructors and comparisons that dataclasses and NamedTuples get.
+GENERATED = "<string>"
+#: The methods by which a tuple gives its items, and those that compare it.
+ITEMS = ("__len__", "__getitem__", "__iter__", "__contains__", "__reversed__")
+ORDER = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+
+
+def redefines(cls: type, names: Sequence[str]) -> bool:
+    """Tell whether a record's class has methods of its own with some names, where others are those of a tuple.
+
+    Examples
+    --------
+    >>> class Point(typing.NamedTuple):
+    ...     x: float
+    ...     def __len__(self):
+    ...         return 5
+    >>> redefines(Point, ITEMS), redefines(Point, ORDER)
+    (True, False)
+    """
+    found = [(getattr(cls, name, None), name) for name in names]
+    own = [f for f, name in found if f not in (getattr(tuple, name, None), getattr(object, name, None), None)]
+    return any(getattr(getattr(f, "__code__", None), "co_filename", "") != GENERATED for f in own)
+
+
 #: Annotations, and origins of them, that do not say the types of what is inside.
 VAGUE = (str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, Callable, typing.Any)
 

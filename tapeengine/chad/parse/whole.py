@@ -184,7 +184,9 @@ def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``len(xs)``."""
     if isinstance(args[0].type, Text):
         return lit(len(args[0].type.value))
-    if isinstance(args[0].type, Product):
+    if (found := p.grammar.special(p, node, "__len__", args)) is not None:
+        return p.coerce(node, found, INT)
+    if isinstance(args[0].type, Product) and (p.is_sequence(args[0].type) or args[0].type.name == "dict"):
         return lit(len(args[0].type.items))
     return Size(array(p, node, args[0]))
 
