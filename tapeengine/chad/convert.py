@@ -10,6 +10,7 @@ import numpy
 
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.linear import Sparse
+from tapeengine.chad.strangers import is_strange, named
 from tapeengine.chad.types import (
     BOOL,
     FLOAT,
@@ -165,6 +166,8 @@ class Converter:
         StructureError
             If the value is not of the type; the message contains the path to the place.
         """
+        if is_strange(value):
+            raise StructureError(f"{shown(path)} is of type {named(value)} where {show(of)} is wanted")
         if isinstance(value, numpy.ndarray) and value.shape == ():
             value = value[()]
         match of:

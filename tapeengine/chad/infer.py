@@ -13,6 +13,7 @@ import numpy
 from tapeengine.chad.annotations import Array, Fields
 from tapeengine.chad.parse.texts import is_key
 from tapeengine.chad.parse.types import class_fields, is_open
+from tapeengine.chad.strangers import is_strange, named
 from tapeengine.chad.types import Fixed, Text, spelled
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
@@ -35,6 +36,9 @@ def annotation_of(value: Any, name: str) -> Any:
     >>> annotation_of((1.0, 2), "x"), annotation_of([[1.0]], "x").element.element
     (tuple[float, int], <class 'float'>)
     """
+    if is_strange(value):
+        advice = "a class of its own: give a plain number, list or array of float64"
+        raise UnsupportedError(f"the parameter {name} is of type {named(value)}, {advice}")
     if value is None or isinstance(value, bool | numpy.bool_):
         return None if value is None else bool
     if isinstance(value, int | numpy.signedinteger):
@@ -42,9 +46,11 @@ def annotation_of(value: Any, name: str) -> Any:
     if isinstance(value, float | numpy.floating):
         return float
     dtype = getattr(value, "dtype", None)
-    if dtype is not None and (dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize < 8 and value.ndim)):
+    if isinstance(dtype, numpy.dtype) and (
+        dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize < 8 and value.ndim)
+    ):
         raise UnsupportedError(f"the parameter {name} is of {dtype}, which {OTHERS[dtype.kind]}, or annotate it")
-    if dtype is not None and dtype.kind in KINDS:
+    if isinstance(dtype, numpy.dtype) and dtype.kind in KINDS:
         return _nested(KINDS[dtype.kind], value.ndim)
     if is_traced(value):
         return float

@@ -15,6 +15,7 @@ from tapeengine.chad.intermediate.statements import ArrayOf
 from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.lowering.patterns import leaf_types
+from tapeengine.chad.strangers import holds_strange, is_strange, named
 from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
 from tapeengine.chad.values import parts_in, record_of
 from tapeengine.errors import StructureError, UnsupportedError
@@ -146,7 +147,7 @@ def whole_number(x: Any) -> int:
 def parts(of: Product, x: Any) -> Sequence[Any]:
     """Give the parts of a tuple or a record."""
     found = parts_in(of, x)
-    if found is None:
+    if found is None or is_strange(x):
         raise NotDense(f"a value that is no {of.name or 'tuple of the same length'}")
     return found
 
@@ -154,11 +155,15 @@ def parts(of: Product, x: Any) -> Sequence[Any]:
 def array(of: Type, x: Any) -> Any:
     """Read an array of numbers."""
     kind, rank = type(numbers_of(of)), rank_of(of)
+    if is_strange(x):
+        raise NotDense(f"a value of type {named(x)}")
     if not isinstance(x, np.ndarray):
         if not isinstance(x, list | tuple):
             raise NotDense("a value that is not an array")
         try:
             found = floats_of(x) if isinstance(x, list) else None
+            if found is None and holds_strange(x):
+                raise NotDense("elements of classes of their own")
             x = np.array(x, dtype=None if len(x) else DTYPES[kind]) if found is None else found
         except (ValueError, TypeError):
             raise NotDense("rows of different sizes") from None

@@ -1,0 +1,57 @@
+"""Values whose classes have other operations than those of the language's types, although they derive from these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+import numpy
+
+#: Classes of values that are what their types say.
+OWN = frozenset((float, int, bool, list, tuple, numpy.ndarray, numpy.memmap))
+
+
+def is_strange(value: Any) -> bool:
+    """Tell whether a number, list or array is of a class derived from Python's or numpy's, or has more digits.
+
+    Examples
+    --------
+    >>> class Money(float): ...
+    >>> [is_strange(x) for x in (Money(1.0), 1.0, numpy.float64(1.0), numpy.longdouble(1.0), numpy.ma.array([1.0]))]
+    [True, False, False, True, True]
+    """
+    dtype = getattr(value, "dtype", None)
+    if isinstance(dtype, numpy.dtype) and dtype.kind == "f" and dtype.itemsize > 8:
+        return True
+    if type(value) in OWN or isinstance(value, numpy.generic | Enum) or hasattr(value, "_fields"):
+        return False
+    return isinstance(value, float | int | list | tuple | numpy.ndarray)
+
+
+def holds_strange(values: Iterable[Any]) -> bool:
+    """Tell whether a list of numbers, or of such lists, has elements of such classes.
+
+    Examples
+    --------
+    >>> holds_strange([[1.0, 2], (3.0, numpy.longdouble(4.0))]), holds_strange([1.0, [2.0]])
+    (True, False)
+    """
+    for value in values:
+        if type(value) is float or type(value) is int:
+            continue
+        if is_strange(value) or (isinstance(value, list | tuple) and holds_strange(value)):
+            return True
+    return False
+
+
+def named(value: Any) -> str:
+    """Give the name of a value's class, with the dtype of an array.
+
+    Examples
+    --------
+    >>> named(numpy.zeros(2, numpy.float32)), named(1)
+    ('ndarray of float32', 'int')
+    """
+    of = f" of {value.dtype}" if isinstance(value, numpy.ndarray) else ""
+    return type(value).__name__ + of
