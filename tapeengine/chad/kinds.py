@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.types import Array, Product, Type, rank_of
+from tapeengine.chad.types import UNIT, Array, Product, Sum, Type, parts_of, rank_of
 
 #: A parameter, and the steps to a part of it: positions and names of fields.
 Place = tuple[str, tuple[int | str, ...]]
@@ -146,11 +146,36 @@ def is_direct(of: Type, kind: Kind) -> bool:
     >>> [is_direct(Array(FLOAT), k) for k in (ARRAY, ListOf(NUMBER), Given(frozenset({("x", ())})))]
     [True, True, False]
     """
+    if of == UNIT:
+        return False
     if isinstance(of, Product):
         kinds = kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(of.items) else [None] * len(of.items)
         return all(map(is_direct, of.items, kinds))
     rank = rank_of(of)
     return list_axes(kind, rank) is not None if rank else not depends(kind)
+
+
+def has_nothing(of: Type) -> bool:
+    """Tell whether values of a type have parts that are None or an empty tuple, which are one in the language."""
+    return of == UNIT or (not isinstance(of, Sum) and any(map(has_nothing, parts_of(of))))
+
+
+def with_nothing(like: Any, value: Any) -> Any:
+    """Give a value with None or an empty tuple where another one has it.
+
+    Examples
+    --------
+    >>> with_nothing((None, [()]), ((), [None, None]))
+    (None, [(), ()])
+    """
+    if value is None or (type(value) is tuple and not value):
+        return like if like is None or type(like) is tuple else value
+    if type(value) in (list, tuple) and isinstance(like, list | tuple) and like:
+        likes = like if len(like) == len(value) else like[:1] * len(value)
+        return type(value)(map(with_nothing, likes, value))
+    if type(value) is dict and isinstance(like, dict):
+        return {key: with_nothing(like.get(key), part) for key, part in value.items()}
+    return value
 
 
 def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[], Any] = lambda: None) -> Any:
@@ -174,7 +199,7 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
     def part_of(kind: Kind, part: Any, key: Any) -> Any:
         return with_kinds(kind, part, given, lambda: part_at({"": plain()}, "", (key,)))
 
-    def parts_of(items: tuple[Kind, ...], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
+    def each_of(items: tuple[Kind, ...], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
         return list(map(part_of, items, parts, keys))
 
     match kind:
@@ -186,15 +211,15 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
             assert made is not None
             if isinstance(value, numpy.ndarray) and (value.ndim == 1 or list_axes(kind, value.ndim) == value.ndim):
                 return made(value.tolist())
-            return made(parts_of((element,) * len(value), value, range(len(value))))
+            return made(each_of((element,) * len(value), value, range(len(value))))
         case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):
-            parts = parts_of(items, value, range(len(items)))
+            parts = each_of(items, value, range(len(items)))
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
             names = [f.name for f in dataclasses.fields(value)]
-            return type(value)(*parts_of(items, (getattr(value, name) for name in names), names))
+            return type(value)(*each_of(items, (getattr(value, name) for name in names), names))
         case TupleOf(items) if isinstance(value, dict):
-            return dict(zip(value, parts_of(items, value.values(), value), strict=True))
+            return dict(zip(value, each_of(items, value.values(), value), strict=True))
         case Given(places, is_mixed, or_list):
             likes = [part_at(given, *place) for place in places]
             lists = [x for x in likes if isinstance(x, list)]

@@ -27,7 +27,7 @@ from tapeengine.chad.execute import Checked, Executable, has_few, kept
 from tapeengine.chad.infer import annotation_of, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
-from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, is_direct, with_kinds
+from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.monoids import Monoid, OverMonoid
@@ -397,8 +397,10 @@ class Program(Enterable):
         return is_direct(self.executable.definition.result, self.executable.definition.kind)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
-        """Give a value, or its tangent, with the lists that it has in Python."""
+        """Give a value, or its tangent, with the lists, empty tuples and Nones that it has in Python."""
         kind = self.executable.definition.kind
+        if has_nothing(self.executable.definition.result):
+            value = with_nothing(self._as_python(primals), value)
         if kind in (None, ARRAY, COMPUTED, NUMBER):
             return value
         plain = functools.cache(lambda: self._as_python(primals))

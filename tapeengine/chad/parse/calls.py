@@ -418,7 +418,7 @@ def with_defaults(args: Sequence[Term], of: Parameters) -> Sequence[Term]:
     return args if None in rest else [*args, *(x for x in rest if x is not None)]
 
 
-def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type | None]) -> None:
+def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Any]) -> None:
     if len(args) != len(params):
         p.error(node, f"{len(args)} arguments where {len(params)} are wanted", "match the function's parameters")
 
@@ -540,7 +540,7 @@ def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], lis
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
     """Give a program whose parameters have no annotations for the types of arguments."""
     names = program.positional((None,) * program.arity, {})[0]
-    _count(p, node, args, [a.type for a in args][: len(names)] or [])
+    _count(p, node, args, names)
     given = {n: p.table.known(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
     return program.for_types(given, tuple(spelled(known.of) for known in given.values()))
 

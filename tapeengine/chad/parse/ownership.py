@@ -236,7 +236,7 @@ class Walk:
         if exchanged(statement):
             return
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and not stars((target, value)):
-            for each, made in zip(target.elts, value.elts, strict=True):
+            for each, made in zip(target.elts, value.elts, strict=False):
                 self.assignment(statement, each, made)
             return
         if isinstance(target, ast.Name) and value is not None and not self.makes(value) and not renaming(statement):

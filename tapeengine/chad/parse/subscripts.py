@@ -26,6 +26,8 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return at_key(p, node, term, index, env, failing())
     if isinstance(term.type, Product) and not p.is_sequence(term.type):
         return of_record(p, node, term, index, env)
+    if not isinstance(term.type, Array | Product):
+        p.error(node, f"{show(term.type)} cannot be indexed", "index an array or a tuple")
     given = index
     index = written_out(with_axes(p, index, env), term)
     if isinstance(node, ast.Subscript) and node.slice is given and (isinstance(index, ast.Tuple) or is_new_axis(index)):
@@ -38,8 +40,6 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return failing()
     if isinstance(term.type, Product):
         return of_tuple(p, node, term, index, env)
-    if not isinstance(term.type, Array):
-        p.error(node, f"{show(term.type)} cannot be indexed", "index an array or a tuple")
     if isinstance(index, ast.Slice):
         return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
     position = expression(p, index, env)
@@ -114,6 +114,8 @@ def is_new_axis(part: ast.expr) -> bool:
 
 def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
     """``xs[i, j]``: an index for each axis; indices after a slice apply to each of its elements."""
+    if not parts:
+        p.error(node, f"an index of no places, of {show(term.type)}", "leave it out: an array of no axes is a number")
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     plain = [part for part in parts if part not in slices and not is_new_axis(part)]
     chosen = [part for part in plain if read_ahead(p, part, env).type in (Array(INT), Array(BOOL))]
