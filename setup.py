@@ -29,12 +29,12 @@ LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-m
     if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
 PLAIN = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # without quicker errors and texts
 SHORT = (" -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os") + PLAIN
-HOT, VECTORS = "accumulation indexing interleave records tape", "elementwise forward machine scalar sweep trace"
+HOT, VECTORS = "accumulation indexing interleave native records tape", "forward scalar sweep"
 COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
 MANY = "accesses array assignment boundary calls creation fields functions operators primitives replay standins storing"
 FEWER = "USE_DICT_VERSIONS UNPACK_METHODS USE_PYLONG_INTERNALS USE_PYLIST_INTERNALS VECTORCALL".split()
 SIMPLE = SHORT + "".join([f" -DCYTHON_{name}=0" for name in FEWER])
-MODULES = {HOT: QUICK, VECTORS: LOOPS, "products rows second sums": LOOPS + COPIES, "native": QUICK + COPIES[:18]}
+MODULES = {HOT: QUICK + COPIES, VECTORS: LOOPS, "elementwise machine products rows second sums trace": LOOPS + COPIES}
 LEVELS = {name: level for names, level in (MODULES | {MANY: SHORT}).items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
