@@ -12,10 +12,11 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.arrays.storing import form_of
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine.primitive.contractions import contracting
-from tapeengine_primitives.values import as_array, ndim_of, shape_of
+from tapeengine_primitives.values import as_array, in_order, ndim_of, shape_of
 
 
 def _applied(index: int, count: int, subscripts: str, optimize: Any) -> Any:
@@ -93,7 +94,9 @@ EINSUM = Primitive(
 )
 
 
-def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any = None, **keywords: Any) -> Any:
+def einsum(
+    *operands: Any, out: None = None, optimize: Any = False, dtype: Any = None, order: Any = "K", **keywords: Any
+) -> Any:
     """Sum products by subscripts; see `numpy.einsum`. Both ways of giving the subscripts are supported.
 
     Examples
@@ -108,7 +111,15 @@ def einsum(*operands: Any, out: None = None, optimize: Any = False, dtype: Any =
     plain = [_plain(array, term) for array, term in zip(arrays, terms, strict=True)]
     joined = ",".join(term for _, term in plain)
     value = EINSUM(*[array for array, _ in plain], subscripts=f"{joined}->{output}", optimize=optimize)
-    return value if dtype is None else np.astype(value, dtype)
+    return _ordered(value if dtype is None else np.astype(value, dtype), order, arrays)
+
+
+def _ordered(value: Any, order: Any, arrays: list[Any]) -> Any:
+    """Return a result in the memory order that was asked for."""
+    how = "K" if order is None else str(order).upper()
+    if how == "A":
+        how = "F" if all(numpy.asarray(form_of(array)).flags.f_contiguous for array in arrays) else "C"
+    return value if how == "K" else in_order(value, how)
 
 
 def _diagonals(array: Any, term: str, output: str) -> Any:

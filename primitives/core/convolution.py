@@ -81,7 +81,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     if not (ndim_of(x) and ndim_of(y)):
         raise ValueError("object of too small depth for desired array")
     if shape_of(x)[0] < shape_of(y)[0]:
-        return np.flip(np.conjugate(correlate(y, x, mode)), 0)
+        return np.conjugate(np.flip(correlate(y, x, mode), 0)).copy()
     return convolve(x, np.conjugate(np.flip(y, 0)), mode)
 
 

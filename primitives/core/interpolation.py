@@ -17,6 +17,7 @@ from tapeengine_primitives.joining import along
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
+    in_order_of,
     is_complex,
     is_traced,
     ndim_of,
@@ -157,7 +158,7 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
         first = _weighted(left, (part(0, 1), part(1, 2), part(2, 3)))
         last = _weighted(right, (part(-3, -2), part(-2, -1), part(-1, None)))
     value = np.concatenate((first, middle, last), axis=axis)
-    return np.astype(value, dtype_of(f)) if dtype_of(f).kind in "fc" else value
+    return in_order_of(np.astype(value, dtype_of(f)) if dtype_of(f).kind in "fc" else value, f)
 
 
 def _steps(spacing: Any, extent: int) -> Any:

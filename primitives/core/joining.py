@@ -168,7 +168,7 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 def block(arrays: Any) -> Any:
     """Join nested lists of blocks; see `numpy.block`."""
     joined = _block(arrays, max(_depth(arrays), _widest(arrays)), _depth(arrays))
-    return joined if isinstance(arrays, list) else np.copy(joined)
+    return joined if isinstance(arrays, list) else np.copy(joined, "C")
 
 
 def _depth(arrays: Any) -> int:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, shape_of
+from tapeengine._core.arrays.storing import form_of
+from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, shape_of
 
 
 def polyval(p: Any, x: Any) -> Any:
@@ -20,8 +21,8 @@ def polyval(p: Any, x: Any) -> Any:
     """
     coefficients, x = as_array(p), as_array(x)
     if shape_of(coefficients)[0] == 0:
-        return numpy.zeros(shape_of(x), dtype_of(x))[()]
-    value = numpy.zeros(shape_of(x), dtype_of(x)) if shape_of(x) else 0.0
+        return numpy.zeros_like(form_of(x), dtype_of(x))
+    value = numpy.zeros_like(form_of(x), dtype_of(x)) if shape_of(x) else 0.0
     for position in range(shape_of(coefficients)[0]):
         value = value * x + coefficients[position]
     return value
@@ -44,7 +45,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     factors = np.repeat(points[:, None], max(count - 1, 0), axis=1)
     ones = numpy.ones((shape_of(points)[0], min(count, 1)), dtype_of(points))
     powers = np.concatenate((ones, np.cumprod(factors, axis=1)), axis=1)
-    return powers if increasing else powers[:, ::-1]
+    return powers if increasing else in_order(powers[:, ::-1], "C")
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:

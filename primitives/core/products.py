@@ -299,10 +299,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     if not set(lengths) <= {2, 3}:
         raise ValueError(f"numpy.cross: the vectors must have 2 or 3 components, not {lengths[0]} and {lengths[1]}")
     if lengths == (2, 2):
-        return x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+        return in_order(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0], "C")
     p, q = _components(x), _components(y)
     parts = [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
-    return np.moveaxis(np.stack(np.broadcast_arrays(*parts), axis=-1), -1, axisc)
+    return np.moveaxis(in_order(np.stack(np.broadcast_arrays(*parts), axis=-1), "C"), -1, axisc)
 
 
 def _components(x: Any) -> list[Any]:

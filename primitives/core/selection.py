@@ -106,7 +106,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     value = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         value = np.where(condition, as_array(choice), value)
-    return value
+    return in_order(value, "C")
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
@@ -116,7 +116,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     value = options[-1]
     for position in reversed(range(len(options) - 1)):
         value = np.where(index == position, options[position], value)
-    return number_or_array(value)
+    return in_order(number_or_array(value), "C")
 
 
 def _bounded(index: Any, extent: int, mode: str) -> Any:

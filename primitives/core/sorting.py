@@ -55,7 +55,8 @@ def sort_complex(a: Any) -> Any:
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Place the elements of given ranks, with smaller ones before them; see `numpy.partition`."""
     x, axis = _axis_or_flat(a, axis)
-    return np.take_along_axis(x, PARTITION_PLACES(x, kth=kth, axis=axis, kind=kind, order=order), axis=axis)
+    places = PARTITION_PLACES(x, kth=kth, axis=axis, kind=kind, order=order)
+    return in_order_of(np.take_along_axis(x, places, axis=axis), x)
 
 
 def _partition_places(x: Any, *, kth: Any, axis: int, kind: Any, order: Any) -> Any:

@@ -22,6 +22,7 @@ from tapeengine_primitives.reductions import by_slope, masked, spread, total_rul
 from tapeengine_primitives.values import (
     as_array,
     dtype_of,
+    in_order_of,
     ndim_of,
     normal_axes,
     normal_axis,
@@ -173,24 +174,29 @@ def _check_fold(ufunc: Any, x: Any, value: Any, axis: int, indices: Any) -> None
         )
 
 
-def _accumulated(ufunc: Callable[..., Any]) -> Any:
+def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
+    """Return the rule of a ufunc's `accumulate`; `running` computes it for the array, the axis and the dtype."""
+    running = functools.partial(_in_layers, ufunc) if running is None else running
+
     def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        x = _cast(array, dtype)
-        layers = _layers(x, axis)
-        if not layers:
-            return x
-        for position in range(1, len(layers)):
-            layers[position] = ufunc(layers[position - 1], layers[position])
-        return np.stack(layers, axis=axis)
+        x = as_array(array)
+        if not ndim_of(x):
+            raise TypeError("cannot accumulate on a scalar")
+        found = running(x, axis, dtype)
+        ufunc.resolve_dtypes((dtype_of(found), dtype_of(found), None))  # raises numpy's error, also for one element
+        return in_order_of(found, x)
 
     return accumulate
 
 
-def _running(function: Callable[..., Any]) -> Any:
-    def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        return function(array, axis=axis, dtype=dtype)
-
-    return accumulate
+def _in_layers(ufunc: Callable[..., Any], array: Any, axis: int, dtype: Any) -> Any:
+    x = _cast(array, dtype)
+    layers = _layers(x, axis)
+    if not layers:
+        return x
+    for position in range(1, len(layers)):
+        layers[position] = ufunc(layers[position - 1], layers[position])
+    return np.stack(layers, axis=axis)
 
 
 RUNNING_PLACES = discrete(
@@ -215,15 +221,11 @@ def _cut(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
     return tuple(part if k == axis else slice(None) for k in range(ndim))
 
 
-def _running_extreme(extreme: Callable[..., Any]) -> Any:
+def _running_extreme(extreme: Callable[..., Any], array: Any, axis: int, dtype: Any) -> Any:
     """Gather the elements that exceed all before them (for a minimum, are below); of a tie the first one counts."""
-
-    def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        x = _cast(array, dtype)
-        axis = normal_axis(axis, ndim_of(x))
-        return np.take_along_axis(x, RUNNING_PLACES(x, axis=axis, extreme=extreme), axis=axis)
-
-    return accumulate
+    x = _cast(array, dtype)
+    axis = normal_axis(axis, ndim_of(x))
+    return np.take_along_axis(x, RUNNING_PLACES(x, axis=axis, extreme=extreme), axis=axis)
 
 
 def _outer(ufunc: Callable[..., Any]) -> Any:
@@ -339,9 +341,9 @@ RULES: dict[Any, Any] = {
     (numpy.logical_and, "reduce"): _reduced_by(np.all),
     (numpy.logical_or, "reduce"): _reduced_by(np.any),
     (numpy.logaddexp, "reduce"): _logaddexp_reduce,
-    (numpy.add, "accumulate"): _running(np.cumsum),
-    (numpy.multiply, "accumulate"): _running(np.cumprod),
-    (numpy.maximum, "accumulate"): _running_extreme(numpy.maximum),
-    (numpy.minimum, "accumulate"): _running_extreme(numpy.minimum),
+    (numpy.add, "accumulate"): _accumulated(numpy.add, np.cumsum),
+    (numpy.multiply, "accumulate"): _accumulated(numpy.multiply, np.cumprod),
+    (numpy.maximum, "accumulate"): _accumulated(numpy.maximum, functools.partial(_running_extreme, numpy.maximum)),
+    (numpy.minimum, "accumulate"): _accumulated(numpy.minimum, functools.partial(_running_extreme, numpy.minimum)),
     (numpy.add, "reduceat"): _add_in_parts,
 }

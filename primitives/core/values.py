@@ -65,10 +65,10 @@ def in_order(value: Any, order: str) -> Any:
 
 
 def in_order_of(value: Any, x: Any) -> Any:
-    """Return a value in the memory order of another array's axes: itself or a copy."""
-    if ndim_of(value) < 2 or not is_traced(x) or value.flags.c_contiguous == x.flags.c_contiguous:
+    """Return a value in the memory order of another array of its shape: itself or a copy."""
+    if ndim_of(value) < 2 or value.strides == numpy.empty_like(form_of(x), value.dtype).strides:
         return value
-    made = np.empty_like(x)
+    made = np.empty_like(x, value.dtype)
     made[...] = value
     return made
 

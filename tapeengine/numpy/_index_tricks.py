@@ -8,11 +8,12 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.creation import holds_traced
 from tapeengine._core.arrays.functions import offered
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.duals.creation import plain
 from tapeengine.errors import UnsupportedError
-from tapeengine.numpy._creation import asarray, holds_traced
+from tapeengine.numpy._creation import asarray
 from tapeengine.numpy._ranges import arange
 
 __all__ = ["c_", "ndenumerate", "nditer", "r_"]

@@ -104,7 +104,7 @@ cdef int put(Array a, object index, object value) except -1:
     cdef ndarray numbers = plain(a.current())
     if type(value) is ComplexDual:
         if not ((<ComplexDual> value).numpys or PyTypeNum_ISCOMPLEX(PyArray_TYPE(numbers))):
-            raise TypeError("a real array takes no complex number of Python. Write the real part (z.real)")
+            raise TypeError("a real array takes no complex number of Python. Write z.real")
         value = (<ComplexDual> value).array()
     check_writable(a, numbers)
     if s.type == NPY_DOUBLE and element_offset(a, numbers, index, &offset):

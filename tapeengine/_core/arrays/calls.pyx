@@ -387,8 +387,8 @@ cdef tuple wrapped(Head *h, object out, uint32_t id):
 cdef int check_argument(Head *h, uint32_t tag) except -1:
     """Refuse a result that is traced by the trace on which a call is recorded, or by one inside it."""
     if tag >= h.tag:
-        raise DroppedDerivativeError("a primitive's result depends on a traced value that it captured or got as a static "
-                                     "parameter, which has no rule. Pass the value as one of its arguments")
+        raise DroppedDerivativeError(
+            "a primitive's result depends on a traced value that is not one of its arguments. Pass it as an argument")
     return 0
 
 
