@@ -160,6 +160,8 @@ def _parsed(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _letters(numbers: Any) -> str:
+    if not all(one is Ellipsis or 0 <= one < len(string.ascii_letters) for one in numbers):
+        raise ValueError(f"subscript is not within the valid range [0, {len(string.ascii_letters)})")
     return "".join("..." if one is Ellipsis else string.ascii_letters[one] for one in numbers)
 
 

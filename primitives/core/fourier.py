@@ -79,7 +79,10 @@ def doubled(extent: int, ndim: int, axis: int, factor: float) -> Any:
 
 
 def _other(norm: Any) -> str:
-    return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, "ortho")
+    others = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+    if norm not in others:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    return others[norm]
 
 
 def _rfft_vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:

@@ -160,9 +160,10 @@ def poly(seq_of_zeros: Any) -> Any:
         zeros = np.linalg.eigvals(zeros)
     elif ndim_of(zeros) != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
+    one: Any = numpy.ones((), dtype_of(zeros))
     found: Any = numpy.ones(1, dtype_of(zeros))
     for zero in zeros:
-        found = np.convolve(found, np.stack([1.0, -zero]))
+        found = np.convolve(found, np.stack([one, -zero]))
     if dtype_of(found).kind == "c" and np.all(np.sort(zeros) == np.sort(np.conjugate(zeros))):
         return np.real(found)
     return found

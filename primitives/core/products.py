@@ -210,7 +210,7 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
     """Sum the products along an axis, with the first argument conjugated; see `numpy.vecdot`."""
-    x, y = as_array(x1), as_array(x2)
+    x, y = of_vectors("vecdot", as_array(x1)), of_vectors("vecdot", as_array(x2))
     axis = operator.index(axis)
     if axis != -1:
         x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
@@ -221,19 +221,26 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Multiply matrices and vectors; see `numpy.matvec`."""
     matrix = of_matrices("matvec", as_array(x1))
-    return np.matmul(matrix, np.expand_dims(as_array(x2), -1))[..., 0]
+    return np.matmul(matrix, np.expand_dims(of_vectors("matvec", as_array(x2)), -1))[..., 0]
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """Multiply conjugated vectors and matrices; see `numpy.vecmat`."""
     matrix = of_matrices("vecmat", as_array(x2))
-    return np.matmul(np.expand_dims(conjugated(as_array(x1)), -2), matrix)[..., 0, :]
+    return np.matmul(np.expand_dims(conjugated(of_vectors("vecmat", as_array(x1))), -2), matrix)[..., 0, :]
 
 
 def of_matrices(name: str, x: Any) -> Any:
     """Return an operand with the two axes of matrices; raise numpy's error for others."""
     if ndim_of(x) < 2:
         raise ValueError(f"{name}: the matrix operand does not have enough dimensions (it has {ndim_of(x)})")
+    return x
+
+
+def of_vectors(name: str, x: Any) -> Any:
+    """Return an operand with the axis of vectors; raise numpy's error for others."""
+    if not ndim_of(x):
+        raise ValueError(f"{name}: the vector operand does not have enough dimensions (it has 0)")
     return x
 
 

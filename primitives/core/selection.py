@@ -46,13 +46,15 @@ WHERE = linear(
 )
 
 
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+def where(condition: Any, /, *choices: Any) -> Any:
     """Choose between two arrays; see `numpy.where`. With only a condition, return the positions where it holds."""
-    if x is None and y is None:
+    if not choices:
         return np.nonzero(condition)
+    if len(choices) != 2:
+        raise ValueError("either both or neither of x and y should be given")
     condition = False if condition is None else condition
     mask = condition if isinstance(condition, numpy.ndarray) and condition.dtype == bool else np.not_equal(condition, 0)
-    value = WHERE(mask, as_array(x), as_array(y))
+    value = WHERE(mask, *map(as_array, choices))
     return value if ndim_of(value) else np.array(value)  # numpy returns an array of shape () for numbers
 
 

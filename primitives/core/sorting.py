@@ -42,6 +42,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     >>> sort(numpy.array([3.0, 1.0, 2.0]))
     array([1., 2., 3.])
     """
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and `stable` parameters can't be provided at the same time. Use only one of them.")
     x, axis = _axis_or_flat(a, axis)
     found = np.take_along_axis(x, np.argsort(x, axis=axis, kind="stable" if stable else kind), axis=axis)
     return in_order_of(found, x)
@@ -49,7 +51,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 
 def sort_complex(a: Any) -> Any:
     """Sort complex numbers by real and then imaginary part; see `numpy.sort_complex`."""
-    return np.astype(sort(a), numpy.result_type(as_array(a).dtype, numpy.complex64))
+    found = sort(a)
+    return found if is_complex(found) else np.astype(found, complex)
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:

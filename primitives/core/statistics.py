@@ -143,7 +143,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     x, keepdims = as_array(a), is_set(keepdims)
     if weights is None:
         value: Any = np.mean(x, axis=axis, keepdims=keepdims)
-        total: Any = dtype_of(value).type(math.prod(shape_of(x)) / max(math.prod(shape_of(value)), 1))
+        total: Any = dtype_of(value).type(math.prod(shape_of(x)) / math.prod(shape_of(value)))
     else:
         w = _fitted_weights(as_array(weights), x, axis)
         wide = [numpy.float64] if dtype_of(x).kind in "biu" else []

@@ -45,6 +45,8 @@ def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
 
 def copy_mode(copy: Any) -> bool | None:
     """What an argument `copy` of numpy means: True, False, or None for a copy where one is needed."""
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     if isinstance(copy, numpy._CopyMode):
         return None if copy is numpy._CopyMode.IF_NEEDED else bool(copy)
     return None if copy is None else bool(copy)

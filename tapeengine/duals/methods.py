@@ -91,8 +91,10 @@ def in_order(self: Any, order: str) -> bool:
     return bool(order == "K" or flags.f_contiguous if order == "F" else order in "KA" or flags.c_contiguous)
 
 
-def conjugate(self: Any) -> Any:
+def conjugate(self: Any, out: Any = None) -> Any:
     """ndarray.conj: a real array returns itself."""
+    if out is not None:
+        return rules_of(self).ufunc(numpy.conjugate, "__call__", (self,), {"out": (out,)})
     return rules_of(self).ufunc(numpy.conjugate, "__call__", (self,), {}) if self.dtype.kind == "c" else self
 
 

@@ -41,6 +41,8 @@ def array(
         result = from_values(object, dtype, order=order, **options)
     if copy is False and result is not object and holds_traced(object):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if ndmin > result.ndim:
+        numpy.array(0.0, ndmin=ndmin)  # raises numpy's errors
     while ndmin > result.ndim:
         result = result[None]
     return result

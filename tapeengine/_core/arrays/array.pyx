@@ -244,6 +244,8 @@ cdef class Array:
         return operate(np_divide, x, y, OP_DIV)
 
     def __pow__(x, y, modulus):
+        if modulus is not None:
+            return NotImplemented
         return operate(np_power, x, y, OP_POW)
 
     def __mod__(x, y):
