@@ -92,7 +92,7 @@ def ldexp(x: Any, i: int) -> Any:
 def modf(x: Any) -> tuple[Any, float]:
     """The fractional part, which is differentiated, and the whole part, which is not."""
     fraction, whole = math.modf(value_of(x))
-    return (operate("sub", x, whole, value=fraction) if isinstance(x, Dual) else fraction), whole
+    return (operate("fmod", x, 1.0, value=fraction) if isinstance(x, Dual) else fraction), whole
 
 
 def frexp(x: Any) -> tuple[Any, int]:

@@ -122,10 +122,10 @@ def test_a_captured_array_that_changes_before_the_second_call() -> None:
 
 
 def test_what_only_the_path_shows_is_refused_before_the_second_call() -> None:
-    staged = te.stage(lambda x: te.math.modf(x)[0] * x)
-    assert staged(-2.0) == 0.0
+    staged = te.stage(lambda x: te.math.frexp(x)[0] * x)
+    assert staged(5e-324) == 0.0
     with pytest.warns(StagingWarning, match="computes values that no opcode explains"):
-        assert [staged(1.25) for _ in range(3)] == [0.3125] * 3
+        assert [staged(1.25) for _ in range(3)] == [0.78125] * 3
     assert staged.refused is not None
 
 

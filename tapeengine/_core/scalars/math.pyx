@@ -14,11 +14,11 @@ from tapeengine._core.scalars.scalar cimport (
 )
 from tapeengine._core.tape.guards cimport TE_FINITE, TE_INFINITE, TE_NAN
 from tapeengine._core.tape.opcodes cimport (
-    OP_ADD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, OP_SUB, op_da, op_value,
+    OP_ADD, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, op_da, op_value,
 )
 from tapeengine._core.tape.tape cimport Head, PYTHON_FLOATS, record_function, traces
 
-from tapeengine._core.scalars import spread
+from tapeengine._core.scalars import discrete, spread
 from tapeengine.errors import UnsupportedError
 
 
@@ -202,15 +202,19 @@ def modf(x, /):
     """The fractional part, which is differentiated, and the whole part, which is not."""
     if type(x) is not Dual:
         return python_math.modf(x)
-    fraction, whole = python_math.modf(value_seen(<Dual> x))
-    return returned(binary_of(x, whole, OP_SUB, fraction)), whole
+    fraction, whole = python_math.modf((<Dual> x).v)
+    if traces.recordings and not discrete.knows_whole(x, whole):
+        value_seen(<Dual> x)
+    return returned(binary_of(x, 1.0, OP_FMOD, fraction)), whole    # a difference would lose the sign of 0
 
 
 def frexp(x, /):
     """The mantissa, which is differentiated, and the exponent of x."""
     if type(x) is not Dual:
         return python_math.frexp(x)
-    mantissa, exponent = python_math.frexp(value_seen(<Dual> x))
+    mantissa, exponent = python_math.frexp((<Dual> x).v)
+    if traces.recordings:
+        value_seen(answer(x, exponent, discrete.exponent, (x,)))
     return returned(binary_of(x, power_of_two(-exponent), OP_MUL, mantissa)), exponent
 
 

@@ -35,6 +35,7 @@ from tapeengine._core.tape.tape cimport (
     traces,
 )
 
+from tapeengine._core.scalars.discrete import knows_quotient
 from tapeengine._core.scalars.floatlike import FloatLike
 from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
@@ -406,6 +407,16 @@ cdef int look_at_operands(object x, object y) except -1:
     return 0
 
 
+cdef object quotient_seen(object x, object y, object a, object b, object function):
+    """The quotient of the values a and b of two operands, rounded down, for the program to see."""
+    if traces.recordings and type(y) is Dual and not y or b == 0:
+        look_at_operands(x, y)
+    found = function(a, b)
+    if traces.recordings and not knows_quotient(x, y, found if function is not divmod else found[0]):
+        look_at_operands(x, y)
+    return found
+
+
 cdef Dual by_zero(object x, object y, int op, str message):
     """A quotient or remainder by 0."""
     cdef double a = 0.0, b = 0.0
@@ -573,15 +584,13 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
-        look_at_operands(x, y)
-        return numpy.float64(a) // b if is_numpy(x) or is_numpy(y) else <object> a // <object> b
+        return quotient_seen(x, y, numpy.float64(a) if is_numpy(x) or is_numpy(y) else a, b, operator.floordiv)
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
-        look_at_operands(x, y)
-        quotient, remainder = divmod(numpy.float64(a) if is_numpy(x) or is_numpy(y) else a, b)
+        quotient, remainder = quotient_seen(x, y, numpy.float64(a) if is_numpy(x) or is_numpy(y) else a, b, divmod)
         return quotient, with_number(binary_of(x, y, OP_MOD, remainder), y if type(x) is Dual else x)
 
     def __pow__(x, y, modulus):
@@ -647,7 +656,12 @@ cdef class Dual:
     def __round__(self, ndigits=None):
         if ndigits is None:
             return integer_seen(self, TE_ROUND, round)
-        return round(number_seen(self), ndigits)    # numpy rounds in another way than Python
+        if not traces.recordings or not isfinite(self.v):
+            return round(number_seen(self), ndigits)
+        by_numpy = is_numpy(self)       # numpy rounds in another way than Python
+        rounded = round(numpy.float64(self.v) if by_numpy else self.v, ndigits)
+        value_seen(answer(self, rounded, numpy.round if by_numpy else round, (self, ndigits)))
+        return rounded
 
     def __richcmp__(x, y, int kind):
         cdef double a = (<Dual> x).v, b = 0.0
