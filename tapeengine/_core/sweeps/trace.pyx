@@ -349,7 +349,7 @@ def value_of(x):
     3.0
     """
     if type(x) is Array:
-        return (<Array> x).value
+        return (<Array> x).value[()] if (<Array> x).storage.number else (<Array> x).value
     if type(x) is ComplexDual:
         return x.value
     return value_seen(<Dual> x) if type(x) is Dual else x
