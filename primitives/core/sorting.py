@@ -125,7 +125,8 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
         value = np.mean(flat, axis=-1)
         return np.reshape(value, kept) if is_set(keepdims) else value
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
-    value = _with_nan(low if count % 2 else 0.5 * (low + high), flat)
+    middle = low if count % 2 else 0.5 * (low + high)
+    value = _with_nan(middle + 0.0, flat)  # numpy's mean of the middle is never -0.0
     return np.reshape(value, kept) if is_set(keepdims) else number_or_array(value)
 
 
@@ -312,7 +313,7 @@ def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool 
 
 
 def _middle(low: Any, high: Any, fraction: Any) -> Any:
-    return np.where(np.equal(fraction, 0), low, (low + high) / 2)
+    return np.where(np.equal(fraction, 0), low, (low + high) / 2) + 0.0
 
 
 RULES = {
