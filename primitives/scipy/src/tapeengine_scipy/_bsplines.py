@@ -121,7 +121,8 @@ class BSpline:
         if not outside:
             a, b = np.clip(a, first, last), np.clip(b, first, last)
         whole = self.antiderivative()
-        return whole(b, extrapolate=True) - whole(a, extrapolate=True)
+        found = whole(b, extrapolate=True) - whole(a, extrapolate=True)
+        return np.reshape(found, np.shape(found))  # an array also without dimensions
 
 
 @beside("scipy.interpolate.make_interp_spline")

@@ -81,8 +81,8 @@ def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, An
 def spline_filter(input: Any, order: int = 3, output: Any = numpy.float64, mode: str = "mirror") -> Any:
     """Return the coefficients of the spline through an image; see `scipy.ndimage.spline_filter`."""
     x = floating(input)
-    if order < 2:
-        return x
+    if not 2 <= order <= 5:
+        raise RuntimeError("spline order not supported")
     for axis, length in enumerate(x.shape):
         matrix = scipy.ndimage.spline_filter1d(numpy.eye(length), order, axis=0, mode=mode) if length > 1 else None
         if matrix is not None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
@@ -38,13 +39,15 @@ METRICS: dict[str, Callable[..., Any]] = {
     "seuclidean": lambda u, v, V: root(np.sum((u - v) ** 2 / floating(V), axis=-1)),
     "mahalanobis": lambda u, v, VI: root(np.einsum("...i,ij,...j", u - v, floating(VI), u - v)),
 }
-_SHORT = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock", "cheb": "chebyshev"}
+_SHORT = {"cheb": "chebyshev"}
 
 
 def _metric(name: Any, options: dict[str, Any]) -> Callable[..., Any]:
     if callable(name):
         return lambda u, v: np.vectorize(name, signature="(n),(n)->()")(u, v)
     found = METRICS.get(_SHORT.get(name.lower(), name.lower()))
+    if found is None:
+        scipy.spatial.distance.pdist(numpy.eye(2), name)  # which refuses names that it does not know
     if found is None or options.get("out") is not None or options.get("w") is not None:
         raise UnsupportedError(f"scipy.spatial.distance: {name!r} with {sorted(options)} is not differentiated")
     if (name == "seuclidean" and "V" not in options) or (name == "mahalanobis" and "VI" not in options):

@@ -103,14 +103,18 @@ def _log_density_on_range(deviation: Any, cov: Any) -> Any:
 
 def _mean_and_cov(mean: Any, cov: Any) -> tuple[Any, Any]:
     """A vector and a matrix from SciPy's forms: a scalar or a diagonal may represent the covariance."""
-    size = 1 if cov.ndim == 0 else cov.shape[0]
+    size = cov.shape[0] if cov.ndim > 1 else 1
     if mean is not None:
         mean = np.atleast_1d(floating(mean))
         size = mean.shape[0]
-    if cov.ndim == 0:
+    if size == 1:
+        cov = np.reshape(cov, (1, 1))
+    elif cov.ndim == 0:
         cov = cov * numpy.eye(size)
     elif cov.ndim == 1:
         cov = on_diagonal(cov)
+    if cov.shape != (size, size):
+        raise ValueError(f"multivariate_normal: a covariance of shape {cov.shape} for vectors of {size}")
     return (numpy.zeros(size) if mean is None else mean), cov
 
 
@@ -142,7 +146,8 @@ class _Multinomial(Distribution):
         possible = np.all((x >= 0) & (x == np.floor(x)), axis=-1) & (np.sum(x, axis=-1) == n)
         counts = np.where(x >= 0, x, 0.0)
         value = gammaln(n + 1) + np.sum(xlogy(counts, p) - gammaln(counts + 1), axis=-1)
-        return value if np.all(possible) else np.where(possible, value, -math.inf)
+        value = value if np.all(possible) else np.where(possible, value, -math.inf)
+        return np.reshape(value, np.shape(value))  # an array also without dimensions
 
     def pmf(self, x: Any, n: Any, p: Any) -> Any:
         """Return the probability."""
