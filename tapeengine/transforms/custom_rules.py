@@ -47,6 +47,8 @@ class CustomFunction:
         functools.update_wrapper(self, function)
         self.engine = engine
         self.function = function
+        #: Calls with fewer arguments may leave out some that have defaults.
+        self.count = function.__code__.co_argcount if type(function) is FunctionType and function.__defaults__ else 0
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
         self.jvp: Callable[..., Any] | None = None
@@ -74,7 +76,8 @@ class CustomFunction:
         Rules get the arguments that have a position by position, with their defaults, and others by keyword.
         """
         if not kwargs:
-            args = _with_defaults(self.function, args)
+            if len(args) < self.count:
+                args = _with_defaults(self.function, args)
             traced, result = call_with_rule(self.engine, args, self._run, self._name)
             return result if traced else self.function(*args)
         args, others = self._sorted(args, kwargs)
@@ -122,9 +125,9 @@ class CustomFunction:
 
 def _with_defaults(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of a call with those that are missing at the end, if they have defaults."""
-    defaults = type(function) is FunctionType and function.__defaults__
-    missing = function.__code__.co_argcount - len(args) if defaults else 0
-    return args + defaults[-missing:] if defaults and 0 < missing <= len(defaults) else args
+    defaults: tuple[Any, ...] = function.__defaults__  # type: ignore[attr-defined]
+    missing = function.__code__.co_argcount - len(args)  # type: ignore[attr-defined]
+    return args + defaults[-missing:] if missing <= len(defaults) else args
 
 
 class Call:
