@@ -200,3 +200,25 @@ def test_work_grows_with_the_text(case: str) -> None:
     many, large = work(CASES[case](8), 8 * few)
     assert many <= 5 * few
     assert large <= 5 * small
+
+
+LONG = {
+    "sum": lambda n: "def f(x: float):\n    return " + " + ".join(f"x * {k}" for k in range(n)) + "\n",
+    "difference": lambda n: "def f(x: float):\n    return " + " - ".join(f"x * {k}" for k in range(n)) + "\n",
+    "product": lambda n: "def f(x: float):\n    return " + " * ".join(f"(x + {k})" for k in range(n)) + "\n",
+    "list": lambda n: "def f(x: float):\n    return sum([" + ", ".join(f"x * {k}" for k in range(n)) + "])\n",
+    "statements": lambda n: "def f(x: float):\n" + "".join(f"    x = x * {k}\n" for k in range(n)) + "    return x\n",
+    "names": lambda n: (
+        "def f(x0: float):\n" + "".join(f"    x{k + 1} = x{k} * {k}\n" for k in range(n)) + "    return x1\n"
+    ),
+    "changes": lambda n: "def f(x: float):\n    y = [x]\n" + f"    y[0] = x * {n}\n" * n + "    return y[0]\n",
+}
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_work_is_linear_in_the_length_of_a_text(case: str) -> None:
+    work(LONG[case](1))
+    few, small = work(LONG[case](30))
+    many, large = work(LONG[case](60), 8 * few)
+    assert many <= 2.5 * few
+    assert large <= 2.5 * small

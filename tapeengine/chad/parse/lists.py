@@ -51,6 +51,7 @@ class Kinds:
 
     def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
         self.outside = outside
+        self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
         own = parameters_of(function)
         local = dict(pair for node in ast.walk(function) for pair in functions_in(node) if node is not function)
         bound: dict[str, list[ast.expr]] = {}
@@ -69,11 +70,15 @@ class Kinds:
             before = dict(self.names)
             for name in self.names:
                 found = [self.of(e) for e in bound.get(name, ())]
-                self.names[name] = self.common([*found, *([given[name]] if name in given else [])])
+                kind = self.common([*found, *([given[name]] if name in given else [])])
+                if kind != self.names[name]:
+                    self.names[name] = kind
+                    self.operators.clear()
             if self.names == before:
                 break
         else:
             self.names = dict.fromkeys(self.names)
+            self.operators.clear()
 
     def common(self, kinds: Sequence[Kind]) -> Kind:
         """Give the kind of a value that has one of several."""
@@ -149,7 +154,9 @@ class Kinds:
             case ast.NamedExpr(value=value):
                 return self.of(value)
             case ast.BinOp():
-                return self.of_operator(node)
+                if node not in self.operators:
+                    self.operators[node] = self.of_operator(node)
+                return self.operators[node]
             case Known(kind=kind):
                 return kind
             case Held(value=value):
@@ -309,9 +316,11 @@ class Kinds:
 
 def shows_list(node: ast.expr) -> bool:
     """Tell whether the text shows that a summand is a list: it is written out, or a sum with a list written out."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return shows_list(node.left) or shows_list(node.right)
-    return isinstance(node, ast.List)
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
+        return isinstance(node, ast.List)
+    if not hasattr(node, "shows_list"):  # asked for at each level of nested sums
+        node.shows_list = shows_list(node.left) or shows_list(node.right)  # type: ignore[attr-defined]
+    return bool(node.shows_list)  # type: ignore[attr-defined]
 
 
 def shows_lists(node: ast.BinOp) -> bool:
