@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -61,15 +62,20 @@ def named(name: str) -> Primitive:
     return load_plugins().registry[name]
 
 
+#: numpy's names for the numbers of arrays.
+DTYPES: Mapping[Type, type] = MappingProxyType({FLOAT: float, INT: int, BOOL: bool})
+
+
 def trial(of: Type) -> Any:
     """Give a value of a type for a trial call of a primitive: small, regular and well-conditioned."""
     match of:
         case Array(Array(Array(inner))):
             return numpy.stack([trial(Array(Array(inner)))] * 3)
-        case Array(Array(_)):
-            return numpy.eye(3) * 2 + numpy.full((3, 3), 0.1)
+        case Array(Array(element)):
+            whole = numpy.eye(3) * 2
+            return whole + 0.1 if element == FLOAT else whole.astype(DTYPES.get(element, float))
         case Array(element):
-            return numpy.array([0, 1, 2]) if element == INT else numpy.array([0.6, 0.4, 0.2])
+            return numpy.array([0, 1, 2] if element == INT else [0.6, 0.4, 0.2]).astype(DTYPES.get(element, float))
         case Product(items):
             return tuple(map(trial, items))
     return 1 if of == INT else True if of == BOOL else 0.5

@@ -644,6 +644,7 @@ def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Ty
     """Give the type of a choice: the one that is wanted where all suit it, else one that suits all."""
     if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
         return wanted
+    p.no_bool_or_float(node, [term.type for term in terms])
     of = terms[0].type
     for term in terms[1:]:
         of = p.unify(node, of, term.type)

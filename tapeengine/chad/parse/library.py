@@ -74,6 +74,11 @@ def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     return numeric.applied(scalar, len(OPERATIONS[name].partials))(p, node, args)
 
 
+def of_floats(function: Callable[..., Term]) -> Callable[..., Term]:
+    """Make a function of numbers one that takes them as floats, as the functions of `math` do."""
+    return lambda p, node, args: function(p, node, [p.coerce(node, x, FLOAT) for x in args])
+
+
 def logarithm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.log(x)``, ``math.log(x, base)``: a quotient of two logarithms, as Python computes it."""
     if len(args) != 2:
@@ -672,7 +677,9 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "builtins.abs": numeric.applied(numeric.absolute, 1, False),
         "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
         "builtins.pow": whole.power,
-        "math.pow": whole.power,
+        "math.pow": of_floats(whole.power),
+        "math.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
+        "numpy.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
         "numpy.power": whole.power,
         "operator.pow": whole.power,
         "math.log": logarithm,

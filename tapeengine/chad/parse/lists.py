@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tapeengine.chad.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
@@ -101,6 +102,7 @@ class Kinds:
         given = [k for k in kinds if isinstance(k, Given)]
         if given:
             is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
+            is_mixed = is_mixed or any(k.made is tuple for k in lists)
             or_list = bool(lists) or MIXED in kinds or any(k.or_list for k in given)
             return known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
         if not kinds or all(k == kinds[0] for k in kinds):
@@ -358,8 +360,12 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
             return ListOf(substituted(element, given, kinds), made)
         case TupleOf(items=items, names=names, made=made):
             return TupleOf(tuple(substituted(item, given, kinds) for item in items), names, made)
-        case Given(places=places):
-            return kinds.common([part_of(given.get(name), steps, kinds) for name, steps in sorted(places, key=str)])
+        case Given(places=places, is_mixed=is_mixed, or_list=or_list):
+            found = kinds.common([part_of(given.get(name), steps, kinds) for name, steps in sorted(places, key=str)])
+            if isinstance(found, Given):
+                return replace(found, is_mixed=found.is_mixed or is_mixed, or_list=found.or_list or or_list)
+            is_other = is_mixed or (or_list and not isinstance(found, ListOf))
+            return MIXED if is_other and found not in (None, SOME, NUMBER, ANY) else found
     return kind
 
 

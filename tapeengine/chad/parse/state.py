@@ -657,6 +657,11 @@ class Parser:
             node, f"this is {show(first)} in one case and {show(second)} in another", "give one type in all cases"
         )
 
+    def no_bool_or_float(self, node: ast.AST, types: Sequence[Type]) -> None:
+        """Refuse a choice between a bool and a float, which is no number in one case."""
+        if FLOAT in types and BOOL in types:
+            self.error(node, "this is bool in one case and float in another", "give one type in all cases: float(c)")
+
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
         """Read the parameters and the result type of a def."""
         a = node.args

@@ -363,6 +363,7 @@ class Arm:
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
     """Convert terms to a type that suits them all; those that raise have any type."""
+    p.no_bool_or_float(node, [term.type for term in terms])
     of = terms[0].type
     for term in terms[1:]:
         of = p.unify(node, of, term.type)
@@ -434,6 +435,8 @@ class Joining:
         """Give types that suit all arms."""
         first, *others = self.types
         for other in others:
+            for pair in zip(first, other, strict=True):
+                self.p.no_bool_or_float(self.node, pair)
             first = [self.p.unify(self.node, a, b) for a, b in zip(first, other, strict=True)]
         return first
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from tapeengine.chad.kinds import ListOf
 from tapeengine.chad.parse.arrays import axes, expanded, product
 from tapeengine.chad.parse.dicts import at_key
 from tapeengine.chad.parse.expressions import expression, read_ahead
@@ -43,6 +44,9 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if isinstance(index, ast.Slice):
         return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
     position = expression(p, index, env)
+    kind = p.kinds.of(index)
+    if isinstance(kind, ListOf) and kind.made is tuple:
+        p.error(node, "an index that is a tuple of a size which only a run knows", "write the indices out: a[i, j]")
     if position.type in (Array(INT), Array(BOOL)) and isinstance(node, ast.Subscript):
         p.operated(node, [(node.value, term)])
     if position.type == Array(INT):

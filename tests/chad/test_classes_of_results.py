@@ -1,0 +1,127 @@
+"""The classes and dtypes of results: those of the plain function, or a refusal."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from chad.written_functions import function_of
+
+import tapeengine
+from tapeengine import chad as te
+from tapeengine.chad.backends.tiers import is_installed
+from tapeengine.chad.errors import ProgramError
+from tapeengine.errors import StructureError
+
+ENGINE = tapeengine.Engine()
+BACKENDS = (None, *(("native",) if is_installed() else ()))
+
+
+def enlarged(xs, longer):
+    if longer:
+        xs = np.concatenate((np.zeros(2), xs))
+    return xs
+
+
+OUTSIDE = {"math": math, "enlarged": enlarged}
+INTEGERS, BOOLS, FLOATS = np.array([[1], [2]]), np.array([[True], [False]]), np.array([[1.5], [2.5]])
+JOINED = """
+np.concatenate((a, b), axis=1)
+np.concatenate((a, b))
+np.hstack((a, b))
+np.vstack((a, b))
+np.stack((a, b))
+np.stack((a, b), axis=1)
+np.column_stack((a, b))
+np.tile(a, 2)
+np.append(a, b, axis=1)
+np.flip(a)
+np.transpose(a)
+np.roll(a, 1, axis=0)
+np.repeat(a, 2, axis=0)
+""".strip().splitlines()
+NUMBERS = """
+math.fabs({})
+math.pow({}, 2)
+math.pow({}, 3)
+math.sqrt(abs({}))
+math.hypot({}, 2)
+math.copysign({}, -1)
+math.fmod({}, 2)
+math.floor({})
+np.fabs({})
+np.float_power({}, 2)
+np.abs({})
+abs({})
+pow({}, 2)
+sum([{}, 1])
+math.prod([{}, 2])
+math.fsum([{}, 1])
+""".strip().splitlines()
+CHOICES = """
+return x if c else c
+return x if c else False
+return n if c else c
+y = x|if c:|    y = False|return y
+if c:|    return x|return c
+return xs if c else tuple(xs)
+return tuple(xs) if c else list(xs)
+return enlarged(xs, True), enlarged(xs, False)
+return enlarged(xs, c)
+return np.ones((2, 2))[tuple(map(lambda v: 1, (x, x)))]
+return np.ones((2, 2))[tuple([n for _ in range(2)])]
+return x if c else n
+""".strip().splitlines()
+
+
+def kind(value):
+    """The class of a value, those of its parts, and the dtype of an array; a number of numpy's is one of Python's."""
+    if isinstance(value, list | tuple):
+        return type(value), [kind(part) for part in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return type(value), getattr(value, "dtype", None)
+
+
+def numbers_of(value):
+    """The numbers of arrays, lists and tuples, as lists."""
+    if isinstance(value, list | tuple):
+        return list(map(numbers_of, value))
+    return np.asarray(value).tolist()
+
+
+def agrees(function, *primals, backend=None):
+    """Compare the value of a program and its classes; tell whether it is taken."""
+    program = te.program(function, backend=backend)
+    try:
+        value, _ = ENGINE.vjp(program, *primals)
+    except (ProgramError, StructureError):
+        return False
+    expected = function(*primals)
+    assert kind(value) == kind(expected)
+    assert repr(numbers_of(value)) == repr(numbers_of(expected))
+    return True
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # what runs without native code
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("text", JOINED)
+def test_kinds_of_arrays_that_are_put_together(text, backend):
+    function = function_of("a, b", [f"return {text}"])
+    for a, b in ((INTEGERS, INTEGERS), (BOOLS, BOOLS), (FLOATS, INTEGERS)):
+        assert agrees(function, a, b, backend=backend)
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_kinds_of_numbers(text):
+    for argument, primal in itertools.product(("n", "n > 0", "-3", "n * 1.5"), (3, -3)):
+        agrees(function_of("n", [f"return {text.format(argument)}"], **OUTSIDE), primal)
+    assert agrees(function_of("n", [f"return {text.format('n')}"], **OUTSIDE), 3)
+
+
+@pytest.mark.parametrize("text", CHOICES)
+def test_kinds_of_choices(text):
+    function = function_of("c, n, x, xs", text.split("|"), **OUTSIDE)
+    for c in (True, False):
+        if "else n" not in text:  # where an integer and a float meet, the value is a float
+            agrees(function, c, 1, 1.5, [1.0, 2.0])
