@@ -59,6 +59,10 @@ Reader = Callable[[Any], Any]
 SCALARS: Mapping[Type, type] = MappingProxyType({FLOAT: float, INT: int, BOOL: bool})
 
 
+#: What a run on dual numbers gives: also where a handler of an error returns a value of another type.
+PLAIN = "what the plain function returns here"
+
+
 class Converter:
     """Converts values of a module's types.
 
@@ -238,7 +242,7 @@ class Converter:
 
     def returned(self, of: Type, value: Any) -> tuple[Any, Any]:
         """Give a value of the plain program in the evaluator's form, and as the typed program returns it."""
-        inside = self.inward(of, value, "the value")
+        inside = self.inward(of, value, PLAIN)
         return inside, shaped_like(self.outward(of, inside), value)
 
     def _parts(self, of: Product, like: Any) -> list[Any]:

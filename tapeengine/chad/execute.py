@@ -19,7 +19,7 @@ from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTange
 from tapeengine.chad.backends.whole.running import DifferentSizes
 from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.close import close
-from tapeengine.chad.convert import Converter
+from tapeengine.chad.convert import PLAIN, Converter
 from tapeengine.chad.depth import DEPTH, deep
 from tapeengine.chad.fusion import fused
 from tapeengine.chad.linear import Sparse
@@ -348,7 +348,7 @@ class Executable:
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             with deep(DEPTH):
-                inside = self.converter.inward(of, value, "the value")
+                inside = self.converter.inward(of, value, PLAIN)
                 given = self.converter.cotangent_in(of, cotangent, inside, "value")
                 linear = Sparse(self.closed.types)
                 made = self.converter.cotangent_out(of, given, inside, value, linear)
