@@ -9,7 +9,8 @@ from typing import Any
 import numpy
 
 #: Classes of values that are what their types say.
-OWN = frozenset((float, int, bool, list, tuple, numpy.ndarray, numpy.memmap))
+PLAIN = frozenset((float, int, bool, list, tuple))
+ARRAYS = (numpy.ndarray, numpy.memmap)
 
 
 def is_strange(value: Any) -> bool:
@@ -21,10 +22,12 @@ def is_strange(value: Any) -> bool:
     >>> [is_strange(x) for x in (Money(1.0), 1.0, numpy.float64(1.0), numpy.longdouble(1.0), numpy.ma.array([1.0]))]
     [True, False, False, True, True]
     """
+    if type(value) in PLAIN:
+        return False
     dtype = getattr(value, "dtype", None)
     if isinstance(dtype, numpy.dtype) and dtype.kind == "f" and dtype.itemsize > 8:
         return True
-    if type(value) in OWN or isinstance(value, numpy.generic | Enum) or hasattr(value, "_fields"):
+    if type(value) in ARRAYS or isinstance(value, numpy.generic | Enum) or hasattr(value, "_fields"):
         return False
     return isinstance(value, float | int | list | tuple | numpy.ndarray)
 
