@@ -25,12 +25,12 @@ UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_S
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
-LONGER = """tree-ch tree-dominator-opts schedule-insns2 caller-saves tree-tail-merge gcse thread-jumps if-conversion
-    if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
+LONGER = """thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves tree-ch schedule-insns2
+    if-conversion if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
 PLAIN = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # without quicker errors and texts
 SHORT = (" -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os") + PLAIN
 HOT, VECTORS = "accumulation indexing interleave native records tape", "forward scalar sweep"
-COPIES = " -fno-thread-jumps -fno-tree-dominator-opts -fno-gcse -fno-tree-tail-merge -fno-caller-saves" if GCC else ""
+COPIES = " -fno-".join(["", *LONGER.split()[:6]]) if GCC else ""  # of paths
 MANY = "accesses array assignment boundary calls creation fields functions operators primitives replay standins storing"
 FEWER = "USE_DICT_VERSIONS UNPACK_METHODS USE_PYLONG_INTERNALS USE_PYLIST_INTERNALS VECTORCALL".split()
 SIMPLE = SHORT + "".join([f" -DCYTHON_{name}=0" for name in FEWER])

@@ -120,16 +120,7 @@ class Unwritten:
         self._takes_views = True
 
     def __call__(self, *args: Any, **static: Any) -> Any:
-        """Return the value of the function, which must depend on its arguments alone."""
-        value = self._value(args, static)
-        if type(value) is not float and any(map(is_traced, value if type(value) in (tuple, list) else (value,))):
-            raise DroppedDerivativeError(
-                f"the value of {self._name} depends on a traced number that is static or captured, for which there is "
-                "no rule: make it an argument"
-            )
-        return value
-
-    def _value(self, args: tuple[Any, ...], static: dict[str, Any]) -> Any:
+        """Return the value of the function."""
         if not any(type(x) is np.ndarray for x in args):
             return self._function(*args, **static)
         if self._on_copies:

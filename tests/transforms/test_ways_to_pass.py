@@ -110,11 +110,11 @@ def test_traced_arguments_that_have_no_position_are_refused(name: str) -> None:
 def test_the_value_of_a_primitive_depends_on_its_arguments() -> None:
     made = of_primitive()
     for call in (lambda x: made(x, 2.0, power=x), lambda x: made(x, 2.0, 1.0, 1, x)):
-        with pytest.raises(DroppedDerivativeError, match="static or captured"):
+        with pytest.raises(DroppedDerivativeError, match="not one of its arguments"):
             te.grad(call)(1.0)
 
     def capturing(a: Any) -> Any:
         return te.primitive(lambda x: x * a, name="test.scaled").def_vjp(x=lambda ct: ct * te.value(a))(a)
 
-    with pytest.raises(DroppedDerivativeError, match="static or captured"):
+    with pytest.raises(DroppedDerivativeError, match="not one of its arguments"):
         te.grad(capturing)(1.0)
