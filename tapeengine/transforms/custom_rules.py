@@ -123,10 +123,10 @@ class CustomFunction:
         return result, Call(self, others, args, result, None)
 
 
-def _with_defaults(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _with_defaults(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of a call with those that are missing at the end, if they have defaults."""
-    defaults: tuple[Any, ...] = function.__defaults__  # type: ignore[attr-defined]
-    missing = function.__code__.co_argcount - len(args)  # type: ignore[attr-defined]
+    defaults: tuple[Any, ...] = function.__defaults__
+    missing = function.__code__.co_argcount - len(args)
     return args + defaults[-missing:] if missing <= len(defaults) else args
 
 
