@@ -80,3 +80,15 @@ def test_lanes_record_no_more_paths_than_are_kept() -> None:
         np.testing.assert_array_equal(staged.batch(x), te.vmap(staged.program)(x))
         np.testing.assert_array_equal(te.vjp(staged.batch, x)[1](np.ones(1500))[0], np.round(x * 100))
     assert staged.stats().recordings <= 8 + 6  # in each call one path may replace another
+
+
+def test_errors_of_rounding() -> None:
+    def program(x: Any) -> Any:
+        try:
+            return round(x, -308) + x
+        except OverflowError:
+            return -x
+
+    staged = te.stage(program)
+    for x in (1.7e308, 1.0, 1.2e308, 1.7e308, 1.75e308, 1e290, -1.7e308) * 2:
+        assert staged(x) == program(x)

@@ -4,16 +4,27 @@ What each check looks at depends on the outcomes of those before it alone, so th
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 #: Up to here a quotient that is rounded down follows from the remainder without error.
 EXACT = float(1 << 50)
 
 
-def knows_quotient(x: Any, y: Any, quotient: Any) -> bool:
-    """Whether ``x // y`` is known from checks; a quotient of 0 has the sign of x, which is not 0 then."""
+def quotient(x: Any, y: Any, a: float, b: float, function: Callable[[Any, Any], Any]) -> Any:
+    """``x // y`` or ``divmod(x, y)``, computed from the values a and b.
+
+    A quotient of 0 has the sign of x, so that x must not be 0 then. Where an outcome is not decisive, the operands are
+    shown, which checks all of their bits.
+    """
+    if not y:
+        repr((x, y))
+    found = function(a, b)
+    whole = found if function is not divmod else found[0]
     size = (x - x % y) / y
-    return bool(abs(size) < EXACT) and round(size) == quotient and (quotient != 0 or bool(x))
+    if not (abs(size) < EXACT and round(size) == whole and (whole != 0 or bool(x))):
+        repr((x, y))
+    return found
 
 
 def knows_whole(x: Any, whole: float) -> bool:

@@ -35,7 +35,7 @@ from tapeengine._core.tape.tape cimport (
     traces,
 )
 
-from tapeengine._core.scalars.discrete import knows_quotient
+from tapeengine._core.scalars.discrete import quotient
 from tapeengine._core.scalars.floatlike import FloatLike
 from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
@@ -407,14 +407,11 @@ cdef int look_at_operands(object x, object y) except -1:
     return 0
 
 
-cdef object quotient_seen(object x, object y, object a, object b, object function):
-    """The quotient of the values a and b of two operands, rounded down, for the program to see."""
-    if traces.recordings and type(y) is Dual and not y or b == 0:
-        look_at_operands(x, y)
-    found = function(a, b)
-    if traces.recordings and not knows_quotient(x, y, found if function is not divmod else found[0]):
-        look_at_operands(x, y)
-    return found
+cdef object rounded_down(object x, object y, object a, object b, object function):
+    """The quotient of the values a and b of two operands, for the program to see."""
+    if is_numpy(x) or is_numpy(y):
+        a = numpy.float64(a)
+    return quotient(x, y, a, b, function) if traces.recordings else function(a, b)
 
 
 cdef Dual by_zero(object x, object y, int op, str message):
@@ -584,14 +581,14 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
-        return quotient_seen(x, y, numpy.float64(a) if is_numpy(x) or is_numpy(y) else a, b, operator.floordiv)
+        return rounded_down(x, y, a, b, operator.floordiv)
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
-        quotient, remainder = quotient_seen(x, y, numpy.float64(a) if is_numpy(x) or is_numpy(y) else a, b, divmod)
-        return quotient, with_number(binary_of(x, y, OP_MOD, remainder), y if type(x) is Dual else x)
+        whole, remainder = rounded_down(x, y, a, b, divmod)
+        return whole, with_number(binary_of(x, y, OP_MOD, remainder), y if type(x) is Dual else x)
 
     def __pow__(x, y, modulus):
         cdef double a = 0.0, b = 0.0
@@ -656,11 +653,11 @@ cdef class Dual:
     def __round__(self, ndigits=None):
         if ndigits is None:
             return integer_seen(self, TE_ROUND, round)
-        if not traces.recordings or not isfinite(self.v):
+        if not traces.recordings or not -1e300 < self.v < 1e300:    # where rounding may be an error
             return round(number_seen(self), ndigits)
-        by_numpy = is_numpy(self)       # numpy rounds in another way than Python
-        rounded = round(numpy.float64(self.v) if by_numpy else self.v, ndigits)
-        value_seen(answer(self, rounded, numpy.round if by_numpy else round, (self, ndigits)))
+        function = numpy.round if is_numpy(self) else round     # numpy rounds in another way than Python
+        rounded = function(self.v, ndigits)
+        value_seen(answer(self, rounded, function, (self, ndigits)))
         return rounded
 
     def __richcmp__(x, y, int kind):
