@@ -26,7 +26,7 @@ GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
 LONGER = """thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves tree-ch schedule-insns2
-    if-conversion if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer when compressed
+    if-conversion if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer in a wheel
 PLAIN = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # without quicker errors and texts
 SHORT = (" -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os") + PLAIN
 HOT, VECTORS = "accumulation indexing interleave native records tape", "forward scalar sweep"

@@ -207,8 +207,7 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
             return as_listed(plain(), value)
         case "any" if isinstance(value, numpy.ndarray) and value.ndim:  # of elements that were appended
             return as_listed(plain(), value)
-        case ListOf(element, made) if isinstance(value, numpy.ndarray | list):
-            assert made is not None
+        case ListOf(element, made) if made is not None and isinstance(value, numpy.ndarray | list):
             if isinstance(value, numpy.ndarray) and (value.ndim == 1 or list_axes(kind, value.ndim) == value.ndim):
                 return made(value.tolist())
             return made(each_of((element,) * len(value), value, range(len(value))))
