@@ -10,7 +10,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import unbroadcast
+from tapeengine.primitive.builders import discrete, unbroadcast
 from tapeengine_primitives.linalg_repeated import plain
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import (
@@ -376,6 +376,16 @@ LSTSQ = Primitive(
 )
 
 
+RANK = discrete(
+    "numpy.linalg.lstsq.rank",
+    lambda a, *, rcond=None: numpy.linalg.lstsq(a, numpy.zeros(a.shape[0], a.dtype), rcond)[2],
+    args=("a",),
+    static=("rcond",),
+    samples=(Sample((uniform((3, 2)),), {"rcond": None}),),
+    doc="the rank with which a least-squares problem is solved; no derivative goes through it",
+)
+
+
 def in_one_precision(a: Any, b: Any) -> tuple[Any, Any]:
     """Return two arrays in the dtype in which LAPACK computes with both."""
     common = numpy.result_type(dtype_of(a), dtype_of(b))
@@ -392,9 +402,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     """
     a, b = in_one_precision(as_array(a), as_array(b))
     x, squares = LSTSQ(a, b, rcond=rcond)
-    s = np.linalg.svdvals(a)
-    rank = int(np.sum(np.greater(s, _cut(a, rcond) * np.max(s)))) if min(shape_of(a)) else 0
-    return x, squares, numpy.int32(rank), s
+    return x, squares, RANK(a, rcond=rcond), np.linalg.svdvals(a)
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy
@@ -122,7 +123,10 @@ def polyfit(
         values = values * (weights[:, None] if ndim_of(values) == 2 else weights)
     scale = np.sqrt(np.sum(matrix * matrix, axis=0))
     cut = shape_of(points)[0] * numpy.finfo(points.dtype).eps if rcond is None else rcond
-    coefficients = np.linalg.lstsq(matrix / scale, values, cut)[0]
+    coefficients, _, rank, _ = np.linalg.lstsq(matrix / scale, values, cut)
+    if rank < shape_of(matrix)[1]:
+        text = "a polynomial of this degree is not determined by the points (numpy.polyfit)"
+        warnings.warn(text, numpy.exceptions.RankWarning, stacklevel=2)
     return np.swapaxes(np.swapaxes(coefficients, 0, -1) / scale, 0, -1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy
@@ -87,3 +88,36 @@ def test_conjugate_takes_an_output() -> None:
     value, back = te.vjp(program, X)
     assert value.tolist() == [-2.0, -4.0, -6.0]
     assert back(numpy.ones(3))[0].tolist() == [-2.0, -2.0, -2.0]
+
+
+WARNED: dict[str, Any] = {
+    "polyfit": lambda np, x: np.polyfit(x, x, 5),
+    "cross": lambda np, x: np.cross(x[:2], x[:2]),
+    "cross of two and three": lambda np, x: np.cross(x[:2], x),
+    "fftn without axes": lambda np, x: np.fft.fftn(np.reshape(x, (1, 3)), s=(2, 2)),
+    "fftn with None": lambda np, x: np.fft.fftn(np.reshape(x, (1, 3)), s=(None, 2), axes=(0, 1)),
+    "rfft2 with None": lambda np, x: np.fft.rfft2(np.reshape(x, (1, 3)), s=(None, 2)),
+    "irfftn without axes": lambda np, x: np.fft.irfftn(np.reshape(x, (1, 3)), s=(2, 2)),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_warnings_are_numpys(name: str) -> None:
+    def warned(program: Any) -> set[type]:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            program()
+        return {one.category for one in found}
+
+    assert warned(lambda: te.vjp(lambda x: WARNED[name](np, x), X)) == warned(lambda: WARNED[name](numpy, X)) != set()
+
+
+def test_the_rank_of_a_least_squares_problem_is_numpys() -> None:
+    a = numpy.array([[0.0, 1, 0, 1, 2, 0], [0, 2, 0, 0, 1, 0], [1, 0, 1, 0, 0, 4], [0, 0, 0, 2, 3, 0]]).T.copy()
+    for matrix in (a, a[:, :2], numpy.ones((4, 2)), numpy.zeros((3, 2)), a[:0], a.T):
+        for rcond in (-1, None, 0.5):
+            b = numpy.ones(len(matrix))
+            found = te.vjp(lambda a, b, rcond=rcond: numpy.linalg.lstsq(a, b, rcond)[2], matrix, b)[0]
+            plain = numpy.linalg.lstsq(matrix, b, rcond)[2]
+            assert found == plain
+            assert type(found) is type(plain)
