@@ -126,13 +126,18 @@ def _layers(x: Any, axis: int) -> list[Any]:
     return [x[along(axis, position)] for position in range(shape_of(x)[axis])]
 
 
+def _identity(ufunc: Any, x: Any) -> Any:
+    """Return the value of a reduction of no elements, in the dtype of the array; None if there is none."""
+    return None if ufunc.identity is None else dtype_of(x).type(ufunc.identity)
+
+
 def _folded(ufunc: Any) -> Any:
     @_reduction
     def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
-        start = ufunc.identity if initial is np._NoValue else initial
         array = _cast(array, dtype)
+        start = _identity(ufunc, array) if initial is np._NoValue else initial
         if not ndim_of(array):
             normal_axes(axis, 0)
             return np.positive(array) if start is None else ufunc(start, array)

@@ -72,10 +72,17 @@ def test_dtypes() -> None:
         lambda np, x: np.sort_complex(x.astype("f4")),
         lambda np, x: np.sort_complex(x.astype("F")),
         lambda np, x: np.sort_complex(x),
+        *(
+            lambda np, x, name=name, char=char, keep=keep: getattr(np, name).reduce(x[:0].astype(char), keepdims=keep)
+            for name in ("hypot", "logaddexp", "add", "multiply")
+            for char in "fd"
+            for keep in (False, True)
+        ),
     ]
     for program in programs:
         value = te.vjp(lambda x, program=program: program(np, x), X)[0]
         assert value.dtype == program(numpy, X).dtype
+        assert type(value) is type(program(numpy, X))
         assert numpy.array_equal(value, program(numpy, X))
 
 
