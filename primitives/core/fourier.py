@@ -144,7 +144,8 @@ def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: None = N
 def _shape_and_axes(x: Any, s: Any, axes: Any) -> tuple[list[Any], list[int]]:
     """Return the lengths and the axes of a transform over several axes; None and -1 keep a length."""
     if s is not None:
-        numpy.fft.fftn(numpy.zeros((1,) * ndim_of(x)), [None if n is None else 1 for n in s], axes)  # warns as numpy
+        ones: Any = [None if n is None else 1 for n in s]
+        numpy.fft.fftn(numpy.zeros((1,) * ndim_of(x)), ones, axes)  # gives numpy's warnings
     if axes is None:
         axes = range(-ndim_of(x) if s is None else -len(s), 0)
     chosen = [normal_axis(axis, ndim_of(x)) for axis in axes]
