@@ -233,6 +233,7 @@ def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
 
 def power(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``pow(x, y)``."""
+    numeric.wanted(p, node, args, 2)
     return numeric.binary(p, node, ast.Pow(), args[0], args[1])
 
 
