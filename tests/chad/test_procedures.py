@@ -418,3 +418,13 @@ def test_a_recursive_function_that_changes_an_array_copies_none_at_each_call():
     (instance,) = program.instances.values()
     assert instance.module.copies
     assert instance.executable.lowered is None
+
+
+@pytest.mark.parametrize("function", RIGHT, ids=lambda f: f.__name__)
+def test_a_program_that_calls_such_functions_is_read_once(function):
+    program = te.program(function)
+    ENGINE.vjp(program, [0.7, 0.3, 0.5])
+    (instance,) = program.instances.values()
+    read = instance.parsed()
+    ENGINE.vjp(program, [0.6, 0.3, 0.5])
+    assert instance.parsed() is read

@@ -29,7 +29,7 @@ class Constants:
     ...     return rate * x
     >>> constants = Constants()
     >>> f.__globals__["rate"] = [2.0]
-    >>> constants.note(f, ("rate",), [2.0])
+    >>> constants.note(f, ("rate",))
     >>> checks = constants.checks()
     >>> f.__globals__["rate"].append(3.0)
     >>> checks.same()
@@ -39,8 +39,9 @@ class Constants:
     def __init__(self) -> None:
         self.noted: dict[tuple[Any, Path], Any] = {}
 
-    def note(self, function: Any, path: Path, value: Any) -> None:
+    def note(self, function: Any, path: Path) -> None:
         """Note the value to which a path leads from a function."""
+        value = value_at(function, path)
         if not is_fixed(value):
             self.noted.setdefault((function, path), frozen(value))
 

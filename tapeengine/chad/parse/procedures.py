@@ -27,6 +27,21 @@ from tapeengine.chad.parse.ownership import Walk, same
 CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())
 
 
+#: What stands before the name of a function that returns what it changes: no name of Python's begins with it.
+MARK = " "
+
+
+def original_name(name: str) -> str:
+    """Give the name of a function as the program writes it.
+
+    Examples
+    --------
+    >>> original_name(" lists.swap"), original_name("swap")
+    ('lists.swap', 'swap')
+    """
+    return name.removeprefix(MARK)
+
+
 @dataclass(frozen=True)
 class Changed:
     """What a function changes.
@@ -111,7 +126,7 @@ class Procedures:
         found = None if root(node.func) in self.bound else handing_back(named_outside(node.func, self.outer))
         if found is None:
             return None
-        called = f" {ast.unparse(node.func)}"
+        called = f"{MARK}{ast.unparse(node.func)}"
         self.outer[called] = found[0]
         return replace(found[1], called=called)
 

@@ -32,7 +32,7 @@ from tapeengine.chad.parse.liveness import live_after
 from tapeengine.chad.parse.names import parameters
 from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
 from tapeengine.chad.parse.ownership import shared
-from tapeengine.chad.parse.procedures import hand_back, hands_back
+from tapeengine.chad.parse.procedures import MARK, hand_back, hands_back, original_name
 from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids, views
 from tapeengine.chad.parse.results import Outside
@@ -271,7 +271,7 @@ class Parser:
         """Rewrite statements that are written with others."""
         if changed := getattr(self.function, "changed", None):
             hand_back(tree, changed)
-            tree.name = f" {tree.name}"  # under which it calls itself
+            tree.name = f"{MARK}{tree.name}"  # under which it calls itself
         try:
             tree = Stars(tree, self.outside).visit(tree)
             plain = Plain(tree, self.outer)
@@ -419,16 +419,14 @@ class Parser:
                 owner = self.static(value, env)
                 if owner is MISSING:
                     return MISSING
-                found = getattr(owner, attr, MISSING)
-                self.constants.note(self.function, path_of(node), found)
-                return self.callee(found)
+                self.constants.note(self.function, path_of(node))
+                return self.callee(getattr(owner, attr, MISSING))
         return MISSING
 
     def constant(self, node: ast.Name) -> Any:
         """Give what a name denotes outside, which a derivative keeps until that changes."""
-        found = self.outer[node.id]
-        self.constants.note(self.function, (node.id,), found)
-        return found
+        self.constants.note(self.function, tuple(original_name(node.id).split(".")))
+        return self.outer[node.id]
 
     def known_object(self, value: Any) -> Any:
         """Give the function, class or enumeration's member that a variable stands for; MISSING for others."""
