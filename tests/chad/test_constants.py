@@ -142,3 +142,12 @@ def test_what_has_not_changed_is_read_once():
     globals().update(number=float("2.0"), rows=[[1.0, 2.0]])
     assert ENGINE.grad(program)(3.0) == 24.0
     assert instance.parsed() is read
+
+
+def test_a_local_program_that_calls_itself_is_read_where_it_is_defined() -> None:
+    @tapeengine.program
+    def power(x: float, n: int) -> float:
+        return x if n == 1 else x * power(x, n - 1)
+
+    for _ in range(2):
+        assert tapeengine.grad(lambda x: power(x, 3))(2.0) == 12.0

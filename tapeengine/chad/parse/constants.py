@@ -74,11 +74,18 @@ def value_at(function: Any, path: Path) -> Any:
     name, *attributes = path
     value = function.__globals__.get(name, getattr(builtins, name, MISSING))
     if name in function.__code__.co_freevars and function.__closure__:
-        cell = function.__closure__[function.__code__.co_freevars.index(name)]
-        value = getattr(cell, "cell_contents", MISSING)
+        value = content(function.__closure__[function.__code__.co_freevars.index(name)])
     for attribute in attributes:
         value = getattr(value, attribute, MISSING)
     return value
+
+
+def content(cell: types.CellType) -> Any:
+    """Give what a variable of an enclosing function holds; MISSING before the first assignment."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
 def is_fixed(value: Any) -> bool:
