@@ -112,6 +112,8 @@ def _check_class(cls: Any) -> None:
 def slots_of(cls: type) -> list[str]:
     """The slots of one class by their attribute names; private names are mangled with the class name."""
     found = cls.__dict__.get("__slots__", ())
+    if not found:
+        return []
     names = [found] if isinstance(found, str) else list(found)
     private = [name.startswith("__") and not name.endswith("__") for name in names]
     mangled = [f"_{cls.__name__.lstrip('_')}{n}" if p else n for n, p in zip(names, private, strict=True)]

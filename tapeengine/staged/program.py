@@ -731,7 +731,8 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
 
 def _is_narrow(engine: Engine, args: tuple[Any, ...]) -> bool:
     """Whether arguments hold numbers of numpy's that are not doubles: registers would change their precision."""
-    leaves = flatten(engine.structures, args)[0]
+    parts = [part for part in args if type(part) not in (float, np.ndarray)]
+    leaves = flatten(engine.structures, parts)[0] if parts else ()
     return any(isinstance(leaf, np.floating) and type(leaf) is not np.float64 for leaf in leaves)
 
 

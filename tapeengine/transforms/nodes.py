@@ -29,6 +29,7 @@ ATOMS = frozenset(
     (
         *(float, int, str, bool, type(None), complex, bytes, range, type(...)),
         *(np.float64, np.float32, np.int64, np.bool_),
+        *(types.WrapperDescriptorType, types.MethodDescriptorType),  # methods of classes that are written in C
     )
 )
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
