@@ -14,13 +14,14 @@ __all__ = ["numpy_names"]
 
 
 def number_of(cls: Any) -> Any:
-    """A function for calls of a numpy number class: it returns traced numbers unchanged."""
+    """A function for calls of a numpy number class; a traced number becomes a number of numpy's of double precision."""
+    zero = numpy.complex128(-0.0) if cls is numpy.complex128 else numpy.float64(-0.0)
 
     def made(x: Any = 0.0, *args: Any) -> Any:
         if type(x) is Dual:
-            return x
+            return numpy.add(x, zero)
         if type(x) is Array:
-            return x.astype(cls)
+            return x.astype(cls)[()]
         return cls(x, *args)
 
     return made

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tapeengine as te
@@ -185,3 +186,16 @@ def test_identity_of_the_class_of_a_value(package: Any) -> None:
     assert module.f(3.0) == 9.0
     assert te.grad(lambda x: module.f(x) if module.f(2.0) else 0.0)(3.0) == 6.0
     assert math.isfinite(module.f(1.5))
+
+
+@pytest.mark.parametrize("name", ["float64", "double", "complex128", "cdouble"])
+@pytest.mark.parametrize("argument", ["x", "np.array(x)", "np.array([x])", "float(x)", "np.float64(x)", "2", "'2'"])
+def test_a_number_class_of_numpy_gives_the_class_that_it_gives_plain_numbers(
+    name: str, argument: str, package: Any
+) -> None:
+    package({"classes_of_numbers": f"import numpy as np\ndef f(x): return np.{name}({argument})"})
+    plain = __import__("classes_of_numbers").f
+    value, _ = te.vjp(te.lift(plain), -0.0)
+    expected = plain(-0.0)
+    assert type(value) is type(expected)
+    assert np.asarray(value).tobytes() == np.asarray(expected).tobytes()
