@@ -145,7 +145,10 @@ class Executable:
         """Whether numpy runs the program on many numbers, where no back end is asked for."""
         if self.backend:
             return False
-        return (self.is_whole and not self.takes_rows) or (self.calls_python and self.whole is not None)
+        made = self.whole and self.whole.made
+        if self.calls_python and made and (made.matrix_products or not made.stepwise):
+            return True
+        return self.is_whole and not self.takes_rows
 
     @property
     def calls_python(self) -> bool:
@@ -246,7 +249,7 @@ class Executable:
         is_stepped = self.takes_rows or is_stepwise(lowered.program.functions[lowered.main].body)
         if not self.backend and (self.calls_python or not is_stepped):
             whole = self.whole_tangent
-            if whole is not None and (self.calls_python or not whole.made.stepwise):
+            if whole is not None and not whole.made.stepwise:
                 return None
         passes = of_tangent(lowered, self.definition, self.classes)
         return native(passes, self.definition.name, no_backpropagator, self.backend)

@@ -24,7 +24,7 @@ from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.execute import Checked, Executable, has_few, kept
-from tapeengine.chad.infer import annotation_of, key_of, kind_of
+from tapeengine.chad.infer import Sizes, annotation_of, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
@@ -86,6 +86,8 @@ class Program(Enterable):
         The name of its definition.
     backend : {"machine", "native", "fastmath"}, optional
         What alone is to run loops; see `program`.
+    sizes : Sizes, optional
+        What is known about the sizes of arguments.
 
     Attributes
     ----------
@@ -119,11 +121,12 @@ class Program(Enterable):
         given: Mapping[str, Any] | None = None,
         symbol: str | None = None,
         backend: str | None = None,
+        sizes: Sizes | None = None,
     ) -> None:
         if not isinstance(getattr(function, "__tapeengine_function__", function), FunctionType):
             name = getattr(function, "__qualname__", None) or repr(function)
             raise TypeError(f"te.program takes a function that is written as a def, not {name}: write a def around it")
-        self.given = given
+        self.given, self.sizes = given, sizes
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
@@ -192,7 +195,7 @@ class Program(Enterable):
                 )
             self._reader = get_ident()
             try:
-                self._parsed = parse_function(self.function, self.symbol, self.given, program_of)
+                self._parsed = parse_function(self.function, self.symbol, self.given, program_of, self.sizes)
             finally:
                 self._reader = 0
         return self._parsed
@@ -469,14 +472,26 @@ class Program(Enterable):
             if len(names) != len(whole):
                 raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
             found = {n: annotation_of(v, n) for n, v in zip(names, whole, strict=True) if n in self.inferred}
-            self.by_kinds[kinds] = self.for_types(found, tuple(map(key_of, found.values())))
+            sizes = Sizes.of(dict(zip(names, whole, strict=True)))
+            key = tuple(map(key_of, found.values()))
+            made = self.for_types(found, key, Sizes(sizes.ones))
+            if sizes.are_large and made.is_in_loops:
+                by_blas = self.for_types(found, key, sizes)
+                made = by_blas if "numpy.matmul" in by_blas.executable.primitives.table else made
+            self.by_kinds[kinds] = made
         return self.by_kinds[kinds]
 
-    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...]) -> Program:
-        """Give the program for parameters of these types where they have none."""
+    @property
+    def is_in_loops(self) -> bool:
+        """Whether loops compute what numpy could compute, and no back end is asked for."""
+        return not self.backend and not self.executable.prefers_numpy
+
+    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...], sizes: Sizes | None = None) -> Program:
+        """Give the program for parameters of these types where they have no annotation; `key` spells the types."""
+        key = (*key, repr(sizes))
         if key not in self.instances:
             symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
-            made = Program(self.function, given, symbol, self.backend)
+            made = Program(self.function, given, symbol, self.backend, sizes)
             made._python = self._python
             self.instances[key] = made
         return self.instances[key]

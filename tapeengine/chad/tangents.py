@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tapeengine.chad import forward
+from tapeengine.chad import forward, written
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import tangent
 from tapeengine.chad.forward import Forward, Pair, Rule
-from tapeengine.chad.sugar import component, is_extreme
+from tapeengine.chad.sugar import component, is_extreme, wrapped
 from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names, all_names, substitute
 from tapeengine.chad.types import INT, Product, is_discrete
@@ -129,7 +129,37 @@ def halves(D: Tangents, n: Term, pairs: Var) -> Term:
 
 # D[build n (i. t)]  :=  let a = build n (i. D[t]) in <map fst a, map snd a>
 def build(D: Tangents, t: S.Build) -> Term:
+    change = written.written(t)
+    if change is not None:
+        return replaced(D, t, change)
+    longer = written.shortened(t)
+    if longer is not None:
+        return D.bind(longer, lambda p: shortened(D, t.index, p))
     return D.let("n", t.size, lambda n: D.let("a", S.Build(n, t.index, D(t.body)), lambda a: halves(D, n, a)))
+
+
+# D[t with s at k]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x with y at k, x' with y' at k>
+def replaced(D: Tangents, t: S.Build, change: written.Written) -> Term:
+    def at(array: Term) -> Term:
+        return wrapped(change.place.args[0], array) if isinstance(change.place, S.Op) else change.place
+
+    def both(p: Pair, q: Pair, ds: Var, dy: Var) -> Term:
+        changed = written.replaced(p.x, t.index, at(p.x), q.x)
+        return S.Tuple((changed, T.LDense(written.replaced(ds, D.fresh("j", INT), at(ds), dy))))
+
+    def body(p: Pair, q: Pair) -> Term:
+        ds = T.Collect(p.d(), S.Size(p.x))
+        return D.let("ds", ds, lambda ds: D.let("dy", q.d(), lambda dy: both(p, q, ds, dy)))
+
+    return D.bind_all((change.array, change.value), lambda ps: body(*ps))
+
+
+# D[t without its last]  :=  let <x, x'> = D[t] in <x without its last, x' without its last>
+def shortened(D: Tangents, i: Var, p: Pair) -> Term:
+    def both(ds: Var) -> Term:
+        return S.Tuple((written.without_last(p.x, i), T.LDense(written.without_last(ds, D.fresh("j", INT)))))
+
+    return D.let("ds", T.Collect(p.d(), S.Size(p.x)), both)
 
 
 # ---------------------------------------------------------------- loops: the state is a pair of a value and its tangent

@@ -19,7 +19,7 @@ def number_of(cls: Any) -> Any:
 
     def made(x: Any = 0.0, *args: Any) -> Any:
         if type(x) is Dual:
-            return numpy.add(x, zero)
+            return numpy.add(x, zero)  # type: ignore[call-overload]
         if type(x) is Array:
             return x.astype(cls)[()]
         return cls(x, *args)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from tapeengine.chad.parse.numeric import elementwise, multiplied, promoted, rank, total_of
+from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
@@ -191,6 +194,8 @@ def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
         return p.let("v", right, lambda v: Map((row,), dot(p, row, v), (left,)))
     if rank(left.type) == 1:
         return matmul(p, node, transpose(p, node, right), left)
+    if p.by_blas and FLOAT == numbers_of(left.type) == numbers_of(right.type):
+        return primitive(p, node, np.matmul, [left, right], {})
     return p.let("a", left, lambda a: p.let("b", right, lambda b: _matrices(p, a, b)))
 
 

@@ -11,6 +11,7 @@ from tapeengine.chad.in_language import bit_and, bit_or, bit_xor, shift_left, sh
 from tapeengine.chad.kinds import Given
 from tapeengine.chad.parse.lists import shows_lists
 from tapeengine.chad.parse.raising import failing
+from tapeengine.chad.parse.single_axes import only_item
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.terms import (
     Build,
@@ -138,10 +139,10 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) 
     top = max(rank(a.type) for a in args)
     if top == 0:
         return scalar(p, node, args)
-    singles = [p.axes_of(a) for a in args]
+    singles = [p.single_axes.of(a) for a in args]
     stretched = [rank(a.type) == top and 0 in s for a, s in zip(args, singles, strict=True)]
     if any(rank(a.type) == top and not s for a, s in zip(args, stretched, strict=True)):
-        args = [Index(a, lit(0)) if s else a for a, s in zip(args, stretched, strict=True)]
+        args = [only_item(a) if s else a for a, s in zip(args, stretched, strict=True)]
         lower = [frozenset(axis - 1 for axis in own if axis) for own in singles]
         singles = [low if s else own for low, own, s in zip(lower, singles, stretched, strict=True)]
     return broadcast(p, node, scalar, args, singles, top)

@@ -92,6 +92,7 @@ def parse_function(
     symbol: str,
     given: Mapping[str, Any] | None = None,
     program_of: Callable[[Any], Any] = lambda function: function,
+    sizes: Any = None,
 ) -> Parsed:
     """Parse a Python function into definitions.
 
@@ -102,4 +103,8 @@ def parse_function(
     Unresolved
         Where it uses a name that is not defined yet.
     """
-    return ProgramParser(function, symbol, given, program_of).parse()
+    parser = ProgramParser(function, symbol, given, program_of)
+    if sizes is not None:
+        parser.single_axes |= sizes.ones
+        parser.by_blas = sizes.are_large
+    return parser.parse()

@@ -17,6 +17,7 @@ from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.outputs import is_exact
 from tapeengine.chad.parse.partial import Change, held_type
+from tapeengine.chad.parse.single_axes import only_item
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.subscripts import along_axes, bounds, is_new_axis, with_axes, written_out
 from tapeengine.chad.sugar import wrapped
@@ -205,8 +206,8 @@ def along_first(p: Parser, v: Term, depth: int, at: Term, count: Term) -> tuple[
     """Give the part of a value for one place along its first axis, and what checks the number of these."""
     if rank(v.type) < depth:
         return v, lambda made: made
-    if 0 in p.axes_of(v):
-        return Index(v, lit(0)), lambda made: made
+    if 0 in p.single_axes.of(v):
+        return only_item(v), lambda made: made
     return Index(v, at), lambda made: Let(p.fresh("n", INT), Op("iequal", (Size(v), count), INT), made)
 
 
@@ -258,9 +259,9 @@ def filled(p: Parser, xs: Term, v: Term) -> Term:
     row = p.fresh("row", xs.type.element)
     if rank(v.type) < rank(xs.type):
         return Map((row,), filled(p, row, v), (xs,))
-    if 0 in p.axes_of(v):
-        return p.let("v", Index(v, lit(0)), lambda v: Map((row,), filled(p, row, v), (xs,)))
+    if 0 in p.single_axes.of(v):
+        return p.let("v", only_item(v), lambda v: Map((row,), filled(p, row, v), (xs,)))
     assert isinstance(v.type, Array)
     own = p.fresh("v", v.type.element)
-    p.single_axes[own.name] = frozenset(axis - 1 for axis in p.axes_of(v) if axis)
+    p.single_axes[own.name] = frozenset(axis - 1 for axis in p.single_axes.of(v) if axis)
     return Map((row, own), filled(p, row, own), (xs, v), broadcasts=True)

@@ -37,6 +37,7 @@ from tapeengine.chad.parse.raising import failing
 from tapeengine.chad.parse.rectangles import grids, views
 from tapeengine.chad.parse.results import Outside
 from tapeengine.chad.parse.scopes import original, separated
+from tapeengine.chad.parse.single_axes import SingleAxes
 from tapeengine.chad.parse.stars import Stars
 from tapeengine.chad.parse.texts import MISSING, known_text
 from tapeengine.chad.parse.types import (
@@ -248,10 +249,10 @@ class Parser:
         self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
         self.narrowed: dict[str, Term] = {}
         self.open: list[ast.AST] = []
-        self.single_axes: dict[str, frozenset[int]] = {}
+        self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
         self.passed: list[Passed] = []
-        self.by_numpy = self.copies = False
+        self.by_numpy = self.copies = self.by_blas = False
         self.constants = Constants()
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
@@ -544,22 +545,8 @@ class Parser:
         if isinstance(term, Var | Literal):
             return body(term)
         var = self.fresh(hint, term.type)
-        self.single_axes[var.name] = self.axes_of(term)
+        self.single_axes[var.name] = self.single_axes.of(term)
         return Let(var, term, body(var))
-
-    def axes_of(self, term: Term) -> frozenset[int]:
-        """Give the axes of an array that are known to be of size one, as ``[:, None]`` and ``keepdims`` make."""
-        match term:
-            case Var(name):
-                return self.single_axes.get(name, frozenset())
-            case Elements((item,)):
-                return frozenset({0, *(axis + 1 for axis in self.axes_of(item))})
-            case Map(_, body):
-                return frozenset(axis + 1 for axis in self.axes_of(body))
-            case Let(var, bound, body):
-                self.single_axes.setdefault(var.name, self.axes_of(bound))
-                return self.axes_of(body)
-        return frozenset()
 
     def is_grid(self, name: str) -> bool:
         """Tell whether a variable is a rectangle of numbers that the program changes."""

@@ -169,11 +169,19 @@ def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
         i = p.fresh("i", INT)
         start_at_0 = isinstance(low, Literal) and low.value == 0
         size = high if start_at_0 else Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
+        size = Op("imin", (lit(1), size), INT) if is_place(node) else size
         at: Term = i if step == 1 else Op("imul", (lit(step), i), INT)
         at = at if start_at_0 else Op("iadd", (low, at), INT)
         return Build(_divided(size, step), i, Index(xs, at))
 
     return bounds(p, node, n, env, built)
+
+
+def is_place(node: ast.Slice) -> bool:
+    """Tell whether a slice is one place by its text: ``[:1]``, ``[2:3]``, ``[-1:]``."""
+    low = ast.unparse(node.lower) if node.lower else "0"
+    high = ast.unparse(node.upper) if node.upper else ""
+    return (low.isdigit() and high == str(int(low) + 1)) or (low, high) == ("-1", "")
 
 
 def bounds(p: Parser, node: ast.Slice, n: Term, env: Env, body: Callable[[Term, Term], Term]) -> Term:

@@ -133,6 +133,17 @@ def counted(made, n):
     return count[0]
 
 
+def counted_along(made, n):
+    """How many statements and elements the tangent goes through for an argument of n numbers."""
+    executable, form, count = made.executable, made.executable.tangent_form, [0]
+    functions = compiled(form.program, count, executable.primitives.table)
+    with deep():
+        leaves = Leaves(executable.closed.types, form.is_dense)
+        given = leaves.flat(executable.definition.params[0].of, np.linspace(0.2, 0.9, n).tolist())
+        functions[form.main](*given, *given)
+    return count[0]
+
+
 #: How many times the passes may go through the array itself: to make it, to sum it, to add its cotangents, to copy
 #: these. For rows it leaves room for loops that only read, inside a loop that changes the array: at each step of that
 #: loop they add up their cotangents in an array of their own.
@@ -145,6 +156,23 @@ def test_changes_of_elements_do_not_depend_on_the_size_of_the_array(seed, on_row
     made, text = program(seed, on_rows)
     small, large = counted(made, 20), counted(made, 420)
     assert large - small <= 400 * PER_ELEMENT[on_rows], f"{small} {large}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("on_rows", [False, True])
+def test_the_tangent_of_a_change_does_not_depend_on_the_size_of_the_array(seed, on_rows):
+    made, text = program(seed, on_rows)
+    small, large = counted_along(made, 20), counted_along(made, 420)
+    assert large - small <= 400 * PER_ELEMENT[on_rows], f"{small} {large}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+@pytest.mark.parametrize("on_rows", [False, True])
+def test_changes_have_the_tangents_of_dual_numbers(seed, on_rows):
+    made, text = program(seed, on_rows)
+    x, t = np.linspace(0.2, 0.9, 7).tolist(), np.linspace(-0.4, 1.1, 7).tolist()
+    for found, expected in zip(te.jvp(made, (x,), (t,)), te.jvp(made.python, (x,), (t,)), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13, err_msg=text)
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
