@@ -367,9 +367,12 @@ class Parser:
         """Give the Python object that the text of an annotation denotes."""
         return annotation_object(ast.parse(name, mode="eval").body, self.outer)
 
-    def annotation_object(self, node: ast.expr) -> Any:
+    def annotation_object(self, node: ast.expr, what: str = "a parameter") -> Any:
         """Give the Python object of an annotation without evaluating text."""
-        return annotation_object(node, self.outer)
+        try:
+            return annotation_object(node, self.outer)
+        except UnknownType as error:
+            self.error(node, f"{what} has a type outside the language", str(error))
 
     def is_vague(self, node: ast.expr | None) -> bool:
         """Tell whether an annotation is missing, or leaves the type to the argument."""
@@ -379,11 +382,7 @@ class Parser:
         """Translate an annotation that must be there."""
         if node is None:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
-        try:
-            annotation = self.annotation_object(node)
-        except UnknownType as error:
-            self.error(node, f"{what} has a type outside the language", str(error))
-        return self.translated(annotation, node, what)
+        return self.translated(self.annotation_object(node, what), node, what)
 
     def translated(self, annotation: Any, node: ast.AST, what: str) -> Type:
         """Translate the value of an annotation, or a class, that something at a node has."""
@@ -657,7 +656,7 @@ class Parser:
         """Give the type of a result as annotated; None where nothing says it."""
         if node.returns is None:
             return None
-        annotation = self.annotation_object(node.returns)
+        annotation = self.annotation_object(node.returns, "the result")
         members = [m for m in typing.get_args(annotation) if m is not type(None)]
         is_optional = type(None) in typing.get_args(annotation) and len(members) == 1
         if is_vague(members[0] if is_optional else annotation):

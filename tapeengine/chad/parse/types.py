@@ -6,6 +6,7 @@ import ast
 import builtins
 import dataclasses
 import inspect
+import operator
 import sys
 import types
 import typing
@@ -184,10 +185,10 @@ def annotation_object(node: ast.expr, outer: Mapping[str, Any]) -> Any:
                 raise Unresolved(name)
             return outer[name]
         case ast.Attribute(value=value, attr=attr):
-            return getattr(found(value), attr)
+            return looked_up(getattr, found(value), attr)
         case ast.Subscript(value=value, slice=index):
             owner = found(value)
-            return str if owner is typing.Literal else owner[found(index)]
+            return str if owner is typing.Literal else looked_up(operator.getitem, owner, found(index))
         case ast.Tuple(elts=elts):
             return tuple(map(found, elts))
         case ast.List(elts=elts):
@@ -195,6 +196,14 @@ def annotation_object(node: ast.expr, outer: Mapping[str, Any]) -> Any:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return found(left) | found(right)
     raise UnknownType(f"{ast.unparse(node)} is no type of the language")
+
+
+def looked_up(get: Callable[[Any, Any], Any], owner: Any, key: Any) -> Any:
+    """Give an attribute or an item in an annotation."""
+    try:
+        return get(owner, key)
+    except (AttributeError, TypeError) as error:
+        raise UnknownType(str(error)) from None
 
 
 class TypeTable:
