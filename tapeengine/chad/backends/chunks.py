@@ -11,43 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs, reads, walk, with_blocks
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    Assign,
-    Call,
-    Compute,
-    Const,
-    Flow,
-    For,
-    Frames,
-    Function,
-    Kept,
-    Load,
-    New,
-    Operand,
-    Program,
-    Registered,
-    Row,
-    Size,
-    Statement,
-    Store,
-    Var,
-    While,
-    ZerosLike,
-)
 from tapeengine.chad.traverse import Names
 
 #: The most chunks of a loop. What they add to an array takes so many times its memory.
 CHUNKS = 16
 
 
-def chunked(program: Program) -> Program:
+def chunked(program: F.Program) -> F.Program:
     """Give a program whose parallel loops are loops over chunks; a loop that cannot be one runs on one thread.
 
     Parameters
@@ -56,9 +29,9 @@ def chunked(program: Program) -> Program:
 
     Examples
     --------
-    >>> i, n, total, a = Var("i", WHOLE), Var("n", WHOLE), Var("d", REAL), Var("a", ArrayOf(REAL))
-    >>> loop = For(i, n, [AddAt(a, (i,), Const(2.0, REAL)), Add(total, Const(1.0, REAL))], is_parallel=True)
-    >>> found = chunked(Program({"f": Function("f", [n, total, a], [loop], [total])})).functions["f"].body
+    >>> i, n, total, a = F.Var("i", WHOLE), F.Var("n", WHOLE), F.Var("d", REAL), F.Var("a", F.ArrayOf(REAL))
+    >>> loop = F.For(i, n, [F.AddAt(a, (i,), F.Const(2.0, REAL)), F.Add(total, F.Const(1.0, REAL))], is_parallel=True)
+    >>> found = chunked(F.Program({"f": F.Function("f", [n, total, a], [loop], [total])})).functions["f"].body
     >>> [type(s).__name__ for s in found]
     ['Compute', 'Compute', 'Compute', 'Compute', 'Compute', 'Compute', 'New', 'For', 'For']
     """
@@ -70,7 +43,7 @@ def chunked(program: Program) -> Program:
     return replace(program, functions={k: replace(f, body=writer.block(f.body)) for k, f in program.functions.items()})
 
 
-def variables(f: Function) -> Iterator[Var]:
+def variables(f: F.Function) -> Iterator[F.Var]:
     """Iterate over the variables of a function."""
     yield from f.params
     for kept in (f.kept, f.recalled):
@@ -92,8 +65,8 @@ class Shared:
         Numbers, and arrays of which steps may add to the same elements.
     """
 
-    numbers: dict[str, Var] = field(default_factory=dict)
-    arrays: dict[str, Var] = field(default_factory=dict)
+    numbers: dict[str, F.Var] = field(default_factory=dict)
+    arrays: dict[str, F.Var] = field(default_factory=dict)
 
 
 class NotParallel(Exception):
@@ -104,11 +77,15 @@ class NotParallel(Exception):
 Loops = Mapping[int, Shared | None]
 
 
-def candidates(program: Program) -> Iterator[tuple[int, Shared | None]]:
+def candidates(program: F.Program) -> Iterator[tuple[int, Shared | None]]:
     """Give the loops that may be loops over chunks."""
     for f in program.functions.values():
         for s, around in walk(f.body):
-            if isinstance(s, For) and s.is_parallel and not any(isinstance(x, For) and x.is_parallel for x in around):
+            if (
+                isinstance(s, F.For)
+                and s.is_parallel
+                and not any(isinstance(x, F.For) and x.is_parallel for x in around)
+            ):
                 if s.carried or s.count is None:
                     continue
                 try:
@@ -117,10 +94,10 @@ def candidates(program: Program) -> Iterator[tuple[int, Shared | None]]:
                     yield id(s), None
 
 
-def agreeing(program: Program, loops: Loops) -> Loops:
+def agreeing(program: F.Program, loops: Loops) -> Loops:
     """Give the loops of which those that keep frames and those that recall them are all there, and one is parallel."""
     found = dict(loops)
-    flows = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
+    flows = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, F.For)]
     keepers = {s.kept.frames.name: id(s) for s in flows if s.kept is not None}
     pairs = [(keepers.get(k.frames.name, 0), id(s)) for s in flows for k in s.recalled]
     size = -1
@@ -146,24 +123,24 @@ class Steps:
     NotParallel
     """
 
-    def __init__(self, program: Program, function: Function, loop: For, around: tuple[Flow, ...]) -> None:
+    def __init__(self, program: F.Program, function: F.Function, loop: F.For, around: tuple[F.Flow, ...]) -> None:
         self.program, self.function, self.loop, self.around = program, function, loop, around
         self.inner = {v.name for k in loop.recalled for v in k.fields} | {loop.index.name}
         self.indices = {loop.index}
-        self.made: dict[str, Statement] = {}
-        self.rows: dict[str, Row | Load] = {}
+        self.made: dict[str, F.Statement] = {}
+        self.rows: dict[str, F.Row | F.Load] = {}
         self.shared = Shared()
         body = [s for s, _ in walk(loop.body)]
         for s in body:
-            for v in () if isinstance(s, Add) else outs(s):
+            for v in () if isinstance(s, F.Add) else outs(s):
                 self.inner.add(v.name)
                 self.made[v.name] = s
-            if isinstance(s, Assign):
+            if isinstance(s, F.Assign):
                 self.indices |= {v for v, x in zip(s.outs, s.values, strict=True) if x in self.indices}
-            if isinstance(s, Row | Load) and isinstance(s.out.type, ArrayOf):
+            if isinstance(s, F.Row | F.Load) and isinstance(s.out.type, F.ArrayOf):
                 self.rows[s.out.name] = s
         inside = set(map(id, body))
-        changing = {v for s in body if isinstance(s, For | While) for v, _ in s.carried}
+        changing = {v for s in body if isinstance(s, F.For | F.While) for v, _ in s.carried}
         self.indices -= changing
         others = (s for s, _ in walk(function.body) if id(s) not in inside and s is not loop)
         if not self.inner.isdisjoint({v.name for s in others for v in outs(s)}):
@@ -176,96 +153,96 @@ class Steps:
         for s in body:
             self.check(s)
 
-    def origin(self, x: Operand) -> tuple[Var | None, Operand | None]:
+    def origin(self, x: F.Operand) -> tuple[F.Var | None, F.Operand | None]:
         """Give the array outside of the loop that an array lies in, and the first index there; None if it is inside."""
-        first: Operand | None = None
-        while isinstance(x, Var) and x.name in self.rows:
+        first: F.Operand | None = None
+        while isinstance(x, F.Var) and x.name in self.rows:
             row = self.rows[x.name]
             x, first = row.array, row.indices[0]
-        return (None, None) if not isinstance(x, Var) or x.name in self.inner else (x, first)
+        return (None, None) if not isinstance(x, F.Var) or x.name in self.inner else (x, first)
 
-    def note(self, s: Statement) -> None:
+    def note(self, s: F.Statement) -> None:
         """Find what a statement adds to, or writes."""
         match s:
-            case Add(out, _) if out.name not in self.inner:
+            case F.Add(out, _) if out.name not in self.inner:
                 if out.type != REAL:
                     raise NotParallel
                 self.shared.numbers[out.name] = out
-            case Store() | AddAt() | AddAll() | Append():
+            case F.Store() | F.AddAt() | F.AddAll() | F.Append():
                 self.access(s)
-            case Call() if self.function.recalled is not None and any(
+            case F.Call() if self.function.recalled is not None and any(
                 self.origin(x)[0] is not None for x in arrays(s.args)
             ):
                 raise NotParallel
 
-    def access(self, s: Store | AddAt | AddAll | Append) -> None:
+    def access(self, s: F.Store | F.AddAt | F.AddAll | F.Append) -> None:
         """Find the array that a statement changes."""
         array, first = self.origin(s.array)
         if array is None:
-            if not isinstance(self.root(s.array), New | ZerosLike):
+            if not isinstance(self.root(s.array), F.New | F.ZerosLike):
                 raise NotParallel  # it may lie in memory that other steps use
             return
-        if first is None and isinstance(s, Store | AddAt):
+        if first is None and isinstance(s, F.Store | F.AddAt):
             first = s.indices[0]
         self.written.add(array.name)
         if first in self.indices:
             return
-        is_real = isinstance(array.type, ArrayOf) and array.type.element == REAL
-        if isinstance(s, Store | Append) or not is_real or not self.is_made_here(array):
+        is_real = isinstance(array.type, F.ArrayOf) and array.type.element == REAL
+        if isinstance(s, F.Store | F.Append) or not is_real or not self.is_made_here(array):
             raise NotParallel
         self.shared.arrays[array.name] = array
 
-    def root(self, x: Operand) -> Statement | None:
+    def root(self, x: F.Operand) -> F.Statement | None:
         """Give the statement that made an array of the loop."""
-        while isinstance(x, Var) and x.name in self.rows:
+        while isinstance(x, F.Var) and x.name in self.rows:
             x = self.rows[x.name].array
-        return self.made.get(x.name) if isinstance(x, Var) else None
+        return self.made.get(x.name) if isinstance(x, F.Var) else None
 
-    def is_made_here(self, array: Var) -> bool:
+    def is_made_here(self, array: F.Var) -> bool:
         """Tell whether an array is made where the loop is, so that copies of it cost no more than a constant factor."""
-        made = [around for s, around in walk(self.function.body) if isinstance(s, New) and s.out == array and s.sizes]
+        made = [around for s, around in walk(self.function.body) if isinstance(s, F.New) and s.out == array and s.sizes]
         return [loops(x) for x in made] == [loops(self.around)]
 
-    def check(self, s: Statement) -> None:
+    def check(self, s: F.Statement) -> None:
         """Refuse statements that read what steps add to, or give it another name."""
-        used = {x.name for x in reads(s) if isinstance(x, Var)} - ({s.out.name} if isinstance(s, Add) else set())
+        used = {x.name for x in reads(s) if isinstance(x, F.Var)} - ({s.out.name} if isinstance(s, F.Add) else set())
         if not used.isdisjoint(self.shared.numbers):
             raise NotParallel
         for x in reads(s):
             array, first = self.origin(x)
-            if array is None or array.name not in self.written or isinstance(s, Size):
+            if array is None or array.name not in self.written or isinstance(s, F.Size):
                 continue
-            if isinstance(s, Row | Load) and s.array == x:
+            if isinstance(s, F.Row | F.Load) and s.array == x:
                 first = s.indices[0] if first is None else first
-                is_number = not isinstance(s.out.type, ArrayOf)
+                is_number = not isinstance(s.out.type, F.ArrayOf)
                 if first not in self.indices and (is_number or array.name not in self.shared.arrays):
                     raise NotParallel
                 if is_number and array.name in self.shared.arrays:
                     raise NotParallel
-            elif not isinstance(s, Store | AddAt | AddAll) or s.array != x:
+            elif not isinstance(s, F.Store | F.AddAt | F.AddAll) or s.array != x:
                 raise NotParallel
 
 
-def calls_python(program: Program, statements: list[Statement], seen: set[str]) -> bool:
+def calls_python(program: F.Program, statements: list[F.Statement], seen: set[str]) -> bool:
     """Tell whether statements, or functions that they call, call a primitive that has no C function."""
     for s, _ in walk(statements):
-        if isinstance(s, Registered) and program.primitives[s.name].name == s.name:
+        if isinstance(s, F.Registered) and program.primitives[s.name].name == s.name:
             return True
-        if isinstance(s, Call) and s.function not in seen:
+        if isinstance(s, F.Call) and s.function not in seen:
             seen.add(s.function)
             if calls_python(program, program.functions[s.function].body, seen):
                 return True
     return False
 
 
-def arrays(xs: Iterable[Operand]) -> Iterator[Operand]:
+def arrays(xs: Iterable[F.Operand]) -> Iterator[F.Operand]:
     """Give the arrays among operands."""
-    return (x for x in xs if isinstance(x.type, ArrayOf))
+    return (x for x in xs if isinstance(x.type, F.ArrayOf))
 
 
-def loops(around: Sequence[Flow]) -> list[int]:
+def loops(around: Sequence[F.Flow]) -> list[int]:
     """Give the identities of the loops among flow statements."""
-    return [id(s) for s in around if isinstance(s, For | While)]
+    return [id(s) for s in around if isinstance(s, F.For | F.While)]
 
 
 # ------------------------------------------------------------ writing
@@ -283,94 +260,94 @@ class Chunks:
 
     def __init__(self, found: Loops, names: set[str]) -> None:
         self.found, self.names = found, Names(names)
-        self.parts: dict[str, Var] = {}
+        self.parts: dict[str, F.Var] = {}
 
-    def fresh(self, hint: str, of: object = WHOLE) -> Var:
+    def fresh(self, hint: str, of: object = WHOLE) -> F.Var:
         """Give a new variable."""
-        return Var(self.names(hint), of)  # type: ignore[arg-type]
+        return F.Var(self.names(hint), of)  # type: ignore[arg-type]
 
-    def block(self, statements: Sequence[Statement]) -> list[Statement]:
+    def block(self, statements: Sequence[F.Statement]) -> list[F.Statement]:
         """Give statements with their parallel loops in chunks."""
-        made: list[Statement] = []
+        made: list[F.Statement] = []
         for s in statements:
-            if isinstance(s, For) and s.is_parallel:
+            if isinstance(s, F.For) and s.is_parallel:
                 one = replace(s, is_parallel=False)
                 made += self.loop(s, self.found[id(s)]) if id(s) in self.found else [one]
             else:
                 made.append(with_blocks(s, self.block))
         return made
 
-    def compute(self, into: list[Statement], name: str, *args: Operand, hint: str = "t") -> Var:
+    def compute(self, into: list[F.Statement], name: str, *args: F.Operand, hint: str = "t") -> F.Var:
         """Write an integer operation."""
         out = self.fresh(hint)
-        into.append(Compute(out, OPERATIONS_BY_NAME[name], args))
+        into.append(F.Compute(out, OPERATIONS_BY_NAME[name], args))
         return out
 
-    def loop(self, s: For, found: Shared | None) -> list[Statement]:
+    def loop(self, s: F.For, found: Shared | None) -> list[F.Statement]:
         """Write a loop over chunks, and one that adds what they have added."""
-        made: list[Statement] = []
+        made: list[F.Statement] = []
         shared = found or Shared()
         assert s.count is not None
-        most = self.compute(made, "iadd", s.count, Const(CHUNKS - 1, WHOLE))
-        each = self.compute(made, "ifloordiv", most, Const(CHUNKS, WHOLE))
-        size = self.compute(made, "imax", each, Const(1, WHOLE), hint="size")
-        above = self.compute(made, "isub", self.compute(made, "iadd", s.count, size), Const(1, WHOLE))
+        most = self.compute(made, "iadd", s.count, F.Const(CHUNKS - 1, WHOLE))
+        each = self.compute(made, "ifloordiv", most, F.Const(CHUNKS, WHOLE))
+        size = self.compute(made, "imax", each, F.Const(1, WHOLE), hint="size")
+        above = self.compute(made, "isub", self.compute(made, "iadd", s.count, size), F.Const(1, WHOLE))
         count = self.compute(made, "ifloordiv", above, size, hint="chunks")
         chunk = self.fresh("chunk")
         sums = self.sums(made, shared, count)
-        body: list[Statement] = []
+        body: list[F.Statement] = []
         first = self.compute(body, "imul", chunk, size)
         steps = self.compute(body, "imin", size, self.compute(body, "isub", s.count, first), hint="steps")
         own = {name: self.fresh("d", REAL) for name in shared.numbers}
-        body += [Assign((v,), (Const(0.0, REAL),)) for v in own.values()]
+        body += [F.Assign((v,), (F.Const(0.0, REAL),)) for v in own.values()]
         body.append(self.steps(s, first, steps, Own(chunk, own, sums, self.fresh)))
-        body += [Store(sums[name], (chunk,), v) for name, v in own.items()]
-        kept = None if s.kept is None else Kept(s.kept.frames, [self.part(s.kept)])
-        recalled = [Kept(k.frames, [self.part(k)]) for k in s.recalled]
-        made.append(For(chunk, count, body, s.down, [], kept, recalled, found is not None))
+        body += [F.Store(sums[name], (chunk,), v) for name, v in own.items()]
+        kept = None if s.kept is None else F.Kept(s.kept.frames, [self.part(s.kept)])
+        recalled = [F.Kept(k.frames, [self.part(k)]) for k in s.recalled]
+        made.append(F.For(chunk, count, body, s.down, [], kept, recalled, found is not None))
         return [*made, *self.merge(s, shared, sums, count)]
 
-    def sums(self, made: list[Statement], shared: Shared, count: Var) -> dict[str, Var]:
+    def sums(self, made: list[F.Statement], shared: Shared, count: F.Var) -> dict[str, F.Var]:
         """Make the arrays of what chunks add: an element or row for each chunk."""
         found = {}
         for name in shared.numbers:
-            found[name] = self.fresh("sums", ArrayOf(REAL))
-            made.append(New(found[name], (count,)))
+            found[name] = self.fresh("sums", F.ArrayOf(REAL))
+            made.append(F.New(found[name], (count,)))
         for name, v in shared.arrays.items():
-            assert isinstance(v.type, ArrayOf)
+            assert isinstance(v.type, F.ArrayOf)
             sizes = [self.fresh("n") for _ in range(v.type.rank)]
-            made += [Size(n, v, k) for k, n in enumerate(sizes)]
-            found[name] = self.fresh("sums", ArrayOf(REAL, v.type.rank + 1))
-            made.append(New(found[name], (count, *sizes)))
+            made += [F.Size(n, v, k) for k, n in enumerate(sizes)]
+            found[name] = self.fresh("sums", F.ArrayOf(REAL, v.type.rank + 1))
+            made.append(F.New(found[name], (count, *sizes)))
         return found
 
-    def part(self, kept: Kept) -> Var:
+    def part(self, kept: F.Kept) -> F.Var:
         """Give the frames of a chunk, which are a field of the frames of all steps."""
         name = kept.frames.name
         if name not in self.parts:
             made = self.fresh(name)
-            self.parts[name] = Var(made.name, Frames(made.name))
+            self.parts[name] = F.Var(made.name, F.Frames(made.name))
         return self.parts[name]
 
-    def steps(self, s: For, first: Var, steps: Var, own: Own) -> For:
+    def steps(self, s: F.For, first: F.Var, steps: F.Var, own: Own) -> F.For:
         """Write the steps of a chunk."""
         j = self.fresh(s.index.name)
-        start = Compute(s.index, OPERATIONS_BY_NAME["iadd"], (first, j))
-        kept = None if s.kept is None else Kept(self.part(s.kept), s.kept.fields)
-        recalled = [Kept(self.part(k), k.fields) for k in s.recalled]
-        return For(j, steps, [start, *own.block(self.block(s.body))], s.down, [], kept, recalled)
+        start = F.Compute(s.index, OPERATIONS_BY_NAME["iadd"], (first, j))
+        kept = None if s.kept is None else F.Kept(self.part(s.kept), s.kept.fields)
+        recalled = [F.Kept(self.part(k), k.fields) for k in s.recalled]
+        return F.For(j, steps, [start, *own.block(self.block(s.body))], s.down, [], kept, recalled)
 
-    def merge(self, s: For, shared: Shared, sums: Mapping[str, Var], count: Var) -> list[Statement]:
+    def merge(self, s: F.For, shared: Shared, sums: Mapping[str, F.Var], count: F.Var) -> list[F.Statement]:
         """Add what chunks have added, one after the other."""
-        body: list[Statement] = []
+        body: list[F.Statement] = []
         chunk = self.fresh("chunk")
         for name, v in shared.numbers.items():
             x = self.fresh("d", REAL)
-            body += [Load(x, sums[name], (chunk,), False), Add(v, x)]
+            body += [F.Load(x, sums[name], (chunk,), False), F.Add(v, x)]
         for name, v in shared.arrays.items():
             row = self.fresh("row", v.type)
-            body += [Row(row, sums[name], (chunk,), False), AddAll(v, row)]
-        return [For(chunk, count, body, s.down)] if body else []
+            body += [F.Row(row, sums[name], (chunk,), False), F.AddAll(v, row)]
+        return [F.For(chunk, count, body, s.down)] if body else []
 
 
 @dataclass
@@ -388,27 +365,27 @@ class Own:
         Makes a variable.
     """
 
-    chunk: Var
-    numbers: Mapping[str, Var]
-    sums: Mapping[str, Var]
-    fresh: Callable[..., Var]
+    chunk: F.Var
+    numbers: Mapping[str, F.Var]
+    sums: Mapping[str, F.Var]
+    fresh: Callable[..., F.Var]
 
-    def block(self, statements: Sequence[Statement]) -> list[Statement]:
+    def block(self, statements: Sequence[F.Statement]) -> list[F.Statement]:
         """Give the statements of a chunk."""
         return [x for s in statements for x in self.each(s)]
 
-    def each(self, s: Statement) -> list[Statement]:
+    def each(self, s: F.Statement) -> list[F.Statement]:
         """Give the statements for one statement."""
         match s:
-            case Add(out, _):
+            case F.Add(out, _):
                 return [replace(s, out=self.numbers.get(out.name, out))]
-            case Row() | AddAt() if self.is_shared(s.array):
+            case F.Row() | F.AddAt() if self.is_shared(s.array):
                 return [replace(s, array=self.sums[s.array.name], indices=(self.chunk, *s.indices))]  # type: ignore[union-attr]
-            case AddAll() if self.is_shared(s.array):
+            case F.AddAll() if self.is_shared(s.array):
                 row = self.fresh("row", s.array.type)
-                return [Row(row, self.sums[s.array.name], (self.chunk,), False), replace(s, array=row)]
+                return [F.Row(row, self.sums[s.array.name], (self.chunk,), False), replace(s, array=row)]
         return [with_blocks(s, self.block)]
 
-    def is_shared(self, x: Operand) -> bool:
+    def is_shared(self, x: F.Operand) -> bool:
         """Tell whether an array is one that chunks add to."""
-        return isinstance(x, Var) and x.name in self.sums
+        return isinstance(x, F.Var) and x.name in self.sums

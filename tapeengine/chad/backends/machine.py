@@ -14,38 +14,13 @@ from typing import Any
 
 from tapeengine._core.programs.machine import Code, opcodes
 from tapeengine.chad.backends.skipped import skipping
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import blocks
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    Assign,
-    Check,
-    Compute,
-    Const,
-    For,
-    Function,
-    If,
-    Kept,
-    Load,
-    New,
-    Operand,
-    Row,
-    Size,
-    Statement,
-    Store,
-    Type,
-    Var,
-    While,
-    ZerosLike,
-)
 from tapeengine.errors import UnsupportedError
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
-KINDS: Mapping[Type, int] = MappingProxyType({REAL: 0, WHOLE: 1, TRUTH: 2})
+KINDS: Mapping[F.Type, int] = MappingProxyType({REAL: 0, WHOLE: 1, TRUTH: 2})
 MOST_DIMENSIONS = 4
 
 
@@ -63,7 +38,7 @@ class Assembler:
         Whether the machine stops where Python would raise an error; partial derivatives never raise errors.
     """
 
-    def __init__(self, function: Function, may_raise: bool, is_few: bool = False) -> None:
+    def __init__(self, function: F.Function, may_raise: bool, is_few: bool = False) -> None:
         self.may_raise = may_raise
         self.is_few = is_few
         self.steps: list[list[int]] = []
@@ -73,7 +48,7 @@ class Assembler:
         self.count = 0
         self.depth = 0
         self.same = unions(function)
-        self.rows: dict[str, tuple[Operand, tuple[Operand, ...]]] = {}
+        self.rows: dict[str, tuple[F.Operand, tuple[F.Operand, ...]]] = {}
 
     # ------------------------------------------------------------ registers and instructions
 
@@ -82,25 +57,25 @@ class Assembler:
         self.count += 1
         return self.count - 1
 
-    def at(self, x: Operand) -> int:
+    def at(self, x: F.Operand) -> int:
         """Give the register of an operand."""
-        if isinstance(x, Const):
+        if isinstance(x, F.Const):
             if not isinstance(x.value, int | float):
                 raise NotAssembled("a null")
             return self.constant(float(x.value) if x.type == REAL else int(x.value))
         of = x.type
         if x.name in self.rows:
             raise NotAssembled("a row that is passed on")
-        if isinstance(of, ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
+        if isinstance(of, F.ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
             raise NotAssembled("an array of references")
         name = self.same.get(x.name, x.name)
         if name not in self.registers:
             self.registers[name] = self.fresh()
         return self.registers[name]
 
-    def place(self, array: Operand, indices: Sequence[Operand]) -> tuple[Operand, tuple[Operand, ...]]:
+    def place(self, array: F.Operand, indices: Sequence[F.Operand]) -> tuple[F.Operand, tuple[F.Operand, ...]]:
         """Give the array that contains a row, and all indices."""
-        if isinstance(array, Var) and array.name in self.rows:
+        if isinstance(array, F.Var) and array.name in self.rows:
             whole, before = self.rows[array.name]
             return whole, (*before, *indices)
         return array, tuple(indices)
@@ -135,7 +110,7 @@ class Assembler:
         here = len(self.steps)
         self.step(name, d, a, to - here, here - to + 1)
 
-    def block(self, statements: Sequence[Statement]) -> None:
+    def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
         for s in statements:
             write = WRITE.get(type(s))
@@ -143,7 +118,7 @@ class Assembler:
                 raise NotAssembled(f"the statement {type(s).__name__}")
             write(self, s)
 
-    def moves(self, pairs: Iterable[tuple[Var, Operand]]) -> None:
+    def moves(self, pairs: Iterable[tuple[F.Var, F.Operand]]) -> None:
         """Write simultaneous moves, in an order in which every source is read before it is overwritten."""
         waiting = {d: s for d, s in ((self.at(v), self.at(x)) for v, x in pairs) if d != s}
         ordered: list[tuple[int, int]] = []
@@ -163,22 +138,22 @@ class Assembler:
 
     # ------------------------------------------------------------ frames
 
-    def begin(self, kept: Kept | None) -> None:
+    def begin(self, kept: F.Kept | None) -> None:
         """Begin a chain of frames."""
         if kept is not None:
             self.step("MOVE", self.at(kept.frames), self.constant(0))
 
-    def keep(self, kept: Kept | None) -> None:
+    def keep(self, kept: F.Kept | None) -> None:
         """Append a frame."""
         if kept is not None:
             self.step("KEEP", self.at(kept.frames), self.listed(map(self.at, kept.fields)), len(kept.fields))
 
-    def take(self, name: str, place: int, kept: Kept) -> int:
+    def take(self, name: str, place: int, kept: F.Kept) -> int:
         """Recall a frame."""
         return self.step(name, place, self.listed(map(self.at, kept.fields)), len(kept.fields))
 
 
-def compute(a: Assembler, s: Compute) -> None:
+def compute(a: Assembler, s: F.Compute) -> None:
     name, *check = s.operation.machine
     if not a.may_raise and s.operation.gives == REAL and all(t == REAL for t in s.operation.takes):
         name, check = s.operation.name, []
@@ -188,7 +163,7 @@ def compute(a: Assembler, s: Compute) -> None:
         a.step(check[0], a.at(s.out), *registers)
 
 
-def load(a: Assembler, s: Load) -> None:
+def load(a: Assembler, s: F.Load) -> None:
     whole, indices = a.place(s.array, s.indices)
     read(a, a.at(s.out), a.at(whole), [a.at(i) for i in indices])
 
@@ -201,7 +176,7 @@ def read(a: Assembler, out: int, array: int, places: list[int]) -> None:
         a.step("LOAD", out, array, a.listed(places))
 
 
-def row(a: Assembler, s: Row) -> None:
+def row(a: Assembler, s: F.Row) -> None:
     """A row has no register: its elements are read and written as elements of the whole array."""
     whole, before = a.place(s.array, ())
     if s.checked:
@@ -212,7 +187,7 @@ def row(a: Assembler, s: Row) -> None:
     a.rows[s.out.name] = a.place(s.array, s.indices)
 
 
-def check(a: Assembler, s: Check) -> None:
+def check(a: Assembler, s: F.Check) -> None:
     is_there(a, a.at(s.index), a.at(s.size))
 
 
@@ -225,15 +200,15 @@ def is_there(a: Assembler, i: int, n: int) -> None:
     a.step("SAME", low, low, high)  # at least one of the two holds
 
 
-def size(a: Assembler, s: Size) -> None:
+def size(a: Assembler, s: F.Size) -> None:
     whole, indices = a.place(s.array, ())
     a.step("SIZE", a.at(s.out), a.at(whole), s.dim + len(indices))
 
 
-def new(a: Assembler, s: New) -> None:
+def new(a: Assembler, s: F.New) -> None:
     if a.depth and not a.is_few:
         raise NotAssembled("an array that a loop makes")
-    assert isinstance(s.out.type, ArrayOf)
+    assert isinstance(s.out.type, F.ArrayOf)
     out, kind = a.at(s.out), KINDS[s.out.type.element]
     if s.sizes:
         a.step("ZEROS", out, a.listed(map(a.at, s.sizes)), len(s.sizes), kind)
@@ -241,15 +216,15 @@ def new(a: Assembler, s: New) -> None:
         a.step("NEW", out, 0, 0, kind)
 
 
-def zeros_like(a: Assembler, s: ZerosLike) -> None:
-    assert isinstance(s.out.type, ArrayOf)
+def zeros_like(a: Assembler, s: F.ZerosLike) -> None:
+    assert isinstance(s.out.type, F.ArrayOf)
     if a.depth and not a.is_few:
         raise NotAssembled("an array that a loop makes")
     sizes = sizes_of(a, s.array, s.out.type.rank)
     a.step("ZEROS", a.at(s.out), a.listed(sizes), len(sizes), KINDS[s.out.type.element])
 
 
-def sizes_of(a: Assembler, array: Operand, rank: int) -> list[int]:
+def sizes_of(a: Assembler, array: F.Operand, rank: int) -> list[int]:
     """Read the sizes of all dimensions."""
     whole, before = a.place(array, ())
     sizes = [a.fresh() for _ in range(rank)]
@@ -258,35 +233,35 @@ def sizes_of(a: Assembler, array: Operand, rank: int) -> list[int]:
     return sizes
 
 
-def store(a: Assembler, s: Store) -> None:
+def store(a: Assembler, s: F.Store) -> None:
     whole, indices = a.place(s.array, s.indices)
     a.step("STORE", a.at(whole), a.at(s.value), a.listed(map(a.at, indices)))
 
 
-def append(a: Assembler, s: Append) -> None:
+def append(a: Assembler, s: F.Append) -> None:
     a.step("APPEND", a.at(s.array), a.at(s.value))
 
 
-def assign(a: Assembler, s: Assign) -> None:
+def assign(a: Assembler, s: F.Assign) -> None:
     a.moves(zip(s.outs, s.values, strict=True))
 
 
-def add(a: Assembler, s: Add) -> None:
+def add(a: Assembler, s: F.Add) -> None:
     out = a.at(s.out)
     a.step("add" if s.out.type == REAL else "IADD", out, out, a.at(s.value))
 
 
-def add_at(a: Assembler, s: AddAt) -> None:
-    assert isinstance(s.array.type, ArrayOf)
+def add_at(a: Assembler, s: F.AddAt) -> None:
+    assert isinstance(s.array.type, F.ArrayOf)
     if s.array.type.element != REAL:
         raise NotAssembled("a sum of integers in an array")
     whole, indices = a.place(s.array, s.indices)
     accumulate(a, a.at(whole), a.at(s.value), [a.at(i) for i in indices])
 
 
-def add_all(a: Assembler, s: AddAll) -> None:
-    assert isinstance(s.array.type, ArrayOf)
-    if s.array.type.element != REAL or isinstance(s.value, Const):
+def add_all(a: Assembler, s: F.AddAll) -> None:
+    assert isinstance(s.array.type, F.ArrayOf)
+    if s.array.type.element != REAL or isinstance(s.value, F.Const):
         raise NotAssembled("a sum of arrays of other elements than real numbers")
     (into, before), (whole, given) = a.place(s.array, ()), a.place(s.value, ())
     rank, value = s.array.type.rank, a.fresh()
@@ -310,7 +285,7 @@ def accumulate(a: Assembler, array: int, value: int, places: list[int]) -> None:
         a.step("ADDAT", array, value, a.listed(places))
 
 
-def for_(a: Assembler, s: For) -> None:
+def for_(a: Assembler, s: F.For) -> None:
     """A counted loop; one without an index is driven by its frames."""
     a.begin(s.kept)
     places = []
@@ -341,13 +316,13 @@ def for_(a: Assembler, s: For) -> None:
     a.depth -= 1
 
 
-def end(a: Assembler, s: For | While) -> None:
+def end(a: Assembler, s: F.For | F.While) -> None:
     """The end of a step."""
     a.keep(s.kept)
     a.moves(s.carried)
 
 
-def while_(a: Assembler, s: While) -> None:
+def while_(a: Assembler, s: F.While) -> None:
     a.begin(s.kept)
     a.depth += 1
     top = len(a.steps)
@@ -360,7 +335,7 @@ def while_(a: Assembler, s: While) -> None:
     a.depth -= 1
 
 
-def if_(a: Assembler, s: If) -> None:
+def if_(a: Assembler, s: F.If) -> None:
     a.begin(None if s.kept is None else s.kept[0])
     head = a.step("UNLESS", 0, a.at(s.condition))
     side(a, s, 0)
@@ -373,7 +348,7 @@ def if_(a: Assembler, s: If) -> None:
         a.land(head)
 
 
-def side(a: Assembler, s: If, which: int) -> None:
+def side(a: Assembler, s: F.If, which: int) -> None:
     """One branch."""
     for pair in s.recalled:
         if pair[which].fields:
@@ -385,27 +360,27 @@ def side(a: Assembler, s: If, which: int) -> None:
 
 WRITE: Mapping[type[object], Callable[[Assembler, Any], None]] = MappingProxyType(
     {
-        Compute: compute,
-        Load: load,
-        Row: row,
-        ZerosLike: zeros_like,
-        AddAll: add_all,
-        Check: check,
-        Size: size,
-        New: new,
-        Store: store,
-        Append: append,
-        Assign: assign,
-        Add: add,
-        AddAt: add_at,
-        For: for_,
-        While: while_,
-        If: if_,
+        F.Compute: compute,
+        F.Load: load,
+        F.Row: row,
+        F.ZerosLike: zeros_like,
+        F.AddAll: add_all,
+        F.Check: check,
+        F.Size: size,
+        F.New: new,
+        F.Store: store,
+        F.Append: append,
+        F.Assign: assign,
+        F.Add: add,
+        F.AddAt: add_at,
+        F.For: for_,
+        F.While: while_,
+        F.If: if_,
     }
 )
 
 
-def unions(function: Function) -> dict[str, str]:
+def unions(function: F.Function) -> dict[str, str]:
     """Give the value of a carried variable after its loop the same register as the variable."""
     kept = {f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields}
     found: dict[str, str] = {}
@@ -414,11 +389,11 @@ def unions(function: Function) -> dict[str, str]:
         block = pending.pop()
         carried: set[str] = set()
         for s in block:
-            if isinstance(s, For | While):
+            if isinstance(s, F.For | F.While):
                 carried |= {v.name for v, _ in s.carried}
-            if isinstance(s, Assign):
+            if isinstance(s, F.Assign):
                 for v, x in zip(s.outs, s.values, strict=True):
-                    if isinstance(x, Var) and x.name in carried and x.name not in kept and v.name not in found:
+                    if isinstance(x, F.Var) and x.name in carried and x.name not in kept and v.name not in found:
                         first, second = (v.name, x.name) if v.name in kept else (x.name, v.name)
                         if second not in found and first not in found and x.name not in found.values():
                             found[second] = first
@@ -427,7 +402,7 @@ def unions(function: Function) -> dict[str, str]:
 
 
 def assemble(
-    function: Function, results: Sequence[Operand], shared: Sequence[Var], may_raise: bool, is_few: bool = False
+    function: F.Function, results: Sequence[F.Operand], shared: Sequence[F.Var], may_raise: bool, is_few: bool = False
 ) -> Code:
     """Write a function as code for the register machine.
 
@@ -451,8 +426,8 @@ def assemble(
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import operation
-    >>> x, y = Var("x", REAL), Var("y", REAL)
-    >>> square = Function("square", [x], [Compute(y, operation("mul"), (x, x))], [y])
+    >>> x, y = F.Var("x", REAL), F.Var("y", REAL)
+    >>> square = F.Function("square", [x], [F.Compute(y, operation("mul"), (x, x))], [y])
     >>> len(assemble(square, [y], [], may_raise=True))
     2
     """

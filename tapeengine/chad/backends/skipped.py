@@ -13,37 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import keeps, outs, reads, recalls, walk
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    ArrayOf,
-    Assign,
-    Compute,
-    Const,
-    For,
-    Function,
-    If,
-    Load,
-    New,
-    Operand,
-    Row,
-    Size,
-    Statement,
-    Store,
-    Var,
-    While,
-    ZerosLike,
-)
 
-ZERO, ONE = Const(0.0, REAL), Const(1.0, REAL)
+ZERO, ONE = F.Const(0.0, REAL), F.Const(1.0, REAL)
 #: Operations whose value is zero if all, or if one, of these operands is zero.
 ALL_OF, ONE_OF = {"add": (0, 1), "sub": (0, 1)}, {"mul": (0, 1), "div": (0,), "neg": (0,)}
 
 
-def skipping(function: Function) -> Function:
+def skipping(function: F.Function) -> F.Function:
     """Give a function that skips loops whose cotangents are zero; a function that is no reverse pass, unchanged.
 
     Parameters
@@ -55,17 +34,16 @@ def skipping(function: Function) -> Function:
     A loop over the cotangents of a branch's value:
 
     >>> from tapeengine.chad.intermediate.operations import WHOLE
-    >>> from tapeengine.chad.intermediate.statements import Frames, Kept
-    >>> i, n, c, t = Var("i", WHOLE), Var("n", WHOLE), Var("c", TRUTH), Var("t", REAL)
-    >>> d, x, y, total = (Var(name, REAL) for name in ("d", "x", "y", "total"))
-    >>> kept = Kept(Var("kept", Frames("kept")), [t, c, n])
-    >>> loop = For(i, n, [Compute(y, OPERATIONS_BY_NAME["mul"], (x, t)), Add(total, y)])
-    >>> body = [Assign((x, total), (ZERO, ZERO)), If(c, [Add(x, d)], []), loop]
-    >>> found = skipping(Function("reverse", [d], body, [total], recalled=kept))
+    >>> i, n, c, t = F.Var("i", WHOLE), F.Var("n", WHOLE), F.Var("c", TRUTH), F.Var("t", REAL)
+    >>> d, x, y, total = (F.Var(name, REAL) for name in ("d", "x", "y", "total"))
+    >>> kept = F.Kept(F.Var("kept", F.Frames("kept")), [t, c, n])
+    >>> loop = F.For(i, n, [F.Compute(y, OPERATIONS_BY_NAME["mul"], (x, t)), F.Add(total, y)])
+    >>> body = [F.Assign((x, total), (ZERO, ZERO)), F.If(c, [F.Add(x, d)], []), loop]
+    >>> found = skipping(F.Function("reverse", [d], body, [total], recalled=kept))
     >>> [type(s).__name__ for s in found.body]
     ['Assign', 'If', 'Compute', 'If']
     """
-    if function.recalled is None or not any(isinstance(s, If) for s, _ in walk(function.body)):
+    if function.recalled is None or not any(isinstance(s, F.If) for s, _ in walk(function.body)):
         return function
     facts = Facts(function)
     if not facts.sparse:
@@ -76,14 +54,14 @@ def skipping(function: Function) -> Function:
 class Facts:
     """What a reverse pass does with its numbers and arrays."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: F.Function) -> None:
         self.statements = [s for s, _ in walk(function.body)]
         self.rows: dict[str, str] = {}
-        self.sources: dict[str, list[Operand]] = {}
-        self.users: dict[str, list[Statement]] = {}
-        self.setters: dict[str, list[Statement]] = {}
+        self.sources: dict[str, list[F.Operand]] = {}
+        self.users: dict[str, list[F.Statement]] = {}
+        self.setters: dict[str, list[F.Statement]] = {}
         for s in self.statements:
-            if isinstance(s, Row) and isinstance(s.array, Var):
+            if isinstance(s, F.Row) and isinstance(s.array, F.Var):
                 self.rows[s.out.name] = s.array.name
             for v, x in pairs_of(s):
                 self.sources.setdefault(v.name, []).append(x)
@@ -91,14 +69,14 @@ class Facts:
                 self.users.setdefault(name_of(x), []).append(s)
             for v in outs(s):
                 self.setters.setdefault(v.name, []).append(s)
-        self.sums = {s.out.name for s in self.statements if isinstance(s, New | ZerosLike)}
+        self.sums = {s.out.name for s in self.statements if isinstance(s, F.New | F.ZerosLike)}
         self.sums -= {self.base(x) for s in self.statements for x in overwritten(s)}
         self.sparse = self.likely_zeros()
         self.signed = (
-            self.seen_signs({x.name for x in function.results if isinstance(x, Var)}) if self.sparse else set()
+            self.seen_signs({x.name for x in function.results if isinstance(x, F.Var)}) if self.sparse else set()
         )
 
-    def base(self, x: Operand) -> str:
+    def base(self, x: F.Operand) -> str:
         """Give the name of the array of which a variable is a row, directly or through other rows."""
         name = name_of(x)
         while name in self.rows:
@@ -107,7 +85,7 @@ class Facts:
 
     def likely_zeros(self) -> set[str]:
         """Find the numbers, and arrays of numbers, that are likely to be zero: what one branch of two adds to."""
-        found = {name for s in self.statements if isinstance(s, If) for name in lopsided(s)}
+        found = {name for s in self.statements if isinstance(s, F.If) for name in lopsided(s)}
         size = -1
         while len(found) > size:
             size = len(found)
@@ -115,86 +93,86 @@ class Facts:
                 found.update(self.from_sparse(s, found))
         return found
 
-    def from_sparse(self, s: Statement, sparse: Collection[str]) -> Iterator[str]:
+    def from_sparse(self, s: F.Statement, sparse: Collection[str]) -> Iterator[str]:
         """Iterate over the names to which a statement hands a value that is likely to be zero."""
         match s:
-            case Store() | AddAt() if name_of(s.value) in sparse:
+            case F.Store() | F.AddAt() if name_of(s.value) in sparse:
                 yield self.base(s.array)
-            case Load() if self.base(s.array) in sparse:
+            case F.Load() if self.base(s.array) in sparse:
                 yield s.out.name
-            case Compute() if is_zero(s, lambda x: name_of(x) in sparse):
+            case F.Compute() if is_zero(s, lambda x: name_of(x) in sparse):
                 yield s.out.name
         yield from (v.name for v, x in pairs_of(s) if name_of(x) in sparse)
 
     # ------------------------------------------------------------ the sign of a zero
 
-    def is_sum(self, x: Var) -> bool:
+    def is_sum(self, x: F.Var) -> bool:
         """Tell whether all that is not added begins at 0.0, so that it is never -0.0."""
         if not isinstance(x.type, Scalar):
             return self.base(x) in self.sums
         sources = self.sources.get(x.name, [])
-        return bool(sources) and all(isinstance(s, Const) and repr(s.value) == "0.0" for s in sources)
+        return bool(sources) and all(isinstance(s, F.Const) and repr(s.value) == "0.0" for s in sources)
 
     def seen_signs(self, ends: set[str]) -> set[str]:
         """Find the numbers on whose sign, where they are zero, a result may depend."""
-        ends |= {x.name for s in self.statements for x in self.shown(s) if isinstance(x, Var)}
+        ends |= {x.name for s in self.statements for x in self.shown(s) if isinstance(x, F.Var)}
         found, pending = set(), list(ends)
         while pending:
             name = pending.pop()
             if name not in found:
                 found.add(name)
                 pending += (
-                    x.name for s in self.setters.get(name, ()) for x in self.handed(s, name) if isinstance(x, Var)
+                    x.name for s in self.setters.get(name, ()) for x in self.handed(s, name) if isinstance(x, F.Var)
                 )
         return found
 
-    def handed(self, s: Statement, name: str) -> Iterable[Operand]:
+    def handed(self, s: F.Statement, name: str) -> Iterable[F.Operand]:
         """Give the operands of which a statement hands the sign on to a variable."""
         match s:
-            case Compute():
+            case F.Compute():
                 return s.args
-            case Add():
+            case F.Add():
                 return () if self.is_sum(s.out) else (s.value,)
         return [x for v, x in pairs_of(s) if v.name == name]
 
-    def shown(self, s: Statement) -> Iterable[Operand]:
+    def shown(self, s: F.Statement) -> Iterable[F.Operand]:
         """Give the operands of which a statement does anything else than hand them on linearly."""
         match s:
-            case Compute():
+            case F.Compute():
                 linear = ALL_OF.get(s.operation.name, ONE_OF.get(s.operation.name, ()))
                 return s.args[len(linear) :]
-            case Assign() | Add():
+            case F.Assign() | F.Add():
                 return ()
-            case AddAt():
+            case F.AddAt():
                 return () if self.is_sum(s.array) else (s.value,)
-            case For() | While() | If():
+            case F.For() | F.While() | F.If():
                 return keeps(s)
         return reads(s)
 
     # ------------------------------------------------------------ loops
 
-    def block(self, statements: Sequence[Statement], tested: frozenset[str]) -> list[Statement]:
+    def block(self, statements: Sequence[F.Statement], tested: frozenset[str]) -> list[F.Statement]:
         """Give statements whose loops are skipped where they may be."""
-        found: list[Statement] = []
+        found: list[F.Statement] = []
         for k, s in enumerate(statements):
-            if isinstance(s, For):
+            if isinstance(s, F.For):
                 zeros = [v for v in self.zeros(s, statements[:k], tested) if v.name not in tested]
                 inner = replace(s, body=self.block(s.body, tested | {v.name for v in zeros}))
                 found += branch(zeros, inner) if zeros else [inner]
-            elif isinstance(s, If):
+            elif isinstance(s, F.If):
                 found.append(replace(s, then=self.block(s.then, tested), orelse=self.block(s.orelse, tested)))
             else:
                 found.append(s)
         return found
 
-    def zeros(self, loop: For, before: Sequence[Statement], tested: Collection[str]) -> list[Var]:
+    def zeros(self, loop: F.For, before: Sequence[F.Statement], tested: Collection[str]) -> list[F.Var]:
         """Give the numbers that have to be zero for a loop to change nothing; none if it may change something then."""
         inside = [s for s, _ in walk(loop.body)]
-        made = {v.name for s in inside if not isinstance(s, Add) for v in outs(s)} - {v.name for v, _ in loop.carried}
-        read = [x for s in inside for x in ((s.value,) if isinstance(s, Add) else reads(s))]
+        made = {v.name for s in inside if not isinstance(s, F.Add) for v in outs(s)} - {v.name for v, _ in loop.carried}
+        read = [x for s in inside for x in ((s.value,) if isinstance(s, F.Add) else reads(s))]
         read += (v for v, _ in loop.carried)
-        given = {x.name: x for x in read if isinstance(x, Var) and x.type == REAL and x.name not in made}
-        empty = {v.name for s in before if isinstance(s, Assign) for v, x in pairs_of(s) if x == ZERO}
+        given = {x.name: x for x in read if isinstance(x, F.Var) and x.type == REAL and x.name not in made}
+        empty = {v.name for s in before if isinstance(s, F.Assign) for v, x in pairs_of(s) if x == ZERO}
         likely = {name for name in given if name in self.sparse}
         if likely <= set(tested) or not all(map(is_plain, inside)) or loop.kept is not None:
             return []
@@ -205,9 +183,11 @@ class Facts:
 class Unchanged:
     """What a loop does if some numbers are zero."""
 
-    def __init__(self, facts: Facts, loop: For, inside: Sequence[Statement], wanted: set[str], made: set[str]) -> None:
+    def __init__(
+        self, facts: Facts, loop: F.For, inside: Sequence[F.Statement], wanted: set[str], made: set[str]
+    ) -> None:
         self.facts, self.loop, self.inside, self.made = facts, loop, inside, made
-        assigned = (Compute, Load, Assign, For, New)
+        assigned = (F.Compute, F.Load, F.Assign, F.For, F.New)
         own = {v.name for s in inside if isinstance(s, assigned) for v in outs(s) if v.type == REAL or is_numbers(v)}
         fields = {f.name for s in (loop, *inside) for f in recalls(s)}
         rows = self.facts.rows.keys()
@@ -219,22 +199,22 @@ class Unchanged:
                 self.zeros -= {name for name, values in self.gives(s) if not all(map(self.is_zero, values))}
         self.wanted = wanted & self.zeros
 
-    def gives(self, s: Statement) -> Iterator[tuple[str, Iterable[Operand]]]:
+    def gives(self, s: F.Statement) -> Iterator[tuple[str, Iterable[F.Operand]]]:
         """Iterate over what a statement hands to a name, with the values; one that is not zero if unknown."""
         match s:
-            case Compute() if not is_zero(s, self.is_zero):
+            case F.Compute() if not is_zero(s, self.is_zero):
                 yield s.out.name, (ONE,)
-            case Load() if self.facts.base(s.array) not in self.zeros & self.made:
+            case F.Load() if self.facts.base(s.array) not in self.zeros & self.made:
                 yield s.out.name, (ONE,)
-            case Add():
+            case F.Add():
                 yield s.out.name, (s.value,)
-            case AddAt() | AddAll() | Store():
+            case F.AddAt() | F.AddAll() | F.Store():
                 yield self.facts.base(s.array), (s.value,)
         yield from ((v.name, (x,)) for v, x in pairs_of(s))
 
-    def is_zero(self, x: Operand) -> bool:
+    def is_zero(self, x: F.Operand) -> bool:
         """Tell whether a number, or all of an array that the loop has made, is zero."""
-        if isinstance(x, Const):
+        if isinstance(x, F.Const):
             return x == ZERO
         if isinstance(x.type, Scalar):
             return x.name in self.zeros
@@ -251,16 +231,16 @@ class Unchanged:
         around = (self.facts.users, self.facts.setters)
         return all(id(s) in own for at in around for name in self.made for s in at.get(name, ()))
 
-    def adds_nothing(self, s: Statement) -> bool:
+    def adds_nothing(self, s: F.Statement) -> bool:
         """Tell whether a statement leaves all that exists outside the loop as it is."""
         match s:
-            case Add() if s.out.name not in self.made:
+            case F.Add() if s.out.name not in self.made:
                 is_hidden = self.facts.is_sum(s.out) or s.out.name not in self.facts.signed
                 return s.out.type == REAL and self.is_zero(s.value) and is_hidden
-            case AddAt() | AddAll() if self.facts.base(s.array) not in self.made:
+            case F.AddAt() | F.AddAll() if self.facts.base(s.array) not in self.made:
                 return is_numbers(s.array) and self.is_zero(s.value) and self.facts.is_sum(s.array)
-            case Store() | Assign() | For():
-                names = (self.facts.base(s.array),) if isinstance(s, Store) else (v.name for v, _ in pairs_of(s))
+            case F.Store() | F.Assign() | F.For():
+                names = (self.facts.base(s.array),) if isinstance(s, F.Store) else (v.name for v, _ in pairs_of(s))
                 return all(name in self.made for name in names)
         return True
 
@@ -268,49 +248,49 @@ class Unchanged:
 # ------------------------------------------------------------ parts of statements
 
 
-def pairs_of(s: Statement) -> Iterable[tuple[Var, Operand]]:
+def pairs_of(s: F.Statement) -> Iterable[tuple[F.Var, F.Operand]]:
     """Give the variables that a statement assigns as they are, with their values."""
-    if isinstance(s, Assign):
+    if isinstance(s, F.Assign):
         return zip(s.outs, s.values, strict=True)
-    return s.carried if isinstance(s, For | While) else ()
+    return s.carried if isinstance(s, F.For | F.While) else ()
 
 
-def lopsided(s: If) -> set[str]:
+def lopsided(s: F.If) -> set[str]:
     """Give the variables to which one branch of two adds."""
-    then, orelse = ({x.out.name for x, _ in walk(block) if isinstance(x, Add)} for block in (s.then, s.orelse))
+    then, orelse = ({x.out.name for x, _ in walk(block) if isinstance(x, F.Add)} for block in (s.then, s.orelse))
     return then ^ orelse
 
 
-def overwritten(s: Statement) -> Iterator[Var]:
+def overwritten(s: F.Statement) -> Iterator[F.Var]:
     """Iterate over arrays that hold, or may share, anything else than sums that began at zero."""
-    if isinstance(s, AddAt | AddAll | Row | Size | Load):
+    if isinstance(s, F.AddAt | F.AddAll | F.Row | F.Size | F.Load):
         return
-    made = () if isinstance(s, New | ZerosLike) else outs(s)
-    yield from (x for x in (*reads(s), *made) if isinstance(x, Var) and not isinstance(x.type, Scalar))
+    made = () if isinstance(s, F.New | F.ZerosLike) else outs(s)
+    yield from (x for x in (*reads(s), *made) if isinstance(x, F.Var) and not isinstance(x.type, Scalar))
 
 
-def is_plain(s: Statement) -> bool:
+def is_plain(s: F.Statement) -> bool:
     """Tell whether a statement may be part of a loop that is skipped: it fails nowhere, and arrays keep their names."""
     match s:
-        case Load():
+        case F.Load():
             return isinstance(s.out.type, Scalar)
-        case Assign():
+        case F.Assign():
             return all(isinstance(x.type, Scalar) for x in s.values)
-        case For():
+        case F.For():
             return s.kept is None and all(isinstance(x.type, Scalar) for _, x in s.carried)
-        case If():
+        case F.If():
             return s.kept is None
-        case Row() | New():
+        case F.Row() | F.New():
             return is_numbers(s.out)
-    return isinstance(s, Compute | Size | Add | AddAt | AddAll | Store)
+    return isinstance(s, F.Compute | F.Size | F.Add | F.AddAt | F.AddAll | F.Store)
 
 
-def is_numbers(x: Var) -> bool:
+def is_numbers(x: F.Var) -> bool:
     """Tell whether a variable is an array of reals."""
-    return isinstance(x.type, ArrayOf) and x.type.element == REAL
+    return isinstance(x.type, F.ArrayOf) and x.type.element == REAL
 
 
-def is_zero(s: Compute, known: Callable[[Operand], bool]) -> bool:
+def is_zero(s: F.Compute, known: Callable[[F.Operand], bool]) -> bool:
     """Tell whether an operation gives zero, from the operands that are known to be zero."""
     name = s.operation.name
     if name in ALL_OF:
@@ -318,18 +298,18 @@ def is_zero(s: Compute, known: Callable[[Operand], bool]) -> bool:
     return any(known(s.args[k]) for k in ONE_OF.get(name, ()))
 
 
-def name_of(x: Operand) -> str:
+def name_of(x: F.Operand) -> str:
     """Give the name of a variable; none for a literal."""
-    return x.name if isinstance(x, Var) else ""
+    return x.name if isinstance(x, F.Var) else ""
 
 
-def branch(zeros: Sequence[Var], loop: For) -> list[Statement]:
+def branch(zeros: Sequence[F.Var], loop: F.For) -> list[F.Statement]:
     """Write a loop that runs if one of some numbers is not zero."""
-    made: list[Statement] = []
+    made: list[F.Statement] = []
 
-    def compute(operation: str, *args: Operand) -> Var:
-        out = Var(f"{loop.index.name}.runs{len(made)}", TRUTH)
-        made.append(Compute(out, OPERATIONS_BY_NAME[operation], args))
+    def compute(operation: str, *args: F.Operand) -> F.Var:
+        out = F.Var(f"{loop.index.name}.runs{len(made)}", TRUTH)
+        made.append(F.Compute(out, OPERATIONS_BY_NAME[operation], args))
         return out
 
     if len(zeros) == 1:
@@ -339,4 +319,4 @@ def branch(zeros: Sequence[Var], loop: For) -> list[Statement]:
         for x in zeros[1:]:
             rest = compute("and", rest, compute("eq", x, ZERO))
         runs = compute("not", rest)
-    return [*made, If(runs, [loop], [])]
+    return [*made, F.If(runs, [loop], [])]

@@ -8,76 +8,50 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, Scalar
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    Assign,
-    BoxOf,
-    Call,
-    Check,
-    Compute,
-    Flow,
-    For,
-    Function,
-    If,
-    Join,
-    Kept,
-    Load,
-    Operand,
-    Registered,
-    Row,
-    Statement,
-    Store,
-    Type,
-    Var,
-    While,
-)
 
 
-def blocks(s: Statement) -> tuple[list[Statement], ...]:
+def blocks(s: F.Statement) -> tuple[list[F.Statement], ...]:
     """Give the lists of statements inside a statement."""
     match s:
-        case For():
+        case F.For():
             return (s.body,)
-        case While():
+        case F.While():
             return (s.test, s.body)
-        case If():
+        case F.If():
             return (s.then, s.orelse)
-        case Join():
+        case F.Join():
             return (s.body,)
     return ()
 
 
-def with_blocks(s: Statement, change: Callable[[list[Statement]], list[Statement]]) -> Statement:
+def with_blocks(s: F.Statement, change: Callable[[list[F.Statement]], list[F.Statement]]) -> F.Statement:
     """Give a loop or a branch with the statements inside it changed; another statement as it is.
 
     Examples
     --------
-    >>> loop = For(Var("i", REAL), Var("n", REAL), [Add(Var("total", REAL), Var("x", REAL))])
+    >>> loop = F.For(F.Var("i", REAL), F.Var("n", REAL), [F.Add(F.Var("total", REAL), F.Var("x", REAL))])
     >>> with_blocks(loop, lambda statements: []).body
     []
     """
     match s:
-        case For():
+        case F.For():
             return replace(s, body=change(s.body))
-        case While():
+        case F.While():
             return replace(s, test=change(s.test), body=change(s.body))
-        case If():
+        case F.If():
             return replace(s, then=change(s.then), orelse=change(s.orelse))
     return s
 
 
-def flatten(statements: list[Statement]) -> None:
+def flatten(statements: list[F.Statement]) -> None:
     """Remove marked places."""
-    found: list[Statement] = []
+    found: list[F.Statement] = []
     for s in statements:
         for block in blocks(s):
             flatten(block)
-        if isinstance(s, Join):
+        if isinstance(s, F.Join):
             found += s.body
         else:
             found.append(s)
@@ -96,10 +70,10 @@ def fields_of(kind: Any) -> tuple[Fields, Fields]:
     """Give the fields of operands of a kind of statement: those that it reads, and those that it assigns."""
     found = [(f.name, OPERANDS[f.type]) for f in fields(kind) if isinstance(f.type, str) and f.type in OPERANDS]
     given = tuple(f for f in found if f[0] in ("out", "outs"))
-    return tuple(found if kind is Add else (f for f in found if f not in given)), given
+    return tuple(found if kind is F.Add else (f for f in found if f not in given)), given
 
 
-def operands(s: Statement, which: int) -> tuple[Any, ...]:
+def operands(s: F.Statement, which: int) -> tuple[Any, ...]:
     """Give the operands in the fields of a statement, those that it reads (0) or assigns (1)."""
     kind: Any = type(s)
     found: list[Any] = []
@@ -112,80 +86,82 @@ def operands(s: Statement, which: int) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def reads(s: Statement) -> tuple[Operand, ...]:
+def reads(s: F.Statement) -> tuple[F.Operand, ...]:
     """Give the operands of a statement, without those of statements inside it."""
     match s:
-        case For() | While() | If():
-            head = (s.count,) if isinstance(s, For) else (s.condition,)
-            own = () if isinstance(s, If) else tuple(x for _, x in s.carried)
+        case F.For() | F.While() | F.If():
+            head = (s.count,) if isinstance(s, F.For) else (s.condition,)
+            own = () if isinstance(s, F.If) else tuple(x for _, x in s.carried)
             sites = dict.fromkeys(k.frames for k in recalled(s))
             return (*(x for x in head if x is not None), *own, *sites)
     return operands(s, 0)
 
 
-def outs(s: Statement) -> tuple[Var, ...]:
+def outs(s: F.Statement) -> tuple[F.Var, ...]:
     """Give the variables that a statement assigns, without those of statements inside it."""
     match s:
-        case For() | While() | If():
-            own = () if isinstance(s, If) else tuple(v for v, _ in s.carried)
-            index = (s.index,) if isinstance(s, For) else ()
+        case F.For() | F.While() | F.If():
+            own = () if isinstance(s, F.If) else tuple(v for v, _ in s.carried)
+            index = (s.index,) if isinstance(s, F.For) else ()
             return (*index, *own, *(k.frames for k in kept(s)[:1]), *recalls(s))
     return operands(s, 1)
 
 
-def kept(s: Statement) -> tuple[Kept, ...]:
+def kept(s: F.Statement) -> tuple[F.Kept, ...]:
     """Give the frames that a loop or a branch makes: none, those of its steps, or of both branches."""
-    if isinstance(s, If):
+    if isinstance(s, F.If):
         return s.kept or ()
-    return (s.kept,) if isinstance(s, For | While) and s.kept is not None else ()
+    return (s.kept,) if isinstance(s, F.For | F.While) and s.kept is not None else ()
 
 
-def recalled(s: Statement) -> tuple[Kept, ...]:
+def recalled(s: F.Statement) -> tuple[F.Kept, ...]:
     """Give the frames that a loop or a branch recalls, for a branch those of both sides."""
-    if isinstance(s, If):
+    if isinstance(s, F.If):
         return tuple(k for pair in s.recalled for k in pair)
-    return tuple(s.recalled) if isinstance(s, For) else ()
+    return tuple(s.recalled) if isinstance(s, F.For) else ()
 
 
-def keeps(s: Statement) -> tuple[Var, ...]:
+def keeps(s: F.Statement) -> tuple[F.Var, ...]:
     """Give the variables that a loop or a branch keeps."""
     return tuple(f for k in kept(s) for f in k.fields)
 
 
-def recalls(s: Statement) -> tuple[Var, ...]:
+def recalls(s: F.Statement) -> tuple[F.Var, ...]:
     """Give the variables that a loop or a branch restores."""
     return tuple(f for k in recalled(s) for f in k.fields)
 
 
-def named(s: Statement) -> Iterator[Var]:
+def named(s: F.Statement) -> Iterator[F.Var]:
     """Iterate over the variables of a statement, without those of statements inside it."""
-    yield from (x for x in (*reads(s), *outs(s), *keeps(s)) if isinstance(x, Var))
+    yield from (x for x in (*reads(s), *outs(s), *keeps(s)) if isinstance(x, F.Var))
 
 
-def changes(s: Statement) -> tuple[Var, ...]:
+def changes(s: F.Statement) -> tuple[F.Var, ...]:
     """Give the arrays that a statement changes, or may change."""
-    if isinstance(s, Call):
-        return tuple(v for v in s.args if isinstance(v, Var) and isinstance(v.type, ArrayOf))
-    return (s.array,) if isinstance(s, Store | AddAt | Append | AddAll) else ()
+    if isinstance(s, F.Call):
+        return tuple(v for v in s.args if isinstance(v, F.Var) and isinstance(v.type, F.ArrayOf))
+    return (s.array,) if isinstance(s, F.Store | F.AddAt | F.Append | F.AddAll) else ()
 
 
-def walk(statements: list[Statement], around: tuple[Flow, ...] = ()) -> Iterator[tuple[Statement, tuple[Flow, ...]]]:
+def walk(
+    statements: list[F.Statement], around: tuple[F.Flow, ...] = ()
+) -> Iterator[tuple[F.Statement, tuple[F.Flow, ...]]]:
     """Iterate over all statements, each with its enclosing flow statements."""
     for s in statements:
         yield s, around
-        if isinstance(s, Flow):
+        if isinstance(s, F.Flow):
             for block in blocks(s):
                 yield from walk(block, (*around, s))
 
 
-def raises(s: Statement) -> bool:
+def raises(s: F.Statement) -> bool:
     """Tell whether a statement may raise an error of the program."""
     match s:
-        case Compute():
+        case F.Compute():
             return not s.operation.is_total
-        case Load() | Row():
+        case F.Load() | F.Row():
             return s.checked
-        case Check() | Call() | Registered():
+        case F.Check() | F.Call() | F.Registered():
             return True
     return False
 
@@ -193,8 +169,8 @@ def raises(s: Statement) -> bool:
 class Needs:
     """Finds the statements that a function needs for some variables."""
 
-    def __init__(self, body: list[Statement]) -> None:
-        self.sites: dict[str, list[tuple[Statement, tuple[Flow, ...]]]] = {}
+    def __init__(self, body: list[F.Statement]) -> None:
+        self.sites: dict[str, list[tuple[F.Statement, tuple[F.Flow, ...]]]] = {}
         self.aliases: dict[str, list[str]] = {}
         self.changed: set[str] = set()
         self.live: set[int] = set()
@@ -203,38 +179,38 @@ class Needs:
         for s, around in walk(body):
             for v in outs(s):
                 self.sites.setdefault(v.name, []).append((s, around))
-            if isinstance(s, Row | Load) and isinstance(s.array, Var) and isinstance(s.out.type, ArrayOf):
+            if isinstance(s, F.Row | F.Load) and isinstance(s.array, F.Var) and isinstance(s.out.type, F.ArrayOf):
                 self.aliases.setdefault(s.array.name, []).append(s.out.name)
-            if isinstance(s, Store) and isinstance(s.value, Var) and isinstance(s.value.type, ArrayOf):
+            if isinstance(s, F.Store) and isinstance(s.value, F.Var) and isinstance(s.value.type, F.ArrayOf):
                 self.aliases.setdefault(s.value.name, []).append(s.array.name)
             for v in changes(s):
                 self.sites.setdefault(v.name, []).append((s, around))
                 self.changed.add(v.name)
 
-    def want(self, xs: Iterable[Operand]) -> None:
+    def want(self, xs: Iterable[F.Operand]) -> None:
         """Note that values are needed."""
         for x in xs:
-            if isinstance(x, Var) and x.name not in self.names:
+            if isinstance(x, F.Var) and x.name not in self.names:
                 self.names.add(x.name)
                 self.pending.append(x.name)
 
-    def keep(self, s: Statement, around: tuple[Flow, ...]) -> None:
+    def keep(self, s: F.Statement, around: tuple[F.Flow, ...]) -> None:
         """Note that a statement is needed."""
         for flow in around:
             self.keep_flow(flow)
-        if isinstance(s, Flow):
+        if isinstance(s, F.Flow):
             self.keep_flow(s)
         elif id(s) not in self.live:
             self.live.add(id(s))
-            if not isinstance(s, Assign):
+            if not isinstance(s, F.Assign):
                 self.want(reads(s))
 
-    def keep_flow(self, flow: Flow) -> None:
+    def keep_flow(self, flow: F.Flow) -> None:
         """Note that a loop or a branch is needed."""
         if id(flow) in self.live:
             return
         self.live.add(id(flow))
-        if isinstance(flow, For):
+        if isinstance(flow, F.For):
             self.want(() if flow.count is None else (flow.count,))
             self.want(k.frames for k in flow.recalled)
         else:
@@ -257,24 +233,24 @@ class Needs:
             self.names.add(alias)
             self.pending.append(alias)
 
-    def want_through(self, s: Statement, name: str) -> None:
+    def want_through(self, s: F.Statement, name: str) -> None:
         """Note the operands from which a statement computes one variable."""
         match s:
-            case Assign(outs_, values):
+            case F.Assign(outs_, values):
                 self.want(x for v, x in zip(outs_, values, strict=True) if v.name == name)
-            case For() | While():
+            case F.For() | F.While():
                 self.want(x for v, x in s.carried if v.name == name)
                 if s.kept is not None and s.kept.frames.name == name:
                     self.want(s.kept.fields)
-                if isinstance(s, For):
+                if isinstance(s, F.For):
                     self.want(k.frames for k in s.recalled if any(f.name == name for f in k.fields))
-            case If():
+            case F.If():
                 if s.kept is not None and s.kept[0].frames.name == name:
                     self.want(keeps(s))
                 self.want(p[0].frames for p in s.recalled if any(f.name == name for k in p for f in k.fields))
 
 
-def needed(function: Function, may_raise: bool) -> None:
+def needed(function: F.Function, may_raise: bool) -> None:
     """Remove statements that are needed neither for the results nor the frames nor, if `may_raise`, the errors."""
     needs = Needs(function.body)
     needs.want(function.results)
@@ -283,28 +259,28 @@ def needed(function: Function, may_raise: bool) -> None:
     needs.want(p for p in function.params)
     if may_raise:
         for s, around in walk(function.body):
-            if raises(s) or isinstance(s, While):
+            if raises(s) or isinstance(s, F.While):
                 needs.keep(s, around)
     needs.close()
     sweep(function.body, needs)
 
 
-def sweep(statements: list[Statement], needs: Needs) -> None:
+def sweep(statements: list[F.Statement], needs: Needs) -> None:
     """Keep the statements that are needed."""
-    found: list[Statement] = []
+    found: list[F.Statement] = []
     for s in statements:
         if id(s) not in needs.live:
             continue
-        if isinstance(s, Flow):
+        if isinstance(s, F.Flow):
             for block in blocks(s):
                 sweep(block, needs)
-        if isinstance(s, For | While):
+        if isinstance(s, F.For | F.While):
             s.carried = [(v, x) for v, x in s.carried if v.name in needs.names and not is_itself(s, v, x)]
             if s.kept is not None and s.kept.frames.name not in needs.names:
                 s.kept = None
-        if isinstance(s, If) and s.kept is not None and s.kept[0].frames.name not in needs.names:
+        if isinstance(s, F.If) and s.kept is not None and s.kept[0].frames.name not in needs.names:
             s.kept = None
-        if isinstance(s, Assign):
+        if isinstance(s, F.Assign):
             pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v.name in needs.names]
             if not pairs:
                 continue
@@ -313,19 +289,19 @@ def sweep(statements: list[Statement], needs: Needs) -> None:
     statements[:] = found
 
 
-def is_itself(loop: For | While, v: Var, x: Operand) -> bool:
+def is_itself(loop: F.For | F.While, v: F.Var, x: F.Operand) -> bool:
     """Tell whether a loop carries a number that its steps leave as it is."""
     if v != x or not isinstance(v.type, Scalar):
         return False
     return all(v not in outs(s) for block in blocks(loop) for s, _ in walk(block))
 
 
-def linear(of: Type) -> Type | None:
+def linear(of: F.Type) -> F.Type | None:
     """Give the type of the cotangent of a leaf; None for a discrete one."""
     match of:
-        case BoxOf(name):
-            return BoxOf(name, linear=True)
-        case ArrayOf(element, rank):
+        case F.BoxOf(name):
+            return F.BoxOf(name, linear=True)
+        case F.ArrayOf(element, rank):
             inner = linear(element)
-            return None if inner is None else ArrayOf(inner, rank)
+            return None if inner is None else F.ArrayOf(inner, rank)
     return of if of == REAL else None

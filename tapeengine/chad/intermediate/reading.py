@@ -8,25 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, recalls, walk
 from tapeengine.chad.intermediate.operations import ATOM, FUNCTIONS, Scalar
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    ArrayOf,
-    Assign,
-    Compute,
-    Function,
-    Group,
-    Join,
-    Load,
-    Operand,
-    Program,
-    Registered,
-    Size,
-    Statement,
-    Type,
-    Var,
-)
 from tapeengine.chad.intermediate.text import RESERVED, Writer, name
 from tapeengine.chad.traverse import Names
 
@@ -34,7 +18,7 @@ from tapeengine.chad.traverse import Names
 LONGEST = 60
 
 
-def readable(program: Program, about: str = "") -> str:
+def readable(program: F.Program, about: str = "") -> str:
     """Write a program as Python that runs when it is pasted.
 
     Parameters
@@ -67,7 +51,7 @@ def imports(body: str, rules: Mapping[Any, str]) -> list[str]:
 class Reader(Writer):
     """Writes functions, replacing variables that are used once by expressions."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: F.Program) -> None:
         super().__init__(program)
         self.inline: dict[str, tuple[str, int]] = {}
         self.rules: dict[Any, str] = {}
@@ -77,45 +61,45 @@ class Reader(Writer):
         self.shown: dict[str, str] = {}
         self.free = Names(RESERVED)
 
-    def named(self, x: Var) -> str:
+    def named(self, x: F.Var) -> str:
         """Give a variable a name that is free in its function; frames are passed by position, so names may differ."""
         if x.name not in self.shown:
             self.shown[x.name] = self.free(name(x.name.rstrip("0123456789_")) if x.name.rstrip("0123456789_") else "v")
         return self.shown[x.name]
 
-    def function(self, f: Function) -> None:
+    def function(self, f: F.Function) -> None:
         """Write a function."""
         self.inline, self.shown = {}, {}
         self.free = Names({*RESERVED, *map(name, self.program.functions)})
-        used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, Var))
+        used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, F.Var))
         self.changed = set()
         for s, _ in walk(f.body):
-            used.update(x.name for x in reads(s) if isinstance(x, Var))
+            used.update(x.name for x in reads(s) if isinstance(x, F.Var))
             self.changed |= {v.name for v in changes(s)}
-            self.changed |= {v.name for v in outs(s)} if isinstance(s, Add) else set()
+            self.changed |= {v.name for v in outs(s)} if isinstance(s, F.Add) else set()
         passed = [v for k in (f.kept, f.recalled) if k is not None for v in k.fields]
         passed += [v for s, _ in walk(f.body) for v in (*keeps(s), *recalls(s))]
         kept = {v.name for v in passed}
         self.once = {n for n, count in used.items() if count == 1 and n not in kept}
         super().function(f)
 
-    def block(self, statements: Sequence[Statement]) -> None:
+    def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements; a value that is used once, in this block, is written at its use."""
-        here = {x.name for s in statements for x in self.direct(s) if isinstance(x, Var)}
-        assigned = {v.name for s in statements if isinstance(s, Assign) for v in s.outs}
+        here = {x.name for s in statements for x in self.direct(s) if isinstance(x, F.Var)}
+        assigned = {v.name for s in statements if isinstance(s, F.Assign) for v in s.outs}
         for s in statements:
             if not self.moves(s, here, assigned):
                 super().block([s])
 
-    def direct(self, s: Statement) -> Sequence[Operand]:
+    def direct(self, s: F.Statement) -> Sequence[F.Operand]:
         """Give the operands of a statement, including those of statements at a marked place."""
-        return [x for inner in s.body for x in self.direct(inner)] if isinstance(s, Join) else reads(s)
+        return [x for inner in s.body for x in self.direct(inner)] if isinstance(s, F.Join) else reads(s)
 
-    def moves(self, s: Statement, here: set[str], assigned: set[str]) -> bool:
+    def moves(self, s: F.Statement, here: set[str], assigned: set[str]) -> bool:
         """Delay a statement whose value is used once in its block, so that it becomes part of an expression."""
-        if not isinstance(s, Compute | Load | Size) or s.out.name not in self.once or s.out.name not in here:
+        if not isinstance(s, F.Compute | F.Load | F.Size) or s.out.name not in self.once or s.out.name not in here:
             return False
-        if any(isinstance(x, Var) and (x.name in self.changed or x.name in assigned) for x in reads(s)):
+        if any(isinstance(x, F.Var) and (x.name in self.changed or x.name in assigned) for x in reads(s)):
             return False
         text, binds = self.expression(s)
         if len(text) > LONGEST:
@@ -123,11 +107,11 @@ class Reader(Writer):
         self.inline[s.out.name] = text, binds
         return True
 
-    def expression(self, s: Compute | Load | Size) -> tuple[str, int]:
+    def expression(self, s: F.Compute | F.Load | F.Size) -> tuple[str, int]:
         """Write the value of a statement, with its precedence."""
-        if isinstance(s, Load):
+        if isinstance(s, F.Load):
             return self.place(s.array, s.indices), ATOM
-        if isinstance(s, Size):
+        if isinstance(s, F.Size):
             array = self.operand(s.array)
             return (f"{array}.shape[{s.dim}]" if s.dim else f"len({array})"), ATOM
         binds = s.operation.binds
@@ -135,22 +119,22 @@ class Reader(Writer):
             return s.operation.text.format(*map(self.operand, s.args)), ATOM
         return s.operation.text.format(*map(self.tight, s.args, s.operation.levels)), binds
 
-    def operand(self, x: Operand) -> str:
+    def operand(self, x: F.Operand) -> str:
         """Write an operand."""
-        return self.inline[x.name][0] if isinstance(x, Var) and x.name in self.inline else super().operand(x)
+        return self.inline[x.name][0] if isinstance(x, F.Var) and x.name in self.inline else super().operand(x)
 
-    def tight(self, x: Operand, level: int = ATOM) -> str:
+    def tight(self, x: F.Operand, level: int = ATOM) -> str:
         """Write an operand, in parentheses if its precedence is lower than `level`."""
-        if isinstance(x, Var) and x.name in self.inline:
+        if isinstance(x, F.Var) and x.name in self.inline:
             text, binds = self.inline[x.name]
             return text if binds >= level else f"({text})"
         return super().operand(x)
 
-    def computed(self, s: Compute) -> str:
+    def computed(self, s: F.Compute) -> str:
         """Write a scalar operation."""
         return self.expression(s)[0]
 
-    def registered(self, s: Registered) -> str:
+    def registered(self, s: F.Registered) -> str:
         """Give the name of a primitive's function, which is defined above the text."""
         key = (s.name, s.rule, s.argument, s.groups, s.static, tuple(v.type for v in s.outs))
         if key not in self.rule_names:
@@ -166,20 +150,20 @@ class Reader(Writer):
         return self.rule_names[key]
 
 
-def grouped(group: Group) -> str:
+def grouped(group: F.Group) -> str:
     """Write a group: None for a leaf, a tuple for a tuple."""
     if group.items is None:
         return "None"
     return f"({''.join(grouped(g) + ', ' for g in group.items)})"
 
 
-def shape(v: Var) -> str:
+def shape(v: F.Var) -> str:
     """Write the type of a leaf: its kind and its number of dimensions."""
-    if isinstance(v.type, ArrayOf):
+    if isinstance(v.type, F.ArrayOf):
         return f"{kind_of(v.type.element)}{v.type.rank}"
     return kind_of(v.type)
 
 
-def kind_of(of: Type) -> str:
+def kind_of(of: F.Type) -> str:
     """Give the name of a type of numbers; a rule has no leaves of other types."""
     return of.name if isinstance(of, Scalar) else "other"

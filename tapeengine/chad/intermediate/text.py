@@ -12,42 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs
 from tapeengine.chad.intermediate.operations import FUNCTIONS, REAL, TRUTH, Scalar
 from tapeengine.chad.intermediate.running import add_all as add_all_at_once
 from tapeengine.chad.intermediate.running import call_registered, plus, zeros_like
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    Assign,
-    BoxOf,
-    Call,
-    Check,
-    Compute,
-    For,
-    Function,
-    If,
-    Kept,
-    Load,
-    New,
-    Operand,
-    Option,
-    Pack,
-    Plus,
-    Program,
-    Registered,
-    Row,
-    Size,
-    Statement,
-    Store,
-    Unpack,
-    Var,
-    While,
-    ZerosLike,
-)
 from tapeengine.primitive import Primitive
 
 #: Names with a meaning in the text.
@@ -70,53 +39,53 @@ class Writer:
         elements of arrays that it makes, or adds, as a whole.
     """
 
-    def __init__(self, program: Program, is_counted: bool = False) -> None:
+    def __init__(self, program: F.Program, is_counted: bool = False) -> None:
         self.program = program
         self.is_counted = is_counted
         self.lines: list[str] = []
         self.depth = 0
-        self.called: list[Registered] = []
+        self.called: list[F.Registered] = []
 
     def line(self, text: str) -> None:
         """Write a line."""
         self.lines.append("    " * self.depth + text)
 
-    def named(self, x: Var) -> str:
+    def named(self, x: F.Var) -> str:
         """Write the name of a variable."""
         return name(x.name)
 
-    def operand(self, x: Operand) -> str:
+    def operand(self, x: F.Operand) -> str:
         """Write an operand."""
-        if isinstance(x, Var):
+        if isinstance(x, F.Var):
             return self.named(x)
         if isinstance(x.value, float) and not math.isfinite(x.value):
             return f"float('{x.value}')"
         return f"({x.value!r})" if isinstance(x.value, int | float) and x.value < 0 else repr(x.value)
 
-    def tight(self, x: Operand) -> str:
+    def tight(self, x: F.Operand) -> str:
         """Write an operand where a name is required."""
         return self.operand(x)
 
-    def computed(self, s: Compute) -> str:
+    def computed(self, s: F.Compute) -> str:
         """Write a scalar operation."""
         return s.operation.text.format(*map(self.operand, s.args))
 
-    def registered(self, s: Registered) -> str:
+    def registered(self, s: F.Registered) -> str:
         """Write the call of a primitive up to its arguments."""
         self.called.append(s)
         return f"registered[{len(self.called) - 1}]"
 
-    def tuple(self, xs: Sequence[Operand]) -> str:
+    def tuple(self, xs: Sequence[F.Operand]) -> str:
         """Write a tuple."""
         return f"({', '.join(map(self.operand, xs))}{',' if len(xs) == 1 else ''})"
 
-    def place(self, array: Operand, indices: Sequence[Operand]) -> str:
+    def place(self, array: F.Operand, indices: Sequence[F.Operand]) -> str:
         """Write an element of an array."""
         return self.operand(array) + "".join(f"[{self.operand(i)}]" for i in indices)
 
     # ------------------------------------------------------------ functions
 
-    def function(self, f: Function) -> None:
+    def function(self, f: F.Function) -> None:
         """Write a function."""
         params = [self.named(p) for p in f.params]
         if f.recalled is not None:
@@ -133,16 +102,16 @@ class Writer:
         self.depth -= 1
         self.line("")
 
-    def block(self, statements: Sequence[Statement]) -> None:
+    def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
         if self.is_counted:
             self.line(f"counts[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
         for s in statements:
             WRITE[type(s)](self, s)
-            if self.is_counted and isinstance(s, New | ZerosLike | AddAll):
-                self.line(f"counts[0] += np.size({self.operand(s.array if isinstance(s, AddAll) else s.out)})")
+            if self.is_counted and isinstance(s, F.New | F.ZerosLike | F.AddAll):
+                self.line(f"counts[0] += np.size({self.operand(s.array if isinstance(s, F.AddAll) else s.out)})")
 
-    def inner(self, statements: Sequence[Statement], *after: str) -> None:
+    def inner(self, statements: Sequence[F.Statement], *after: str) -> None:
         """Write the statements of a loop or a branch."""
         self.depth += 1
         start = len(self.lines)
@@ -154,44 +123,44 @@ class Writer:
             self.line("pass")
         self.depth -= 1
 
-    def carried(self, s: For | While) -> str:
+    def carried(self, s: F.For | F.While) -> str:
         """Write the assignment of a loop's carried variables."""
         if not s.carried:
             return ""
         targets = ", ".join(self.named(v) for v, _ in s.carried)
         return f"{targets} = {', '.join(self.operand(x) for _, x in s.carried)}"
 
-    def keep(self, kept: Kept | None) -> str:
+    def keep(self, kept: F.Kept | None) -> str:
         """Write the statement that keeps a step's frame."""
         return "" if kept is None else f"{self.named(kept.frames)}.append({self.tuple(kept.fields)})"
 
 
-def compute(w: Writer, s: Compute) -> None:
+def compute(w: Writer, s: F.Compute) -> None:
     w.line(f"{w.named(s.out)} = {w.computed(s)}")
 
 
-def load(w: Writer, s: Load | Row) -> None:
+def load(w: Writer, s: F.Load | F.Row) -> None:
     w.line(f"{w.named(s.out)} = {w.place(s.array, s.indices)}")
 
 
-def check(w: Writer, s: Check) -> None:
+def check(w: Writer, s: F.Check) -> None:
     i, n = w.tight(s.index), w.tight(s.size)
     w.line(f"if not -{n} <= {i} < {n}: raise IndexError('index out of range')")
 
 
-def size(w: Writer, s: Size) -> None:
+def size(w: Writer, s: F.Size) -> None:
     if s.dim == 0:
         w.line(f"{w.named(s.out)} = len({w.operand(s.array)})")
     else:
         w.line(f"{w.named(s.out)} = {w.operand(s.array)}.shape[{s.dim}]")
 
 
-def new(w: Writer, s: New) -> None:
-    assert isinstance(s.out.type, ArrayOf)
+def new(w: Writer, s: F.New) -> None:
+    assert isinstance(s.out.type, F.ArrayOf)
     element = s.out.type.element
     if not s.sizes:
         w.line(f"{w.named(s.out)} = []")
-    elif isinstance(element, ArrayOf | BoxOf):
+    elif isinstance(element, F.ArrayOf | F.BoxOf):
         w.line(f"{w.named(s.out)} = [None] * {w.tight(s.sizes[0])}")
     elif len(s.sizes) == 1:
         zero = "0.0" if element == REAL else "False" if element == TRUTH else "0"
@@ -201,60 +170,60 @@ def new(w: Writer, s: New) -> None:
         w.line(f"{w.named(s.out)} = np.zeros({w.tuple(s.sizes)}, {element.python})")
 
 
-def new_like(w: Writer, s: ZerosLike) -> None:
+def new_like(w: Writer, s: F.ZerosLike) -> None:
     w.line(f"{w.named(s.out)} = zeros_like({w.operand(s.array)})")
 
 
-def store(w: Writer, s: Store) -> None:
+def store(w: Writer, s: F.Store) -> None:
     w.line(f"{w.place(s.array, s.indices)} = {w.operand(s.value)}")
 
 
-def append(w: Writer, s: Append) -> None:
+def append(w: Writer, s: F.Append) -> None:
     w.line(f"{w.operand(s.array)}.append({w.operand(s.value)})")
 
 
-def assign(w: Writer, s: Assign) -> None:
+def assign(w: Writer, s: F.Assign) -> None:
     targets = ", ".join(w.named(v) for v in s.outs)
     w.line(f"{targets} = {', '.join(map(w.operand, s.values))}")
 
 
-def add(w: Writer, s: Add) -> None:
-    if isinstance(s.out.type, BoxOf):
+def add(w: Writer, s: F.Add) -> None:
+    if isinstance(s.out.type, F.BoxOf):
         w.line(f"{w.named(s.out)} = plus({w.named(s.out)}, {w.operand(s.value)})")
     else:
         w.line(f"{w.named(s.out)} += {w.operand(s.value)}")
 
 
-def add_at(w: Writer, s: AddAt) -> None:
+def add_at(w: Writer, s: F.AddAt) -> None:
     place = w.place(s.array, s.indices)
-    assert isinstance(s.array.type, ArrayOf)
-    if isinstance(s.array.type.element, BoxOf):
+    assert isinstance(s.array.type, F.ArrayOf)
+    if isinstance(s.array.type.element, F.BoxOf):
         w.line(f"{place} = plus({place}, {w.operand(s.value)})")
     else:
         w.line(f"{place} += {w.operand(s.value)}")
 
 
-def add_all(w: Writer, s: AddAll) -> None:
+def add_all(w: Writer, s: F.AddAll) -> None:
     w.line(f"add_all({w.operand(s.array)}, {w.operand(s.value)})")
 
 
-def plus_(w: Writer, s: Plus) -> None:
+def plus_(w: Writer, s: F.Plus) -> None:
     w.line(f"{w.named(s.out)} = plus({w.operand(s.left)}, {w.operand(s.right)})")
 
 
-def pack(w: Writer, s: Pack) -> None:
+def pack(w: Writer, s: F.Pack) -> None:
     w.line(f"{w.named(s.out)} = ({', '.join([str(s.option), *map(w.operand, s.values)])},)")
 
 
-def option(w: Writer, s: Option) -> None:
+def option(w: Writer, s: F.Option) -> None:
     w.line(f"{w.named(s.out)} = {w.operand(s.box)}[0]")
 
 
-def unpack(w: Writer, s: Unpack) -> None:
+def unpack(w: Writer, s: F.Unpack) -> None:
     if not s.outs:
         return
     targets = ", ".join(["_", *(w.named(v) for v in s.outs)])
-    assert isinstance(s.box.type, BoxOf)
+    assert isinstance(s.box.type, F.BoxOf)
     if s.box.type.linear:
         zeros = ", ".join(["0", *("0.0" if v.type == REAL else "None" for v in s.outs)])
         w.line(f"{targets} = {w.operand(s.box)} or ({zeros})")
@@ -262,7 +231,7 @@ def unpack(w: Writer, s: Unpack) -> None:
         w.line(f"{targets} = {w.operand(s.box)}")
 
 
-def for_(w: Writer, s: For) -> None:
+def for_(w: Writer, s: F.For) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
     rest = s.recalled
@@ -282,7 +251,7 @@ def for_(w: Writer, s: For) -> None:
     w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
-def while_(w: Writer, s: While) -> None:
+def while_(w: Writer, s: F.While) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
     w.line("while True:")
@@ -290,7 +259,7 @@ def while_(w: Writer, s: While) -> None:
     w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
-def if_(w: Writer, s: If) -> None:
+def if_(w: Writer, s: F.If) -> None:
     for k, (head, block) in enumerate(((f"if {w.operand(s.condition)}:", s.then), ("else:", s.orelse))):
         w.line(head)
         w.depth += 1
@@ -302,41 +271,41 @@ def if_(w: Writer, s: If) -> None:
         w.inner(block, kept)
 
 
-def call(w: Writer, s: Call) -> None:
+def call(w: Writer, s: F.Call) -> None:
     targets = ", ".join(w.named(v) for v in s.outs)
     call_ = f"{name(s.function)}({', '.join(map(w.operand, s.args))})"
     w.line(f"{targets}{',' if len(s.outs) == 1 else ''} = {call_}" if s.outs else call_)
 
 
-def registered(w: Writer, s: Registered) -> None:
+def registered(w: Writer, s: F.Registered) -> None:
     targets = ", ".join(w.named(v) for v in s.outs)
     w.line(f"{targets}{',' * (len(s.outs) == 1)} = {w.registered(s)}({', '.join(map(w.operand, s.args))})")
 
 
 WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
     {
-        Compute: compute,
-        Load: load,
-        Row: load,
-        Check: check,
-        Size: size,
-        New: new,
-        ZerosLike: new_like,
-        Store: store,
-        Append: append,
-        Assign: assign,
-        Add: add,
-        AddAt: add_at,
-        AddAll: add_all,
-        Plus: plus_,
-        Pack: pack,
-        Option: option,
-        Unpack: unpack,
-        For: for_,
-        While: while_,
-        If: if_,
-        Call: call,
-        Registered: registered,
+        F.Compute: compute,
+        F.Load: load,
+        F.Row: load,
+        F.Check: check,
+        F.Size: size,
+        F.New: new,
+        F.ZerosLike: new_like,
+        F.Store: store,
+        F.Append: append,
+        F.Assign: assign,
+        F.Add: add,
+        F.AddAt: add_at,
+        F.AddAll: add_all,
+        F.Plus: plus_,
+        F.Pack: pack,
+        F.Option: option,
+        F.Unpack: unpack,
+        F.For: for_,
+        F.While: while_,
+        F.If: if_,
+        F.Call: call,
+        F.Registered: registered,
     }
 )
 
@@ -348,12 +317,12 @@ def name(given: str) -> str:
     return "v_" + re.sub(r"\W", "_", given)
 
 
-def text(program: Program) -> str:
+def text(program: F.Program) -> str:
     """Write a program as Python."""
     return "\n".join(written(program).lines)
 
 
-def written(program: Program, is_counted: bool = False) -> Writer:
+def written(program: F.Program, is_counted: bool = False) -> Writer:
     """Write all functions of a program."""
     writer = Writer(program, is_counted)
     for function in program.functions.values():
@@ -362,7 +331,7 @@ def written(program: Program, is_counted: bool = False) -> Writer:
 
 
 def compiled(
-    program: Program,
+    program: F.Program,
     steps: list[int] | None = None,
     primitives: Mapping[str, Primitive] = MappingProxyType({}),
     call: Callable[..., list[Any]] = call_registered,

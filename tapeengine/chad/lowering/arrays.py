@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    Assign,
-    Changed,
-    Check,
-    Compute,
-    Const,
-    Join,
-    New,
-    Operand,
-    Row,
-    Size,
-    Statement,
-    Store,
-    Var,
-)
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder, zero_of
 from tapeengine.chad.lowering.patterns import (
@@ -60,19 +45,19 @@ class Arrays:
 
     # ------------------------------------------------------------ reading
 
-    def operand(self, value: Value) -> Operand:
+    def operand(self, value: Value) -> F.Operand:
         """Give a scalar or a box."""
-        if isinstance(value, Var | Const):
+        if isinstance(value, F.Var | F.Const):
             return value
         if isinstance(value, Zero):
-            return Const(0.0, REAL)
+            return F.Const(0.0, REAL)
         raise NotLowered(f"a {type(value).__name__} instead of a scalar")
 
-    def size(self, value: Value) -> Operand:
+    def size(self, value: Value) -> F.Operand:
         """Give the size of an array."""
         match value:
             case Items(items):
-                return Const(len(items), WHOLE)
+                return F.Const(len(items), WHOLE)
             case Pull(size):
                 return size
             case Rows(None, element):
@@ -85,15 +70,15 @@ class Arrays:
                 return size
         raise NotLowered(f"the size of a {type(value).__name__}")
 
-    def is_within(self, index: Operand, size: Operand) -> bool:
+    def is_within(self, index: F.Operand, size: F.Operand) -> bool:
         """Tell whether an index is that of a loop with exactly this number of steps."""
-        if isinstance(index, Const) and isinstance(size, Const):
+        if isinstance(index, F.Const) and isinstance(size, F.Const):
             return 0 <= index.value < size.value  # type: ignore[operator]
         return any(b.index == index and b.count == size for b in self.b.block.chain())
 
-    def index(self, value: Value, i: Operand, hint: str = "x") -> Value:
+    def index(self, value: Value, i: F.Operand, hint: str = "x") -> Value:
         """Give ``value[i]``."""
-        if isinstance(value, Items) and isinstance(i, Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
+        if isinstance(value, Items) and isinstance(i, F.Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
             return value.items[i.value]  # type: ignore[index]
         if isinstance(value, Items):
             value = self.rows(value)
@@ -105,14 +90,14 @@ class Arrays:
             i = self.checked(i, self.size(value), within)
         return self.element(value.element, i, not within, hint)
 
-    def checked(self, i: Operand, size: Operand, within: bool) -> Operand:
+    def checked(self, i: F.Operand, size: F.Operand, within: bool) -> F.Operand:
         """Give a non-negative index; the program raises IndexError if there is none."""
         if within:
             return i
-        self.b.add(Check(i, size))
-        return i if isinstance(i, Const) and i.value >= 0 else self.b.compute("imod", i, size)  # type: ignore[operator]
+        self.b.add(F.Check(i, size))
+        return i if isinstance(i, F.Const) and i.value >= 0 else self.b.compute("imod", i, size)  # type: ignore[operator]
 
-    def element(self, of: Value, i: Operand, checked: bool, hint: str = "x") -> Value:
+    def element(self, of: Value, i: F.Operand, checked: bool, hint: str = "x") -> Value:
         """Give the element at an index, from the pattern of all elements."""
         match of:
             case Part(array, indices):
@@ -123,24 +108,24 @@ class Arrays:
                 return Taken(block, value, i)
         return of
 
-    def part(self, array: Var, indices: tuple[Operand, ...], checked: bool, hint: str) -> Value:
+    def part(self, array: F.Var, indices: tuple[F.Operand, ...], checked: bool, hint: str) -> Value:
         """Give a part of an array: an element if all indices are given, otherwise the start of a row.
 
         A row that may not exist is read at its index, even if its elements are not.
         """
         of = array.type
-        assert isinstance(of, ArrayOf)
+        assert isinstance(of, F.ArrayOf)
         if len(indices) < of.rank and not checked:
             return Part(array, indices)
         found = self.b.load(array, indices, checked, hint if len(indices) == of.rank else "row")
-        return Part(found) if isinstance(found.type, ArrayOf) else found
+        return Part(found) if isinstance(found.type, F.ArrayOf) else found
 
     # ------------------------------------------------------------ building
 
     def build(
         self,
-        size: Operand,
-        at: Callable[[Operand], Value],
+        size: F.Operand,
+        at: Callable[[F.Operand], Value],
         hint: str = "i",
         keeps: bool = False,
         is_parallel: bool = False,
@@ -152,17 +137,17 @@ class Arrays:
             element = self.kept_element(value, size, body)
         return Rows(size, element)
 
-    def kept_element(self, value: Value, size: Operand, body: Block) -> Value:
+    def kept_element(self, value: Value, size: F.Operand, body: Block) -> Value:
         """Store the value of a step in arrays; return the pattern of all elements."""
         match value:
-            case Const():
+            case F.Const():
                 return value
-            case Var():
+            case F.Var():
                 if self.b.homes[value.name] in list(body.chain())[1:]:
                     return value
-                array = self.before(body, ArrayOf(value.type), (size,))
+                array = self.before(body, F.ArrayOf(value.type), (size,))
                 assert body.index is not None
-                self.b.add(Store(array, (body.index,), value))
+                self.b.add(F.Store(array, (body.index,), value))
                 return Part(array)
             case Tup() | Member():
                 return rebuilt(value, lambda x: self.kept_element(x, size, body))
@@ -177,14 +162,14 @@ class Arrays:
             return value if known else ZERO
         raise NotLowered(f"an array of {type(value).__name__}")
 
-    def before(self, body: Block, of: ArrayOf, sizes: tuple[Operand, ...]) -> Var:
+    def before(self, body: Block, of: F.ArrayOf, sizes: tuple[F.Operand, ...]) -> F.Var:
         """Make an array directly before a loop."""
         assert body.before is not None
         assert body.parent is not None
         with self.b.at(body.before, body.parent):
             return self.b.new(of, sizes)
 
-    def kept_rows(self, rows: Rows, size: Operand, body: Block) -> Rows:
+    def kept_rows(self, rows: Rows, size: F.Operand, body: Block) -> Rows:
         """Store the row of a step: in an array of one more dimension if all rows have the same size, else unchanged."""
         fixed = self.with_fixed_sizes(rows, body)
         if fixed is not None and is_dense(rows) and not holds_boxes(rows):
@@ -201,28 +186,28 @@ class Arrays:
             inner = self.with_fixed_sizes(inner, body)
         return None if size is None or inner is None else Rows(size, inner)
 
-    def fixed_size(self, size: Operand, body: Block) -> Operand | None:
+    def fixed_size(self, size: F.Operand, body: Block) -> F.Operand | None:
         """Give a size before a loop, where the steps check the equality of sizes; None if it depends on the step."""
-        if isinstance(size, Const) or self.b.homes[size.name] in list(body.chain())[1:]:
+        if isinstance(size, F.Const) or self.b.homes[size.name] in list(body.chain())[1:]:
             return size
         made = self.b.made.get(size.name)
-        if not isinstance(made, Compute) or made.operation.name not in ("isame", "iequal", "imax"):
+        if not isinstance(made, F.Compute) or made.operation.name not in ("isame", "iequal", "imax"):
             return None
         first = self.fixed_size(made.args[0], body)
         if first is None or made.operation.name != "imax":
             return first
         second = self.fixed_size(made.args[1], body)
-        if second is None or (second == Const(0, WHOLE) and self.is_size(first)):
+        if second is None or (second == F.Const(0, WHOLE) and self.is_size(first)):
             return None if second is None else first
         assert body.before is not None and body.parent is not None
         with self.b.at(body.before, body.parent):
             return self.b.compute("imax", first, second)
 
-    def is_size(self, x: Operand) -> bool:
+    def is_size(self, x: F.Operand) -> bool:
         """Tell whether a number is the size of an array, which is not negative."""
-        return isinstance(x, Var) and isinstance(self.b.made.get(x.name), Size)
+        return isinstance(x, F.Var) and isinstance(self.b.made.get(x.name), F.Size)
 
-    def dense_rows(self, rows: Rows, size: Operand, body: Block, dims: tuple[Operand, ...]) -> Rows:
+    def dense_rows(self, rows: Rows, size: F.Operand, body: Block, dims: tuple[F.Operand, ...]) -> Rows:
         """Store rows in arrays of one more dimension."""
         assert rows.size is not None
         dims = (*dims, rows.size)
@@ -230,8 +215,8 @@ class Arrays:
         def go(of: Value) -> Value:
             match of:
                 case Part(array, indices):
-                    assert isinstance(array.type, ArrayOf)
-                    base = self.before(body, ArrayOf(array.type.element, 1 + len(dims)), (size, *dims))
+                    assert isinstance(array.type, F.ArrayOf)
+                    base = self.before(body, F.ArrayOf(array.type.element, 1 + len(dims)), (size, *dims))
                     assert body.index is not None
                     self.copy_row(base, body, array, indices, dims)
                     return Part(base)
@@ -239,26 +224,26 @@ class Arrays:
                     return rebuilt(of, go)
                 case Rows():
                     return self.dense_rows(of, size, body, dims)
-                case Var() if self.b.homes[of.name] not in list(body.chain())[1:]:
+                case F.Var() if self.b.homes[of.name] not in list(body.chain())[1:]:
                     return self.kept_element(of, size, body)
             return of
 
         return Rows(rows.size, go(rows.element))
 
     def copy_row(
-        self, base: Var, body: Block, array: Var, indices: tuple[Operand, ...], dims: tuple[Operand, ...]
+        self, base: F.Var, body: Block, array: F.Var, indices: tuple[F.Operand, ...], dims: tuple[F.Operand, ...]
     ) -> None:
         """Allocate an array that the step makes inside a larger one; copy any other array."""
         made = self.b.made.get(array.name)
         assert body.index is not None
-        if isinstance(made, New) and made.sizes and not indices and replace(body.statements, made, base, body.index):
-            self.b.made[array.name] = Row(array, base, (body.index,), False)
+        if isinstance(made, F.New) and made.sizes and not indices and replace(body.statements, made, base, body.index):
+            self.b.made[array.name] = F.Row(array, base, (body.index,), False)
             return
 
-        def go(at: tuple[Operand, ...], rest: tuple[Operand, ...]) -> None:
+        def go(at: tuple[F.Operand, ...], rest: tuple[F.Operand, ...]) -> None:
             if not rest:
                 assert body.index is not None
-                self.b.add(Store(base, (body.index, *at), self.b.load(array, (*indices, *at), False)))
+                self.b.add(F.Store(base, (body.index, *at), self.b.load(array, (*indices, *at), False)))
                 return
             with self.b.loop(rest[0], hint="j") as inner:
                 assert inner.index is not None
@@ -266,16 +251,16 @@ class Arrays:
 
         go((), dims)
 
-    def row_references(self, rows: Rows, size: Operand, body: Block) -> Value:
+    def row_references(self, rows: Rows, size: F.Operand, body: Block) -> Value:
         """Store references to the rows of each leaf."""
 
         def go(of: Value) -> Value:
             match of:
                 case Part():
                     row = self.whole(of)
-                    base = self.before(body, ArrayOf(row.type), (size,))
+                    base = self.before(body, F.ArrayOf(row.type), (size,))
                     assert body.index is not None
-                    self.b.add(Store(base, (body.index,), row))
+                    self.b.add(F.Store(base, (body.index,), row))
                     return Part(base)
                 case Tup() | Member():
                     return rebuilt(of, go)
@@ -288,12 +273,12 @@ class Arrays:
             raise NotLowered("rows of different sizes without elements")
         return found
 
-    def replaced(self, rows: Rows, index: Operand, is_there: bool, value: Value) -> Rows:
+    def replaced(self, rows: Rows, index: F.Operand, is_there: bool, value: Value) -> Rows:
         """Give an array with the element at an index replaced; a negative index in range counts from the end."""
         assert rows.size is not None
         if is_there and not self.is_within(index, rows.size):
-            made = self.b.made.get(index.name) if isinstance(index, Var) else None
-            if not (isinstance(made, Compute) and made.operation.name == "imod" and made.args[1] == rows.size):
+            made = self.b.made.get(index.name) if isinstance(index, F.Var) else None
+            if not (isinstance(made, F.Compute) and made.operation.name == "imod" and made.args[1] == rows.size):
                 index = self.b.compute("imod", index, rows.size)
         return self.changed(rows, index, value, is_there)
 
@@ -302,24 +287,24 @@ class Arrays:
 
         It is a change of an element that is not there, so `in_place` decides which of both.
         """
-        return self.changed(rows, Const(-1, WHOLE), ZERO, is_there=False)
+        return self.changed(rows, F.Const(-1, WHOLE), ZERO, is_there=False)
 
-    def changed(self, rows: Rows, index: Operand | None, value: Value | None, is_there: bool = True) -> Rows:
+    def changed(self, rows: Rows, index: F.Operand | None, value: Value | None, is_there: bool = True) -> Rows:
         """Give an array with one element replaced, appended or removed."""
 
         def go(of: Value, x: Value | None) -> Value:
             if isinstance(of, Tup):
                 return Tup(tuple(go(y, None if x is None else part(x, k)) for k, y in enumerate(of.items)))
-            assert isinstance(of, Part) and isinstance(of.array.type, ArrayOf)
+            assert isinstance(of, Part) and isinstance(of.array.type, F.ArrayOf)
             out = self.b.fresh("a", of.array.type)
             new = zero_of(of.array.type.element) if isinstance(x, Zero) else None if x is None else self.operand(x)
-            self.b.add(Changed(out, of.array, index, new, is_there))
+            self.b.add(F.Changed(out, of.array, index, new, is_there))
             return Part(out)
 
         assert rows.size is not None
         size = rows.size
         if index is None:
-            size = self.b.compute("isub" if value is None else "iadd", size, Const(1, WHOLE))
+            size = self.b.compute("isub" if value is None else "iadd", size, F.Const(1, WHOLE))
         return Rows(size, go(rows.element, value))
 
     def spread(self, rows: Rows) -> Rows:
@@ -329,7 +314,7 @@ class Arrays:
         of = rows
         return self.stored_build(self.size(rows), lambda i: self.index(of, i))
 
-    def stored_build(self, size: Operand, at: Callable[[Operand], Value]) -> Rows:
+    def stored_build(self, size: F.Operand, at: Callable[[F.Operand], Value]) -> Rows:
         """Write a loop that makes an array and stores every leaf of every element."""
         with self.b.loop(size, hint="i") as body:
             assert body.index is not None
@@ -339,11 +324,11 @@ class Arrays:
     def copied(self, value: Value, body: Block) -> Value:
         """Give a copy of a value whose scalars and arrays belong to the body."""
         match value:
-            case Var() | Const():
-                if isinstance(value, Var) and self.b.homes[value.name] is body:
+            case F.Var() | F.Const():
+                if isinstance(value, F.Var) and self.b.homes[value.name] is body:
                     return value
                 out = self.b.fresh("x", value.type)
-                self.b.add(Assign((out,), (value,)))
+                self.b.add(F.Assign((out,), (value,)))
                 return out
             case Tup() | Member():
                 return rebuilt(value, lambda x: self.copied(x, body))
@@ -376,19 +361,19 @@ class Arrays:
         """Store items side by side; see `Cotangents`."""
         raise NotImplementedError
 
-    def whole(self, of: Part) -> Var:
+    def whole(self, of: Part) -> F.Var:
         """Give a part of an array as a separate array."""
         if not of.indices:
             return of.array
         return self.b.load(of.array, of.indices, hint="row")
 
 
-def replace(statements: list[Statement], made: New, base: Var, index: Operand) -> bool:
+def replace(statements: list[F.Statement], made: F.New, base: F.Var, index: F.Operand) -> bool:
     """Make a new array a row of another one."""
     for k, s in enumerate(statements):
         if s is made:
-            statements[k] = Row(made.out, base, (index,), False)
+            statements[k] = F.Row(made.out, base, (index,), False)
             return True
-        if isinstance(s, Join) and replace(s.body, made, base, index):
+        if isinstance(s, F.Join) and replace(s.body, made, base, index):
             return True
     return False

@@ -7,31 +7,13 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operation, operation
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    Compute,
-    Const,
-    For,
-    Frames,
-    If,
-    Join,
-    Kept,
-    Load,
-    New,
-    Operand,
-    Option,
-    Row,
-    Size,
-    Statement,
-    Type,
-    Var,
-)
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.traverse import Names
 
-NUMBERS: Mapping[Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, WHOLE: int, TRUTH: bool})
+NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, WHOLE: int, TRUTH: bool})
 
 
 class Builder:
@@ -56,26 +38,26 @@ class Builder:
         self.names = names
         self.block = Block()
         self.homes: dict[str, Block] = {}
-        self.made: dict[str, Statement] = {}
+        self.made: dict[str, F.Statement] = {}
         self.order: dict[str, int] = {}
         self.latest: int | None = None
         self.flow_blocks: dict[int, Block] = {}
         self._alive: list[Block] = []
 
-    def fresh(self, hint: str, of: Type, home: Block | None = None) -> Var:
+    def fresh(self, hint: str, of: F.Type, home: Block | None = None) -> F.Var:
         """Make a variable whose home is the current block."""
-        var = Var(self.names(hint.rstrip("0123456789_'") or "v"), of)
+        var = F.Var(self.names(hint.rstrip("0123456789_'") or "v"), of)
         self.homes[var.name] = home or self.block
         self.order[var.name] = len(self.order)
         return var
 
-    def add(self, statement: Statement) -> None:
+    def add(self, statement: F.Statement) -> None:
         """Append a statement."""
         self.block.statements.append(statement)
 
-    def place(self) -> Join:
+    def place(self) -> F.Join:
         """Mark a place for statements to be inserted later."""
-        join = Join([], len(self.order))
+        join = F.Join([], len(self.order))
         self.add(join)
         return join
 
@@ -99,7 +81,7 @@ class Builder:
         return block
 
     @contextmanager
-    def at(self, join: Join, home: Block) -> Iterator[None]:
+    def at(self, join: F.Join, home: Block) -> Iterator[None]:
         """Write at a marked place of a block."""
         statements, home.statements = home.statements, join.body
         outer, self.block = self.block, home
@@ -114,9 +96,9 @@ class Builder:
 
     # ------------------------------------------------------------ pure operations
 
-    def home(self, x: Operand) -> Block | None:
+    def home(self, x: F.Operand) -> Block | None:
         """Give the block of the current function whose scope contains an operand: its home, or the mirror of that."""
-        if isinstance(x, Const):
+        if isinstance(x, F.Const):
             return None
         home = self.homes[x.name]
         for block in self.block.chain():
@@ -124,7 +106,7 @@ class Builder:
                 return block
         return self.block
 
-    def deepest(self, args: Sequence[Operand]) -> Block:
+    def deepest(self, args: Sequence[F.Operand]) -> Block:
         """Give the outermost block of the current function in which all given operands are in scope."""
         homes = [self.home(x) for x in args]
         chain = list(self.block.chain())
@@ -133,7 +115,7 @@ class Builder:
                 return block
         return chain[-1]
 
-    def find(self, key: Any) -> Var | None:
+    def find(self, key: Any) -> F.Var | None:
         """Find a computed value that is in scope, from this pass or the previous one."""
         for block in self.block.chain():
             for known in (block.known, *(m.known for m in block.mirrors)):
@@ -141,7 +123,7 @@ class Builder:
                     return known[key]
         return None
 
-    def emit(self, key: Any, make: Any, hint: str, of: Type, args: Sequence[Operand], early: bool) -> Var:
+    def emit(self, key: Any, make: Any, hint: str, of: F.Type, args: Sequence[F.Operand], early: bool) -> F.Var:
         """Write a pure statement, or find the existing name of its value."""
         found = self.find(key)
         if found is not None:
@@ -154,7 +136,7 @@ class Builder:
         self.put(statement, home)
         return out
 
-    def put(self, statement: Statement, home: Block) -> None:
+    def put(self, statement: F.Statement, home: Block) -> None:
         """Append a statement to an enclosing block."""
         if home is self.block:
             home.statements.append(statement)
@@ -165,11 +147,11 @@ class Builder:
                 block.before.body.append(statement)
                 return
 
-    def compute(self, name: str | Operation, *args: Operand, hint: str = "t") -> Operand:
+    def compute(self, name: str | Operation, *args: F.Operand, hint: str = "t") -> F.Operand:
         """Write a scalar operation."""
         op = name if isinstance(name, Operation) else operation(name, tuple(x.type for x in args))
-        if op.is_total and all(isinstance(x, Const) for x in args):
-            return Const(op.compute(*(x.value for x in args if isinstance(x, Const))), op.gives)
+        if op.is_total and all(isinstance(x, F.Const) for x in args):
+            return F.Const(op.compute(*(x.value for x in args if isinstance(x, F.Const))), op.gives)
         if op.name == "add" and self.is_negative(args[1]):
             return self.compute("sub", args[0], self.made[args[1].name].args[0])  # type: ignore[union-attr]
         short = simplified(op.name, args)
@@ -177,71 +159,73 @@ class Builder:
             return short
         args = tuple(converted(x, of) for x, of in zip(args, op.takes, strict=True))
         key = (op.name, *args)
-        return self.emit(key, lambda out: Compute(out, op, args), hint, op.gives, args, op.is_total)
+        return self.emit(key, lambda out: F.Compute(out, op, args), hint, op.gives, args, op.is_total)
 
-    def is_negative(self, x: Operand) -> bool:
+    def is_negative(self, x: F.Operand) -> bool:
         """Tell whether a value was made by a change of sign."""
-        made = self.made.get(x.name) if isinstance(x, Var) else None
-        return isinstance(made, Compute) and made.operation.name == "neg"
+        made = self.made.get(x.name) if isinstance(x, F.Var) else None
+        return isinstance(made, F.Compute) and made.operation.name == "neg"
 
-    def load(self, array: Var, indices: tuple[Operand, ...], checked: bool = True, hint: str = "x") -> Var:
+    def load(self, array: F.Var, indices: tuple[F.Operand, ...], checked: bool = True, hint: str = "x") -> F.Var:
         """Read an element or a row."""
         of = array.type
-        assert isinstance(of, ArrayOf)
+        assert isinstance(of, F.ArrayOf)
         left = of.rank - len(indices)
         within = all(self.is_within(i, array, d) for d, i in enumerate(indices))
         checked = checked and not within
         if left:
-            rest = ArrayOf(of.element, left)
+            rest = F.ArrayOf(of.element, left)
             key: Any = ("row", array, indices)
-            return self.emit(key, lambda out: Row(out, array, indices, checked), hint, rest, (array, *indices), within)
+            return self.emit(
+                key, lambda out: F.Row(out, array, indices, checked), hint, rest, (array, *indices), within
+            )
         key = ("load", array, indices)
         made = (array, *indices)
-        return self.emit(key, lambda out: Load(out, array, indices, checked), hint, of.element, made, False)
+        return self.emit(key, lambda out: F.Load(out, array, indices, checked), hint, of.element, made, False)
 
-    def is_within(self, index: Operand, array: Var, dim: int) -> bool:
+    def is_within(self, index: F.Operand, array: F.Var, dim: int) -> bool:
         """Tell whether an index is that of a loop over exactly this dimension."""
-        if not isinstance(index, Var):
+        if not isinstance(index, F.Var):
             return False
         size = self.find(("size", array, dim))
         made = self.made.get(array.name)
-        if isinstance(made, New) and made.sizes:
+        if isinstance(made, F.New) and made.sizes:
             size = made.sizes[dim]  # type: ignore[assignment]
         if size is None:
             return False
         return any(b.index == index and b.count == size for b in self.block.chain())
 
-    def size(self, array: Var, dim: int = 0) -> Operand:
+    def size(self, array: F.Var, dim: int = 0) -> F.Operand:
         """Give the size of a dimension."""
         made = self.made.get(array.name)
-        if isinstance(made, New) and made.sizes and not isinstance(made.sizes[dim], Const):
+        if isinstance(made, F.New) and made.sizes and not isinstance(made.sizes[dim], F.Const):
             return made.sizes[dim]
         key = ("size", array, dim)
-        return self.emit(key, lambda out: Size(out, array, dim), "n", WHOLE, (array,), True)
+        return self.emit(key, lambda out: F.Size(out, array, dim), "n", WHOLE, (array,), True)
 
-    def new(self, of: ArrayOf, sizes: tuple[Operand, ...], hint: str = "a") -> Var:
+    def new(self, of: F.ArrayOf, sizes: tuple[F.Operand, ...], hint: str = "a") -> F.Var:
         """Make an array of zeros, or an empty one to append to."""
         out = self.fresh(hint, of)
-        statement = New(out, sizes)
+        statement = F.New(out, sizes)
         self.made[out.name] = statement
         self.add(statement)
         return out
 
-    def option(self, box: Var) -> Var:
+    def option(self, box: F.Var) -> F.Var:
         """Give the number of the option of a box."""
-        return self.emit(("option", box), lambda out: Option(out, box), "option", WHOLE, (box,), False)
+        return self.emit(("option", box), lambda out: F.Option(out, box), "option", WHOLE, (box,), False)
 
     # ------------------------------------------------------------ loops and branches
 
     @contextmanager
     def loop(
-        self, count: Operand, down: bool = False, hint: str = "i", keeps: bool = False, is_parallel: bool = False
+        self, count: F.Operand, down: bool = False, hint: str = "i", keeps: bool = False, is_parallel: bool = False
     ) -> Iterator[Block]:
         """Write a counted loop; the body is written inside."""
         body = self.inner()
         index = self.fresh(hint, WHOLE, body)
         body.index, body.count = index, count
-        flow = For(index, count, body.statements, down, is_parallel=is_parallel)
+        flow = F.For(index, count, body.statements, down, is_parallel=is_parallel)
         body.flow = flow
         if keeps:
             flow.kept = body.kept = self.kept("steps")
@@ -249,58 +233,58 @@ class Builder:
             yield body
         self.add(flow)
 
-    def kept(self, hint: str) -> Kept:
+    def kept(self, hint: str) -> F.Kept:
         """Make a site that keeps frames."""
         name = self.names(hint)
-        frames = Var(name, Frames(name))
+        frames = F.Var(name, F.Frames(name))
         self.homes[name] = self.block
-        return Kept(frames)
+        return F.Kept(frames)
 
-    def branch(self, condition: Operand, keeps: bool = False) -> tuple[Block, Block]:
+    def branch(self, condition: F.Operand, keeps: bool = False) -> tuple[Block, Block]:
         """Make the two blocks of a conditional; `If` is appended by `finish`."""
         then, orelse = self.inner(), self.inner()
-        flow = If(condition, then.statements, orelse.statements)
+        flow = F.If(condition, then.statements, orelse.statements)
         then.flow = orelse.flow = flow
         if keeps:
             site = self.kept("taken")
-            then.kept, orelse.kept = site, Kept(site.frames)
+            then.kept, orelse.kept = site, F.Kept(site.frames)
             flow.kept = (then.kept, orelse.kept)
         return then, orelse
 
 
-def converted(x: Operand, of: Type) -> Operand:
+def converted(x: F.Operand, of: F.Type) -> F.Operand:
     """Read a literal as a number of another kind."""
-    if isinstance(x, Const) and x.value is not None and x.type != of:
-        return Const(NUMBERS[of](x.value), of)
+    if isinstance(x, F.Const) and x.value is not None and x.type != of:
+        return F.Const(NUMBERS[of](x.value), of)
     if x.type != of and not (x.type == TRUTH and of == WHOLE):
         raise NotLowered(f"{x} where a {of} is wanted")
     return x
 
 
-def simplified(name: str, args: Sequence[Operand]) -> Operand | None:
+def simplified(name: str, args: Sequence[F.Operand]) -> F.Operand | None:
     """Give the value of an operation that is one of its operands."""
     if len(args) != 2:
         return None
     a, b = args
-    if name in ("iadd", "isub") and isinstance(b, Const) and b.value == 0:
+    if name in ("iadd", "isub") and isinstance(b, F.Const) and b.value == 0:
         return a
-    if name == "iadd" and isinstance(a, Const) and a.value == 0:
+    if name == "iadd" and isinstance(a, F.Const) and a.value == 0:
         return b
     if name == "isub" and a == b:
-        return Const(0, WHOLE)
-    if name in ("imul", "mul") and isinstance(b, Const) and b.value == 1:
+        return F.Const(0, WHOLE)
+    if name in ("imul", "mul") and isinstance(b, F.Const) and b.value == 1:
         return a
-    if name in ("imul", "mul") and isinstance(a, Const) and a.value == 1:
+    if name in ("imul", "mul") and isinstance(a, F.Const) and a.value == 1:
         return b
     if name in ("imin", "imax", "isame", "iequal") and a == b:
         return a
     return None
 
 
-def zero_of(of: Type) -> Const:
+def zero_of(of: F.Type) -> F.Const:
     """Give the zero of a scalar type."""
     if of == TRUTH:
-        return Const(False, TRUTH)
+        return F.Const(False, TRUTH)
     if of == WHOLE:
-        return Const(0, WHOLE)
-    return Const(0.0, of)
+        return F.Const(0, WHOLE)
+    return F.Const(0.0, of)

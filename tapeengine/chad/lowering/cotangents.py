@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    BoxOf,
-    Const,
-    Operand,
-    Plus,
-    Store,
-    Var,
-)
 from tapeengine.chad.lowering.patterns import has_leaves, leaf_types, part, stored, tangent_type
 from tapeengine.chad.lowering.slots import Accumulation
 from tapeengine.chad.lowering.values import (
@@ -60,8 +52,8 @@ class Cotangents(Accumulation):
             case LReal():
                 return self.b.compute("add", self.operand(a), self.operand(b))
             case LNamed(name):
-                out = self.b.fresh("d", BoxOf(name, linear=True))
-                self.b.add(Plus(out, self.operand(a), self.operand(b)))
+                out = self.b.fresh("d", F.BoxOf(name, linear=True))
+                self.b.add(F.Plus(out, self.operand(a), self.operand(b)))
                 return out
             case LProduct(items) | LSum(items):
                 return Tup(tuple(self.plus(part(a, k), part(b, k), t) for k, t in enumerate(items)))
@@ -82,7 +74,7 @@ class Cotangents(Accumulation):
         """Give a cotangent with all leaves."""
         match of:
             case LReal():
-                return Const(0.0, REAL) if isinstance(value, Zero) else value
+                return F.Const(0.0, REAL) if isinstance(value, Zero) else value
             case LProduct(items):
                 likes = like.items if isinstance(like, Tup) else (None,) * len(items)
                 return Tup(tuple(self.full(part(value, k), t, likes[k]) for k, t in enumerate(items)))
@@ -91,7 +83,7 @@ class Cotangents(Accumulation):
             case LUnit():
                 return Tup(())
             case LNamed(name):
-                return Const(None, BoxOf(name, linear=True)) if isinstance(value, Zero) else value
+                return F.Const(None, F.BoxOf(name, linear=True)) if isinstance(value, Zero) else value
             case LArray() if stored(of) == Product(()):
                 return Tup(())
             case LArray():
@@ -156,7 +148,7 @@ class Cotangents(Accumulation):
                 return Tup(())
         return value
 
-    def from_box(self, of: Type, leaves: Iterator[Var]) -> Value:
+    def from_box(self, of: Type, leaves: Iterator[F.Var]) -> Value:
         """Give the cotangent stored in a box."""
         match of:
             case Product(items):
@@ -171,7 +163,7 @@ class Cotangents(Accumulation):
         """Store items side by side."""
         if not items:
             return self.empty(stored(of))
-        size = Const(len(items), WHOLE)
+        size = F.Const(len(items), WHOLE)
         if all(isinstance(x, Zero) for x in items):
             return Rows(size, ZERO)
         if not has_leaves(stored(of)):
@@ -186,11 +178,11 @@ class Cotangents(Accumulation):
                 return Rows(size, self.stacked_rows(items, of))
         return Rows(size, self.stacked_scalars([self.flat(x, of, True)[0] for x in items]))
 
-    def stacked_scalars(self, items: Sequence[Operand]) -> Part:
+    def stacked_scalars(self, items: Sequence[F.Operand]) -> Part:
         """Store operands of one type in an array."""
-        array = self.b.new(ArrayOf(items[0].type), (Const(len(items), WHOLE),))
+        array = self.b.new(F.ArrayOf(items[0].type), (F.Const(len(items), WHOLE),))
         for k, x in enumerate(items):
-            self.b.add(Store(array, (Const(k, WHOLE),), x))
+            self.b.add(F.Store(array, (F.Const(k, WHOLE),), x))
         return Part(array)
 
     def stacked_members(self, items: Sequence[Value], options: Sequence[Type]) -> Member:

@@ -13,86 +13,68 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import blocks, keeps, outs, reads, recalls, walk
 from tapeengine.chad.intermediate.operations import WHOLE, Scalar, operation
-from tapeengine.chad.intermediate.statements import (
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    Assign,
-    Changed,
-    Compute,
-    Const,
-    Flow,
-    For,
-    Function,
-    If,
-    Load,
-    New,
-    Operand,
-    Size,
-    Statement,
-    Store,
-    Var,
-    While,
-)
 from tapeengine.chad.lowering.builder import Builder
 
-ZERO, ONE = Const(0, WHOLE), Const(1, WHOLE)
+ZERO, ONE = F.Const(0, WHOLE), F.Const(1, WHOLE)
 
 
-def in_place(function: Function, b: Builder) -> None:
+def in_place(function: F.Function, b: Builder) -> None:
     """Write all changes of arrays in a function: in place if that is equivalent, otherwise on copies."""
-    if any(isinstance(s, Changed) for s, _ in walk(function.body)):
+    if any(isinstance(s, F.Changed) for s, _ in walk(function.body)):
         writer = Writer(Chains(function), b)
         function.body[:] = writer.block(function.body)
         function.results[:] = [writer.array(x) for x in function.results]
 
 
-def is_longer(s: Changed) -> bool:
+def is_longer(s: F.Changed) -> bool:
     """Tell whether a change adds an element."""
     return s.index is None and s.value is not None
 
 
-def is_numbers(x: Operand) -> bool:
+def is_numbers(x: F.Operand) -> bool:
     """Tell whether an operand is a vector of numbers."""
     return (
-        isinstance(x, Var) and isinstance(x.type, ArrayOf) and x.type.rank == 1 and isinstance(x.type.element, Scalar)
+        isinstance(x, F.Var)
+        and isinstance(x.type, F.ArrayOf)
+        and x.type.rank == 1
+        and isinstance(x.type.element, Scalar)
     )
 
 
 class Chains:
     """The chains of names that pass an array to one another, and which of these chains can be one array."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: F.Function) -> None:
         self.function = function
         self.parent: dict[str, str] = {}
         self.made: set[str] = set()
-        self.loops: dict[str, Flow] = {}
+        self.loops: dict[str, F.Flow] = {}
         sites = list(walk(function.body))
         edges = [e for s, around in sites for e in handed(s, around)]
         self.made = {e.out.name for e in edges}
-        self.loops = {v.name: s for s, _ in sites if isinstance(s, For | While) for v, _ in s.carried}
-        self.counting = {s.index.name for s, _ in sites if isinstance(s, For)}
+        self.loops = {v.name: s for s, _ in sites if isinstance(s, F.For | F.While) for v, _ in s.carried}
+        self.counting = {s.index.name for s, _ in sites if isinstance(s, F.For)}
         self.swapped = self.exchanged(edges)
         inner = [e for e in edges if not self.swaps(e)]
         leaving = [e for e in inner if self.leaves(e)]
         for e in inner:
             if e not in leaving:
                 self.join(e)
-        self.shrinking = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed) and s.value is None}
+        self.shrinking = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed) and s.value is None}
         for e in leaving:
             if not {self.find(e.out.name), self.find(e.value.name)} & self.shrinking:
                 self.join(e)
         self.shrinking = {self.find(name) for name in self.shrinking}
-        self.growing = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed) and is_longer(s)}
-        self.whole = {self.find(s.out.name) for s, _ in sites if isinstance(s, Changed)}
+        self.growing = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed) and is_longer(s)}
+        self.whole = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed)}
         self.entered_twice: set[str] = set()
         for s, around in sites:
             self.check(s, around)
         self.check_edges(edges)
-        ends = [x.name for x in function.results if isinstance(x, Var)]
+        ends = [x.name for x in function.results if isinstance(x, F.Var)]
         self.refuse(f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields)
         self.refuse(name for name in ends if self.find(name) in self.shrinking)
         self.before(function.body, {name for name in ends if self.of(name)})
@@ -132,8 +114,8 @@ class Chains:
     def passing(self, names: set[str], edges: list[Edge]) -> set[str]:
         """Add to variables of a loop those of a step that pass arrays to them, as after an ``if``."""
         loop = next(self.loops[name] for name in names)
-        within = [e for e in edges if not isinstance(e.by, Changed) and (e.by is loop or loop in e.around)]
-        joins = {e.out.name for e in within if isinstance(e.by, Assign)}.difference(self.loops)
+        within = [e for e in edges if not isinstance(e.by, F.Changed) and (e.by is loop or loop in e.around)]
+        joins = {e.out.name for e in within if isinstance(e.by, F.Assign)}.difference(self.loops)
         found: set[str] = set()
         while found != names:
             found = set(names)
@@ -144,23 +126,23 @@ class Chains:
         """Tell whether an array comes from a variable that exchanges arrays, or goes to one."""
         return e.out.name in self.swapped or e.value.name in self.swapped
 
-    def hand_over(self, pairs: Iterable[tuple[Var, Operand]], live: set[str]) -> None:
+    def hand_over(self, pairs: Iterable[tuple[F.Var, F.Operand]], live: set[str]) -> None:
         """Refuse chains that change an array after a statement has given it to a variable that exchanges arrays."""
-        given = [x.name for v, x in pairs if v.name in self.swapped and isinstance(x, Var) and self.of(x.name)]
+        given = [x.name for v, x in pairs if v.name in self.swapped and isinstance(x, F.Var) and self.of(x.name)]
         roots = {self.find(name) for name in given}
         self.refuse(name for name in live if self.find(name) in roots)
         self.refuse(name for name in given if sum(self.find(x) == self.find(name) for x in given) > 1)
 
-    def is_natural(self, index: Operand) -> bool:
+    def is_natural(self, index: F.Operand) -> bool:
         """Tell whether an index is known not to be negative."""
-        if isinstance(index, Const):
+        if isinstance(index, F.Const):
             return isinstance(index.value, int) and index.value >= 0
         return index.name in self.counting
 
     def leaves(self, e: Edge) -> bool:
         """Tell whether an edge gives the last state of a loop to a name after it."""
         flow = self.loops.get(e.value.name)
-        return isinstance(e.by, Assign) and flow is not None and flow not in e.around
+        return isinstance(e.by, F.Assign) and flow is not None and flow not in e.around
 
     def refuse(self, names: Iterator[str]) -> None:
         """Record that chains are not one array."""
@@ -177,27 +159,27 @@ class Chains:
             if root in come:
                 self.entered_twice.add(root)
             if (root in come and root in self.shrinking | self.growing) or any(
-                self.find(v.name) == root for f in e.around if isinstance(f, For | While) for v, _ in f.carried
+                self.find(v.name) == root for f in e.around if isinstance(f, F.For | F.While) for v, _ in f.carried
             ):
                 self.whole.discard(root)
-            if isinstance(e.by, Flow):
+            if isinstance(e.by, F.Flow):
                 self.whole.discard(root)
             come.add(root)
 
-    def check(self, s: Statement, around: tuple[Flow, ...]) -> None:
+    def check(self, s: F.Statement, around: tuple[F.Flow, ...]) -> None:
         """Refuse chains whose array a statement uses as a whole."""
-        seen = [x.name for x in reads(s) if isinstance(x, Var) and x.name in self.made]
+        seen = [x.name for x in reads(s) if isinstance(x, F.Var) and x.name in self.made]
         match s:
-            case Load() | Changed() | Store() | AddAt() | Append() | Assign() | For() | While():
+            case F.Load() | F.Changed() | F.Store() | F.AddAt() | F.Append() | F.Assign() | F.For() | F.While():
                 seen = [x for x in seen if x in taken(s)]
-            case Size() | AddAll():
+            case F.Size() | F.AddAll():
                 seen = [x for x in seen if self.find(x) in self.shrinking]
         self.refuse(iter(seen))
         self.refuse(f.name for f in (*keeps(s), *recalls(s)))
 
     # ------------------------------------------------------------ liveness
 
-    def before(self, statements: list[Statement], after: set[str]) -> set[str]:
+    def before(self, statements: list[F.Statement], after: set[str]) -> set[str]:
         """Give the names of chains that are live before statements; refuse chains with two live names anywhere."""
         for s in reversed(statements):
             after = self.point(self.alive(s, after))
@@ -213,22 +195,22 @@ class Chains:
             roots.add(root)
         return alive
 
-    def alive(self, s: Statement, after: set[str]) -> set[str]:
+    def alive(self, s: F.Statement, after: set[str]) -> set[str]:
         """Give the names that are live before a statement."""
         match s:
-            case For() | While():
+            case F.For() | F.While():
                 return self.around(s, after)
-            case If():
+            case F.If():
                 return self.before(s.then, after) | self.before(s.orelse, after)
-            case Changed() if s.array.name in after:
+            case F.Changed() if s.array.name in after:
                 self.refuse(iter((s.array.name,)))
-            case Assign():
+            case F.Assign():
                 pairs = list(zip(s.outs, s.values, strict=True))
                 self.hand_over(pairs, after - {v.name for v, _ in pairs} | self.passed(pairs))
-        gone = {v.name for v in outs(s)} if isinstance(s, Changed | Assign) else set()
+        gone = {v.name for v in outs(s)} if isinstance(s, F.Changed | F.Assign) else set()
         return (after - gone) | self.names(reads(s))
 
-    def around(self, s: For | While, after: set[str]) -> set[str]:
+    def around(self, s: F.For | F.While, after: set[str]) -> set[str]:
         """Give the names that are live before a loop."""
         carried = {v.name for v, _ in s.carried}
         head: set[str] = set()
@@ -236,47 +218,47 @@ class Chains:
             self.hand_over(s.carried, (after | head) - carried | self.passed(s.carried))
             end = (self.point(after | head) - carried) | self.names(tuple(x for _, x in s.carried))
             inside = self.before(s.body, end)
-            head = self.before(s.test, after | inside) if isinstance(s, While) else inside
+            head = self.before(s.test, after | inside) if isinstance(s, F.While) else inside
         return after | head
 
-    def passed(self, pairs: Iterable[tuple[Var, Operand]]) -> set[str]:
+    def passed(self, pairs: Iterable[tuple[F.Var, F.Operand]]) -> set[str]:
         """Give the names of arrays that variables get that exchange none."""
         return self.names(tuple(x for v, x in pairs if v.name not in self.swapped))
 
-    def names(self, xs: tuple[Operand, ...]) -> set[str]:
+    def names(self, xs: tuple[F.Operand, ...]) -> set[str]:
         """Give the names of chains among operands."""
-        return {x.name for x in xs if isinstance(x, Var) and self.of(x.name)}
+        return {x.name for x in xs if isinstance(x, F.Var) and self.of(x.name)}
 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
     """``out`` is ``value``, or a change of it."""
 
-    out: Var
-    value: Var
-    by: Statement
-    around: tuple[Flow, ...]
+    out: F.Var
+    value: F.Var
+    by: F.Statement
+    around: tuple[F.Flow, ...]
 
 
-def handed(s: Statement, around: tuple[Flow, ...]) -> Iterator[Edge]:
+def handed(s: F.Statement, around: tuple[F.Flow, ...]) -> Iterator[Edge]:
     """Iterate over the edges of a statement."""
-    pairs: list[tuple[Var, Operand]] = []
+    pairs: list[tuple[F.Var, F.Operand]] = []
     match s:
-        case Changed():
+        case F.Changed():
             pairs = [(s.out, s.array)]
-        case Assign():
+        case F.Assign():
             pairs = list(zip(s.outs, s.values, strict=True))
-        case For() | While():
+        case F.For() | F.While():
             pairs = s.carried
     for out, x in pairs:
-        if is_numbers(out) and isinstance(x, Var):
+        if is_numbers(out) and isinstance(x, F.Var):
             yield Edge(out, x, s, around)
 
 
-def taken(s: Statement) -> set[str]:
+def taken(s: F.Statement) -> set[str]:
     """Give the names that a statement reads otherwise than by changing, indexing or passing on an array."""
-    if isinstance(s, Load | Changed | Store | AddAt | Append):
-        return {x.name for x in reads(s)[1:] if isinstance(x, Var)}
+    if isinstance(s, F.Load | F.Changed | F.Store | F.AddAt | F.Append):
+        return {x.name for x in reads(s)[1:] if isinstance(x, F.Var)}
     return set()
 
 
@@ -285,16 +267,16 @@ class Writer:
 
     def __init__(self, chains: Chains, b: Builder) -> None:
         self.chains, self.b = chains, b
-        self.arrays: dict[str, Var] = {}
-        self.lengths: dict[str, Var] = {}
+        self.arrays: dict[str, F.Var] = {}
+        self.lengths: dict[str, F.Var] = {}
 
-    def block(self, statements: list[Statement]) -> list[Statement]:
+    def block(self, statements: list[F.Statement]) -> list[F.Statement]:
         """Write statements."""
         return [x for s in statements for x in self.statement(s)]
 
     def root(self, x: Any) -> str | None:
         """Give the representative of a name's chain if the chain is one array."""
-        return self.chains.of(x.name) if isinstance(x, Var) and is_numbers(x) else None
+        return self.chains.of(x.name) if isinstance(x, F.Var) and is_numbers(x) else None
 
     def array(self, x: Any) -> Any:
         """Give the array of a name's chain; any other operand is unchanged."""
@@ -305,29 +287,29 @@ class Writer:
             self.arrays[root] = self.b.fresh(x.name, x.type)
         return self.arrays[root]
 
-    def statement(self, s: Statement) -> list[Statement]:
+    def statement(self, s: F.Statement) -> list[F.Statement]:
         """Write one statement."""
         match s:
-            case Changed():
+            case F.Changed():
                 return self.changed(s)
-            case Assign():
+            case F.Assign():
                 return self.assigned(s)
-            case For() | While() | If():
+            case F.For() | F.While() | F.If():
                 for body in blocks(s):
                     body[:] = self.block(body)
-                if not isinstance(s, If):
+                if not isinstance(s, F.If):
                     s.carried = [(v, self.array(x)) for v, x in s.carried if self.root(v) is None]
-            case Load() | Store() | AddAt():
+            case F.Load() | F.Store() | F.AddAt():
                 begin = self.from_the_start(s)
                 s.array = self.array(s.array)
                 return [*begin, s]
-            case Append() | Size():
+            case F.Append() | F.Size():
                 s.array = self.array(s.array)
-            case AddAll():
+            case F.AddAll():
                 s.array, s.value = self.array(s.array), self.array(s.value)
         return [s]
 
-    def changed(self, s: Changed) -> list[Statement]:
+    def changed(self, s: F.Changed) -> list[F.Statement]:
         """Write a change."""
         root = self.root(s.out)
         if root is None:
@@ -337,12 +319,12 @@ class Writer:
         if s.index is not None and s.value is not None:
             return [*begin, *self.stored(array, s)]
         if s.value is not None:
-            return [*begin, Append(array, s.value)]
+            return [*begin, F.Append(array, s.value)]
         return [*begin, *self.shorter(root)]
 
-    def assigned(self, s: Assign) -> list[Statement]:
+    def assigned(self, s: F.Assign) -> list[F.Statement]:
         """Write an assignment: omit a chain's assignment to itself, and copy arrays that enter or leave a chain."""
-        found: list[Statement] = []
+        found: list[F.Statement] = []
         pairs = []
         for out, x in zip(s.outs, s.values, strict=True):
             root, of = self.root(out), self.root(x)
@@ -352,47 +334,47 @@ class Writer:
                 found += self.copied(self.array(x), out, self.lengths[of])
             else:
                 pairs.append((out, self.array(x)))
-        rest = [Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
+        rest = [F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
         return [*found, *rest]
 
     # ------------------------------------------------------------ in place
 
-    def entered(self, x: Any, array: Var, root: str) -> list[Statement]:
+    def entered(self, x: Any, array: F.Var, root: str) -> list[F.Statement]:
         """Copy an array that enters a chain."""
         of = self.root(x)
         size = self.b.fresh("n", WHOLE)
-        found: list[Statement] = [Size(size, self.array(x), 0)]
+        found: list[F.Statement] = [F.Size(size, self.array(x), 0)]
         if of is not None and of in self.chains.shrinking:
             found, size = [], self.lengths[of]
         if root in self.chains.shrinking:
             self.lengths[root] = self.b.fresh("n", WHOLE)
-            found.append(Assign((self.lengths[root],), (size,)))
+            found.append(F.Assign((self.lengths[root],), (size,)))
         if root not in self.chains.entered_twice:
             return [*found, *self.copied(self.array(x), array, size, root in self.chains.growing)]
         copy = self.b.fresh(array.name, array.type)
-        return [*found, *self.copied(self.array(x), copy, size), Assign((array,), (copy,))]
+        return [*found, *self.copied(self.array(x), copy, size), F.Assign((array,), (copy,))]
 
-    def copied(self, x: Var, out: Var, size: Operand, grows: bool = False) -> list[Statement]:
+    def copied(self, x: F.Var, out: F.Var, size: F.Operand, grows: bool = False) -> list[F.Statement]:
         """Copy the first elements of an array."""
         k, v = self.b.fresh("k", WHOLE), self.b.fresh("x", x.type.element)  # type: ignore[union-attr]
-        add: Statement = Append(out, v) if grows else Store(out, (k,), v)
-        return [New(out, () if grows else (size,)), For(k, size, [Load(v, x, (k,), False), add])]
+        add: F.Statement = F.Append(out, v) if grows else F.Store(out, (k,), v)
+        return [F.New(out, () if grows else (size,)), F.For(k, size, [F.Load(v, x, (k,), False), add])]
 
-    def stored(self, array: Var, s: Changed) -> list[Statement]:
+    def stored(self, array: F.Var, s: F.Changed) -> list[F.Statement]:
         """Write an element, if there is one at an index."""
         assert s.index is not None
         assert s.value is not None
-        store = Store(array, (s.index,), s.value)
+        store = F.Store(array, (s.index,), s.value)
         if s.is_there:
             return [store]
-        if isinstance(s.index, Const) and s.index.value < 0:  # type: ignore[operator]
+        if isinstance(s.index, F.Const) and s.index.value < 0:  # type: ignore[operator]
             return []
         n = self.b.fresh("n", WHOLE)
         below, above = self.compute("lt", s.index, n), self.compute("le", ZERO, s.index)
-        inner: list[Statement] = [n_of(n, array), below, If(below.out, [store], [])]
-        return inner if isinstance(s.index, Const) else [above, If(above.out, inner, [])]
+        inner: list[F.Statement] = [n_of(n, array), below, F.If(below.out, [store], [])]
+        return inner if isinstance(s.index, F.Const) else [above, F.If(above.out, inner, [])]
 
-    def from_the_start(self, s: Load | Store | AddAt) -> list[Statement]:
+    def from_the_start(self, s: F.Load | F.Store | F.AddAt) -> list[F.Statement]:
         """Convert a negative index, since the memory may extend beyond the array's end."""
         root = self.root(s.array)
         (i,) = s.indices if len(s.indices) == 1 else (ZERO,)
@@ -402,20 +384,20 @@ class Writer:
         s.indices = (found.out,)
         return [found]
 
-    def shorter(self, root: str) -> list[Statement]:
+    def shorter(self, root: str) -> list[F.Statement]:
         """Decrement the array's size."""
         length = self.lengths[root]
         less = self.compute("isub", length, ONE)
-        return [less, Assign((length,), (less.out,))]
+        return [less, F.Assign((length,), (less.out,))]
 
-    def compute(self, name: str, *args: Operand) -> Compute:
+    def compute(self, name: str, *args: F.Operand) -> F.Compute:
         """Write an operation on integers."""
         op = operation(name, tuple(x.type for x in args))
-        return Compute(self.b.fresh("t", op.gives), op, args)
+        return F.Compute(self.b.fresh("t", op.gives), op, args)
 
     # ------------------------------------------------------------ on copies
 
-    def on_copy(self, s: Changed) -> list[Statement]:
+    def on_copy(self, s: F.Changed) -> list[F.Statement]:
         """Write a change as a copy."""
         n = self.b.fresh("n", WHOLE)
         if s.index is not None and s.value is not None:
@@ -425,11 +407,11 @@ class Writer:
             return [n_of(n, s.array), less, *self.copied(s.array, s.out, less.out)]
         more = self.compute("iadd", n, ONE)
         new, loop = self.copied(s.array, s.out, n)
-        assert isinstance(new, New)
+        assert isinstance(new, F.New)
         new.sizes = (more.out,)
-        return [n_of(n, s.array), more, new, loop, Store(s.out, (n,), s.value)]
+        return [n_of(n, s.array), more, new, loop, F.Store(s.out, (n,), s.value)]
 
 
-def n_of(n: Var, array: Var) -> Size:
+def n_of(n: F.Var, array: F.Var) -> F.Size:
     """Write the size of an array."""
-    return Size(n, array, 0)
+    return F.Size(n, array, 0)

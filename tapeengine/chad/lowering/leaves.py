@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    ArrayOf,
-    Assign,
-    BoxOf,
-    Const,
-    Operand,
-    Store,
-    Var,
-)
-from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.arrays import Arrays
 from tapeengine.chad.lowering.builder import converted, zero_of
 from tapeengine.chad.lowering.patterns import (
@@ -51,13 +41,13 @@ from tapeengine.chad.types import (
     Type,
 )
 
-ZERO_SIZE = Const(0, WHOLE)
+ZERO_SIZE = F.Const(0, WHOLE)
 
 
 class Leaves(Arrays):
     """Methods of the rules that pass values from one place to another."""
 
-    def flat(self, value: Value, of: Type, dense: bool) -> list[Operand]:
+    def flat(self, value: Value, of: Type, dense: bool) -> list[F.Operand]:
         """Give the operands of a value, one for each of `leaf_types`."""
         match stored(of):
             case Product(items):
@@ -73,24 +63,24 @@ class Leaves(Arrays):
             case Array() as array:
                 return self.flat_rows(value, array, dense)
             case LNamed(name):
-                return [Const(None, BoxOf(name, True)) if isinstance(value, Zero) else self.operand(value)]
+                return [F.Const(None, F.BoxOf(name, True)) if isinstance(value, Zero) else self.operand(value)]
         return [converted(self.operand(value), leaf_type(of))]
 
-    def nothing(self, of: FormType) -> Operand:
+    def nothing(self, of: F.Type) -> F.Operand:
         """Give a value of a type that is never read."""
-        if isinstance(of, ArrayOf):
+        if isinstance(of, F.ArrayOf):
             return self.b.new(of, (ZERO_SIZE,) * of.rank)
-        return Const(None, of) if isinstance(of, BoxOf) else zero_of(of)
+        return F.Const(None, of) if isinstance(of, F.BoxOf) else zero_of(of)
 
     def default(self, like: Value) -> Value:
         """Give a value with the pattern of another, which is never read."""
         match like:
-            case Var() | Const():
+            case F.Var() | F.Const():
                 return self.nothing(like.type)
             case Tup(items):
                 return Tup(tuple(map(self.default, items)))
             case Member(_, options):
-                return Member(Const(0, WHOLE), tuple(None if x is None else self.default(x) for x in options))
+                return Member(F.Const(0, WHOLE), tuple(None if x is None else self.default(x) for x in options))
             case Rows():
                 if first_part(like.element) is None:
                     return Rows(ZERO_SIZE, like.element)
@@ -103,30 +93,30 @@ class Leaves(Arrays):
         """Give the pattern of the elements of an empty array."""
         match of:
             case Part(array, indices):
-                assert isinstance(array.type, ArrayOf)
+                assert isinstance(array.type, F.ArrayOf)
                 rank = array.type.rank - len(indices)
-                return Part(self.b.new(ArrayOf(array.type.element, rank), (ZERO_SIZE,) * rank))
+                return Part(self.b.new(F.ArrayOf(array.type.element, rank), (ZERO_SIZE,) * rank))
             case Rows(size, element):
                 return Rows(None if size is None else ZERO_SIZE, self.default_rows(element))
             case Tup() | Member():
                 return rebuilt(of, self.default_rows)
         return of
 
-    def flat_rows(self, value: Value, of: Array, dense: bool) -> list[Operand]:
+    def flat_rows(self, value: Value, of: Array, dense: bool) -> list[F.Operand]:
         """Give the arrays of the leaves of an array."""
         if isinstance(value, Zero):
-            return [Const(None, t) for t in array_types(of, dense)]
+            return [F.Const(None, t) for t in array_types(of, dense)]
         rows = self.rows(value)
         wanted = array_types(of, dense)
         if not wanted:
             return [self.size(rows)]
         if all_parts(rows.element) and (first_rows(rows.element) is None or is_dense(rows) == dense):
-            found: list[Operand] = [self.whole(p) for p in parts(rows.element)]
+            found: list[F.Operand] = [self.whole(p) for p in parts(rows.element)]
             if [x.type for x in found] == wanted:
                 return found
         return list(self.converted(rows, of, dense))
 
-    def converted(self, rows: Rows, of: Array, dense: bool) -> list[Var]:
+    def converted(self, rows: Rows, of: Array, dense: bool) -> list[F.Var]:
         """Copy an array so that every leaf is stored, with rows as references unless they are dense."""
         element = of.element
         wanted = array_types(of, dense)
@@ -139,9 +129,9 @@ class Leaves(Arrays):
             self.write(arrays, (body.index,), self.index(rows, body.index), element, dense)
         return arrays
 
-    def inner_sizes(self, rows: Rows, element: Type, count: int) -> tuple[Operand, ...]:
+    def inner_sizes(self, rows: Rows, element: Type, count: int) -> tuple[F.Operand, ...]:
         """Give the sizes of the rows of a dense array."""
-        found: list[Operand] = []
+        found: list[F.Operand] = []
         inner: Value = rows.element
         while len(found) < count:
             row = first_rows(inner)
@@ -151,7 +141,7 @@ class Leaves(Arrays):
             inner = row.element
         return tuple(found)
 
-    def write(self, arrays: list[Var], at: tuple[Operand, ...], value: Value, of: Type, dense: bool) -> None:
+    def write(self, arrays: list[F.Var], at: tuple[F.Operand, ...], value: Value, of: Type, dense: bool) -> None:
         """Store an element's leaves."""
         of = stored(of)
         if isinstance(of, Array) and dense:
@@ -168,9 +158,9 @@ class Leaves(Arrays):
                 taken += n
             return
         for array, x in zip(arrays, self.flat(value, of, dense), strict=True):
-            self.b.add(Store(array, at, x))
+            self.b.add(F.Store(array, at, x))
 
-    def restored(self, of: Type, leaves: Iterator[Var], dense: bool, size: Operand | None = None) -> Value:
+    def restored(self, of: Type, leaves: Iterator[F.Var], dense: bool, size: F.Operand | None = None) -> Value:
         """Build a value from operands: the inverse of `flat`."""
         match stored(of):
             case Product(items):
@@ -187,7 +177,7 @@ class Leaves(Arrays):
                 return Rows(size or self.b.size(first.array), pattern)
         return next(leaves)
 
-    def pattern(self, of: Type, leaves: Iterator[Var], dense: bool, depth: int) -> Value:
+    def pattern(self, of: Type, leaves: Iterator[F.Var], dense: bool, depth: int) -> Value:
         """Give the pattern of the elements of stored arrays."""
         match stored(of):
             case Product(items):
@@ -202,7 +192,7 @@ class Leaves(Arrays):
                 return Rows(self.b.size(first.array, depth) if dense else None, inner)
         return Part(next(leaves))
 
-    def declared(self, of: Type, hint: str, dense: bool) -> tuple[Value, list[Var]]:
+    def declared(self, of: Type, hint: str, dense: bool) -> tuple[Value, list[F.Var]]:
         """Make variables for the leaves of a value, such as a parameter."""
         types = leaf_types(of, dense)
         found = [self.b.fresh(hint if len(types) == 1 else f"{hint}_{k}", t) for k, t in enumerate(types)]
@@ -218,19 +208,19 @@ class Leaves(Arrays):
 
     def total(self, array: Value, is_real: bool) -> Value:
         """Write the sum of an array of numbers."""
-        of, zero = (REAL, Const(0.0, REAL)) if is_real else (WHOLE, Const(0, WHOLE))
+        of, zero = (REAL, F.Const(0.0, REAL)) if is_real else (WHOLE, F.Const(0, WHOLE))
         if isinstance(array, Items):
-            found: Operand = zero
+            found: F.Operand = zero
             for x in array.items:
                 found = self.b.compute("add" if is_real else "iadd", found, self.operand(x))
             return found
         if isinstance(array, Zero):
             return ZERO
         total = self.b.fresh("total", of)
-        self.b.add(Assign((total,), (zero,)))
+        self.b.add(F.Assign((total,), (zero,)))
         with self.b.loop(self.size(array)) as body:
             assert body.index is not None
-            self.b.add(Add(total, self.operand(self.index(array, body.index))))
+            self.b.add(F.Add(total, self.operand(self.index(array, body.index))))
         return total
 
     def copy(self, array: Value, of: Type) -> Rows:
@@ -251,7 +241,7 @@ class Leaves(Arrays):
             return Rows(self.b.compute("iadd", *sizes), parts_[0].element)
         size = self.b.compute("iadd", *sizes)
         arrays = [self.b.new(t, (size,)) for t in types]
-        for rows, n, start in zip(parts_, sizes, (Const(0, WHOLE), sizes[0]), strict=True):
+        for rows, n, start in zip(parts_, sizes, (F.Const(0, WHOLE), sizes[0]), strict=True):
             with self.b.loop(n) as body:
                 assert body.index is not None
                 at = self.b.compute("iadd", start, body.index)

@@ -7,18 +7,8 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad import terms as S
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    Assign,
-    Const,
-    For,
-    Group,
-    If,
-    Operand,
-    Registered,
-    Var,
-    While,
-)
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import Cotangents
@@ -71,7 +61,7 @@ from tapeengine.chad.types import (
 )
 
 Rule = Callable[["Lower", Any, Env], Value]
-ONE = Const(1, WHOLE)
+ONE = F.Const(1, WHOLE)
 Static = tuple[tuple[str, object], ...]
 
 
@@ -149,22 +139,22 @@ class Lower(Cotangents):
         definition = self.module.definitions[t.name]
         return self(definition.body, {p.name: a for p, a in zip(definition.params, args, strict=True)})
 
-    def number(self, term: S.Term, env: Env) -> Operand:
+    def number(self, term: S.Term, env: Env) -> F.Operand:
         """Write a term of scalar type."""
         return self.operand(self(term, env))
 
-    def natural(self, term: S.Term, env: Env) -> Operand:
+    def natural(self, term: S.Term, env: Env) -> F.Operand:
         """Write a size; a negative one counts as 0."""
         n = self.number(term, env)
-        if isinstance(n, Const):
-            return Const(max(n.value, 0), WHOLE)  # type: ignore[type-var]
+        if isinstance(n, F.Const):
+            return F.Const(max(n.value, 0), WHOLE)  # type: ignore[type-var]
         if isinstance(term, S.Size) or self.b.find(("natural", n)) is not None:
             return n
         made = self.b.made.get(n.name)
         if made is not None and type(made).__name__ == "Size":
             return n
-        found = self.b.compute("imax", n, Const(0, WHOLE))
-        if isinstance(found, Var):
+        found = self.b.compute("imax", n, F.Const(0, WHOLE))
+        if isinstance(found, F.Var):
             self.b.homes[found.name].known["natural", found] = found
         return found
 
@@ -177,7 +167,7 @@ class Lower(Cotangents):
         leaves = [x for value, t in values for x in self.flat(value, t, is_dense(value))]
         outs = [self.b.fresh("y", t) for t in leaf_types(of, True)]
         groups = tuple(group_of(t) for _, t in values)
-        self.b.add(Registered(tuple(outs), name, rule, argument, tuple(leaves), groups, static))
+        self.b.add(F.Registered(tuple(outs), name, rule, argument, tuple(leaves), groups, static))
         return self.restored(of, iter(outs), True)
 
     # ------------------------------------------------------------ cotangents
@@ -215,21 +205,21 @@ class Lower(Cotangents):
     def index_like(self, value: Value, of: Linear) -> Value | None:
         """Give the pattern of an element, for its sizes."""
         if isinstance(value, Pull):
-            return value.at(Const(0, WHOLE))
+            return value.at(F.Const(0, WHOLE))
         if isinstance(value, Items):
             return value.items[0] if value.items else None
         if not isinstance(value, Rows) or first_rows(value.element) is None:
             return None
         if is_dense(value):
-            return self.element(value.element, Const(0, WHOLE), False)
+            return self.element(value.element, F.Const(0, WHOLE), False)
         stored_, rows = stored(of), value
 
         def nothing() -> Value:
             leaves = iter([self.nothing(t) for t in leaf_types(stored_, False)])
             return self.restored(stored_, leaves, False)  # type: ignore[arg-type]
 
-        there = self.b.compute("gt", self.size(value), Const(0, WHOLE))
-        return self.choose(there, lambda: self.element(rows.element, Const(0, WHOLE), False), nothing, of)
+        there = self.b.compute("gt", self.size(value), F.Const(0, WHOLE))
+        return self.choose(there, lambda: self.element(rows.element, F.Const(0, WHOLE), False), nothing, of)
 
     def only_functions(self, value: Value, body: Block) -> Value:
         """Give the functions that a step of a loop of unknown length keeps."""
@@ -241,27 +231,29 @@ class Lower(Cotangents):
 
     # ------------------------------------------------------------ branches
 
-    def choose(self, condition: Operand, then: Callable[[], Value], orelse: Callable[[], Value], of: Type) -> Value:
+    def choose(self, condition: F.Operand, then: Callable[[], Value], orelse: Callable[[], Value], of: Type) -> Value:
         """Write a conditional whose branches return values of a type."""
-        if isinstance(condition, Const):
+        if isinstance(condition, F.Const):
             return then() if condition.value else orelse()
         blocks = self.b.branch(condition, keeps=self.keeps)
         values = []
         for block, write in zip(blocks, (then, orelse), strict=True):
             with self.b.inside(block):
                 values.append(write())
-        if values[1] == Const(False, TRUTH) and not any(block.statements for block in blocks):
+        if values[1] == F.Const(False, TRUTH) and not any(block.statements for block in blocks):
             return self.b.compute("and", condition, values[0])  # type: ignore[arg-type]
         return self.finished(condition, blocks, (values[0], values[1]), of)
 
-    def finished(self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:
+    def finished(
+        self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type
+    ) -> Value:
         """Append a conditional whose branches have been written; return its value."""
         flow = blocks[0].flow
-        assert isinstance(flow, If)
+        assert isinstance(flow, F.If)
         self.b.add(flow)
         return self.joined(condition, blocks, values, of)
 
-    def joined(self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:
+    def joined(self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:
         """Give the value of a conditional."""
         a, b = values
         if isinstance(a, FUNCTIONS) or isinstance(b, FUNCTIONS):
@@ -275,7 +267,7 @@ class Lower(Cotangents):
             if d is not None:
                 each[1] = self.beside(each[1], d, each[0])
             return Tup(tuple(each))
-        if isinstance(a, Var | Const) and a == b:
+        if isinstance(a, F.Var | F.Const) and a == b:
             return a
         if isinstance(a, Member) and isinstance(b, Member):
             return self.joined_members(condition, blocks, (a, b), of)
@@ -284,14 +276,14 @@ class Lower(Cotangents):
         a, b = (self.laid_in(block, x) for block, x in zip(blocks, (a, b), strict=True))
         of = stored(of)
         dense = is_dense(a) and is_dense(b)
-        found: list[list[Operand]] = []
+        found: list[list[F.Operand]] = []
         for block, value in zip(blocks, (a, b), strict=True):
             with self.b.inside(block):
                 found.append(self.flat(value, of, dense))
         outs = [self.b.fresh("y", t) for t in leaf_types(of, dense)]
         for block, operands in zip(blocks, found, strict=True):
             with self.b.inside(block):
-                self.b.add(Assign(tuple(outs), tuple(operands)))
+                self.b.add(F.Assign(tuple(outs), tuple(operands)))
         return self.restored(of, iter(outs), dense)
 
     def laid_in(self, block: Block, value: Value) -> Value:
@@ -305,7 +297,7 @@ class Lower(Cotangents):
             return self.full(value, of, None)
 
     def joined_members(
-        self, condition: Operand, blocks: tuple[Block, Block], values: tuple[Member, Member], of: Type
+        self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[Member, Member], of: Type
     ) -> Value:
         """Join two members of a sum; fields of an option that one of them lacks are never read."""
         assert isinstance(of, Sum)
@@ -326,7 +318,7 @@ class Lower(Cotangents):
 
     def iterate(
         self,
-        count: Operand,
+        count: F.Operand,
         init: Value,
         of: Type,
         step: Callable[[Block, Value], Value],
@@ -338,19 +330,24 @@ class Lower(Cotangents):
         with self.b.loop(count, down=down, keeps=self.keeps) as body:
             state.move(body)
             flow = body.flow
-            assert isinstance(flow, For)
+            assert isinstance(flow, F.For)
             flow.carried = state.pairs(step(body, state.value()))
         return state.last()
 
     def repeat(
-        self, init: Value, of: Type, test: Callable[[Value], Operand], step: Callable[[Block, Value], Value], hint: str
-    ) -> tuple[Value, Operand]:
+        self,
+        init: Value,
+        of: Type,
+        test: Callable[[Value], F.Operand],
+        step: Callable[[Block, Value], Value],
+        hint: str,
+    ) -> tuple[Value, F.Operand]:
         """Write a loop with a condition; return the last state and the number of steps."""
         state = Carried(self, init, of, hint)
         steps = self.b.fresh("steps", WHOLE)
-        self.b.add(Assign((steps,), (Const(0, WHOLE),)))
+        self.b.add(F.Assign((steps,), (F.Const(0, WHOLE),)))
         body = self.b.inner()
-        flow = While(body.statements, Const(False, TRUTH), [])
+        flow = F.While(body.statements, F.Const(False, TRUTH), [])
         body.flow = flow
         if self.keeps:
             flow.kept = body.kept = self.b.kept("steps")
@@ -365,7 +362,7 @@ class Lower(Cotangents):
             flow.carried = [*pairs, (steps, self.b.compute("iadd", steps, ONE))]
         self.b.add(flow)
         count = self.b.fresh("n", WHOLE)
-        self.b.add(Assign((count,), (steps,)))
+        self.b.add(F.Assign((count,), (steps,)))
         self.b.block.known["natural", count] = count
         return state.last(), count
 
@@ -394,7 +391,7 @@ class Lower(Cotangents):
                 return self.applied_either(condition, (then, orelse), args, of)
         raise NotLowered(f"application of a {type(function).__name__}")
 
-    def open(self, block: Block, index: Operand | None) -> None:
+    def open(self, block: Block, index: F.Operand | None) -> None:
         """Open the frames of a step of a forward loop, in the reverse loop over them."""
         if index is None or block in self.b.block.chain():
             return
@@ -406,7 +403,7 @@ class Lower(Cotangents):
         raise NotLowered("the frame of a step outside a loop")
 
     def applied_either(
-        self, condition: Operand, functions: tuple[Taken, Taken], args: Sequence[Value], of: Type
+        self, condition: F.Operand, functions: tuple[Taken, Taken], args: Sequence[Value], of: Type
     ) -> Value:
         """Apply the function of the branch that was taken."""
         blocks = self.b.branch(condition, keeps=False)
@@ -454,7 +451,7 @@ class Lower(Cotangents):
     def add_either(
         self,
         slot: Slot,
-        condition: Operand,
+        condition: F.Operand,
         blocks: tuple[Block, Block],
         inner: tuple[Slot, Slot],
         sums: tuple[Value, Value],
@@ -479,10 +476,10 @@ class Lower(Cotangents):
                 slot.add(d)
 
 
-def group_of(of: Type) -> Group:
+def group_of(of: Type) -> F.Group:
     """Give the group of a type: how its values are built from leaves."""
     of = stored(of)
-    return Group(tuple(map(group_of, of.items))) if isinstance(of, Product) else Group()
+    return F.Group(tuple(map(group_of, of.items))) if isinstance(of, Product) else F.Group()
 
 
 class Carried:
@@ -495,7 +492,7 @@ class Carried:
         operands = lower.flat(init, self.of, self.dense)
         self.variables = [lower.b.fresh(hint, t) for t in leaf_types(self.of, self.dense)]
         if self.variables:
-            lower.b.add(Assign(tuple(self.variables), tuple(operands)))
+            lower.b.add(F.Assign(tuple(self.variables), tuple(operands)))
 
     def move(self, body: Block) -> None:
         """Move the variables to the body of the loop."""
@@ -506,7 +503,7 @@ class Carried:
         """Give the value in the body of the loop."""
         return self.lower.restored(self.of, iter(self.variables), self.dense)
 
-    def pairs(self, value: Value) -> list[tuple[Var, Operand]]:
+    def pairs(self, value: Value) -> list[tuple[F.Var, F.Operand]]:
         """Give the variables with their values at the end of a step."""
         value = self.lower.laid(self.lower.completed(value, self.type))
         if self.dense and not is_dense(value):
@@ -518,5 +515,5 @@ class Carried:
         b = self.lower.b
         outs = [b.fresh("y", v.type) for v in self.variables]
         if outs:
-            b.add(Assign(tuple(outs), tuple(self.variables)))
+            b.add(F.Assign(tuple(outs), tuple(self.variables)))
         return self.lower.restored(self.of, iter(outs), self.dense)

@@ -8,16 +8,8 @@ from dataclasses import dataclass
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import flatten, needed
-from tapeengine.chad.intermediate.statements import (
-    Call,
-    Const,
-    Function,
-    Kept,
-    Operand,
-    Program,
-    Var,
-)
 from tapeengine.chad.intermediate.text import RESERVED
 from tapeengine.chad.lowering import linear, source
 from tapeengine.chad.lowering.blocks import Block
@@ -46,7 +38,7 @@ class Lowered:
         Whether arrays of arrays in the result have rows of equal size.
     """
 
-    program: Program
+    program: F.Program
     main: str
     is_dense: bool
 
@@ -65,7 +57,7 @@ class Whole(Lower):
     def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
         super().__init__(module, Names({*module.definitions, *RESERVED}), uneven)
         self.source = source_module
-        self.program = Program()
+        self.program = F.Program()
         self.units_of = own_functions(source_module)
         self.waiting: list[str] = []
         self.units: dict[str, Unit] = {}
@@ -75,14 +67,14 @@ class Whole(Lower):
 
     # ------------------------------------------------------------ values
 
-    def value(self, name: str, dense: bool) -> Function:
+    def value(self, name: str, dense: bool) -> F.Function:
         """Write the function that computes a definition's value."""
         definition = self.module.definitions[name]
         is_main = name not in self.units
         self.keeps = False
         root = self.b.block = self.b.noted(Block())
         env: dict[str, Value] = {}
-        params: list[Var] = []
+        params: list[F.Var] = []
         for p in definition.params:
             env[p.name], leaves = self.declared(p.of, p.name, dense)
             params += leaves
@@ -90,7 +82,7 @@ class Whole(Lower):
         dense = dense and is_dense(result)
         self.is_dense = dense if is_main else self.is_dense
         results = self.flat(result, definition.result, dense)
-        return Function(name, params, root.statements, results)
+        return F.Function(name, params, root.statements, results)
 
     def entered(self, definition: S.Definition, env: dict[str, Value], name: str) -> Value:
         """Write the body of a function; a recursive main definition is called instead."""
@@ -101,15 +93,15 @@ class Whole(Lower):
 
     # ------------------------------------------------------------ passes
 
-    def passes(self, name: str, names: tuple[str, str], dense: bool) -> tuple[Function, Function]:
+    def passes(self, name: str, names: tuple[str, str], dense: bool) -> tuple[F.Function, F.Function]:
         """Write the forward and the reverse pass of a definition whose derivative is in the module."""
         definition = self.source.definitions[name]
         is_main = name not in self.units
         self.keeps = True
         root = self.b.block = self.b.noted(Block())
-        root.kept = Kept(Var(self.b.names("kept"), self.b.kept("kept").frames.type))
+        root.kept = F.Kept(F.Var(self.b.names("kept"), self.b.kept("kept").frames.type))
         env: dict[str, Value] = {}
-        params: list[Var] = []
+        params: list[F.Var] = []
         values: list[Value] = []
         for p in definition.params:
             env[p.name], leaves = self.declared(p.of, p.name, dense)
@@ -121,7 +113,7 @@ class Whole(Lower):
         if is_main:
             self.is_dense = dense_result
         results = self.flat(primal, definition.result, dense_result)
-        forward = Function(names[0], params, root.statements, results, kept=root.kept)
+        forward = F.Function(names[0], params, root.statements, results, kept=root.kept)
 
         self.keeps = False
         back = self.b.block = self.b.noted(Block())
@@ -129,11 +121,11 @@ class Whole(Lower):
         of = stored(cotangent(definition.result))
         ct_leaves = [self.b.fresh("d", t) for t in leaf_types(of, dense_result)] if real(of) else []
         ct = self.restored(of, iter(ct_leaves), dense_result) if is_main else self.from_box(of, iter(ct_leaves))
-        gave_into: list[Var] = []
+        gave_into: list[F.Var] = []
         if not is_main:
             gave_into = self.accumulators(definition, values)
         gradient = self.applied(part(found, 1), [ct], LProduct(tuple(cotangent(p.of) for p in definition.params)))
-        gave: list[Operand] = []
+        gave: list[F.Operand] = []
         for k, p in enumerate(definition.params):
             if is_discrete(p.of):
                 continue
@@ -143,12 +135,12 @@ class Whole(Lower):
                 gave += self.flat(d, stored(of_param), dense and is_dense(d))
             else:
                 gave += self.flat_without_arrays(d, of_param)
-        reverse = Function(names[1], [*ct_leaves, *gave_into], back.statements, gave, recalled=root.kept)
+        reverse = F.Function(names[1], [*ct_leaves, *gave_into], back.statements, gave, recalled=root.kept)
         return forward, reverse
 
-    def accumulators(self, definition: S.Definition, values: list[Value]) -> list[Var]:
+    def accumulators(self, definition: S.Definition, values: list[Value]) -> list[F.Var]:
         """Make the parameters of a reverse pass to which it adds the cotangents of arrays."""
-        found: list[Var] = []
+        found: list[F.Var] = []
         for p, value in zip(definition.params, values, strict=True):
             if is_discrete(p.of):
                 continue
@@ -157,7 +149,7 @@ class Whole(Lower):
             self.preset[p.name] = slot
         return found
 
-    def give_buffers(self, slot: Slot, of: Linear, found: list[Var]) -> None:
+    def give_buffers(self, slot: Slot, of: Linear, found: list[F.Var]) -> None:
         """Use parameters as the slots of arrays."""
         if isinstance(slot, ArraySlot):
             leaves = [self.b.fresh("d", t) for t in array_types(stored(of), False)]  # type: ignore[arg-type]
@@ -168,7 +160,7 @@ class Whole(Lower):
             for item, t in zip(slot.items, items, strict=True):
                 self.give_buffers(item, t, found)
 
-    def flat_without_arrays(self, value: Value, of: Linear) -> list[Operand]:
+    def flat_without_arrays(self, value: Value, of: Linear) -> list[F.Operand]:
         """Give the operands of a cotangent except arrays, which have been added in place."""
         if isinstance(of, LArray):
             return []
@@ -188,10 +180,10 @@ class Whole(Lower):
         given = [x for p, a in zip(definition.params, full, strict=True) for x in self.flat(a, p.of, False)]
         results = [self.b.fresh("y", of) for of in leaf_types(definition.result, False)]
         if self.module is self.source:
-            self.b.add(Call(tuple(results), unit.value, tuple(given)))
+            self.b.add(F.Call(tuple(results), unit.value, tuple(given)))
             return self.restored(definition.result, iter(results), False)
         site = self.b.kept("kept")
-        self.b.add(Call((*results, site.frames), unit.forward, tuple(given)))
+        self.b.add(F.Call((*results, site.frames), unit.forward, tuple(given)))
         primal = self.restored(definition.result, iter(results), False)
         return Tup((primal, Back(lambda ct: self.call_back(unit, definition, args, site.frames, ct))))
 
@@ -203,19 +195,19 @@ class Whole(Lower):
             self.waiting.append(name)
         return self.units[name]
 
-    def call_back(self, unit: Unit, definition: S.Definition, args: list[Value], frames: Var, ct: Value) -> Value:
+    def call_back(self, unit: Unit, definition: S.Definition, args: list[Value], frames: F.Var, ct: Value) -> Value:
         """Call the reverse pass of a definition; return the cotangents of its arguments."""
         of = cotangent(definition.result)
         given = self.flat(self.in_box(ct, of), stored(of), False) if real(stored(of)) else []
-        call = Call((), unit.reverse, ())
+        call = F.Call((), unit.reverse, ())
         join = self.b.place()
         home = self.b.block
-        values: list[Operand] = [frames, *given]
-        results: list[Var] = []
+        values: list[F.Operand] = [frames, *given]
+        results: list[F.Var] = []
 
         def owed(of: LArray, like: Value) -> Value:
             start = len(values)
-            values.extend([Const(None, t) for t in array_types(stored(of), False)])  # type: ignore[arg-type]
+            values.extend([F.Const(None, t) for t in array_types(stored(of), False)])  # type: ignore[arg-type]
             settled: list[Rows] = []
 
             def settle(buffer: Rows | None) -> Rows:
@@ -274,7 +266,7 @@ class Unit:
     reverse: str
 
 
-def bases(rows: Rows) -> Iterator[Var]:
+def bases(rows: Rows) -> Iterator[F.Var]:
     """Iterate over the arrays of the leaves of an array."""
     return (p.array for p in parts(rows.element))
 

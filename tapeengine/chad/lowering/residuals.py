@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import blocks, outs, reads, recalled, walk
-from tapeengine.chad.intermediate.statements import (
-    Assign,
-    Flow,
-    For,
-    Function,
-    If,
-    Kept,
-    Operand,
-    Statement,
-    Var,
-    While,
-)
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.values import NotLowered
@@ -23,7 +12,7 @@ from tapeengine.chad.lowering.values import NotLowered
 class Residuals:
     """Finds which values of the forward pass a reverse pass uses."""
 
-    def __init__(self, b: Builder, function: Function) -> None:
+    def __init__(self, b: Builder, function: F.Function) -> None:
         self.homes = b.homes
         self.flow_blocks = b.flow_blocks
         self.function = function
@@ -36,14 +25,14 @@ class Residuals:
         root = self.flow_blocks[id(self.function.body)]
         used = self.block(self.function.body, root)
         for x in self.function.results:
-            if isinstance(x, Var):
+            if isinstance(x, F.Var):
                 used.setdefault(x.name, x)
         for name, var in used.items():
             if name in self.given:
                 continue
             self.keep(var, root)
 
-    def keep(self, var: Var, at: Block) -> None:
+    def keep(self, var: F.Var, at: Block) -> None:
         """Add a variable to the frame of its home."""
         home = self.homes[var.name]
         if home is at:
@@ -53,7 +42,7 @@ class Residuals:
             return
         raise NotLowered(f"{var.name} is used outside its scope")
 
-    def enter(self, kept: Kept, var: Var) -> None:
+    def enter(self, kept: F.Kept, var: F.Var) -> None:
         """Add a variable to a frame, once."""
         names = self.held.get(id(kept))
         if names is None:
@@ -62,30 +51,30 @@ class Residuals:
             names.add(var.name)
             kept.fields.append(var)
 
-    def block(self, statements: list[Statement], here: Block) -> dict[str, Var]:
+    def block(self, statements: list[F.Statement], here: Block) -> dict[str, F.Var]:
         """Give the outer variables that a block uses; add those of frames that it opens to these frames."""
-        used: dict[str, Var] = {}
+        used: dict[str, F.Var] = {}
         own: set[str] = set()
         for s in statements:
-            own |= {v.name for v in outs(s)} if not isinstance(s, Flow) else set()
-            if isinstance(s, Flow):
+            own |= {v.name for v in outs(s)} if not isinstance(s, F.Flow) else set()
+            if isinstance(s, F.Flow):
                 used |= self.inside(s)
-                own |= {s.kept.frames.name} if isinstance(s, For | While) and s.kept is not None else set()
+                own |= {s.kept.frames.name} if isinstance(s, F.For | F.While) and s.kept is not None else set()
             for x in header(s):
-                if isinstance(x, Var):
+                if isinstance(x, F.Var):
                     used.setdefault(x.name, x)
         return {n: v for n, v in used.items() if n not in own}
 
-    def inside(self, s: Statement) -> dict[str, Var]:
+    def inside(self, s: F.Statement) -> dict[str, F.Var]:
         """Give the outer variables that the blocks of a loop or a branch use."""
-        used: dict[str, Var] = {}
+        used: dict[str, F.Var] = {}
         for statements in blocks(s):
             here = self.flow_blocks[id(statements)]
             found = self.block(statements, here)
-            if isinstance(s, For):
+            if isinstance(s, F.For):
                 found.pop(s.index.name, None)
             for x in carried(s):
-                if isinstance(x, Var):
+                if isinstance(x, F.Var):
                     found.setdefault(x.name, x)
             for name, var in list(found.items()):
                 home = self.homes[name]
@@ -95,46 +84,46 @@ class Residuals:
                     del found[name]
                     self.recall(s, home, var, statements)
             used |= found
-        if isinstance(s, For) and s.down and any(k.fields for k in s.recalled) and not uses(s.body, s.index):
+        if isinstance(s, F.For) and s.down and any(k.fields for k in s.recalled) and not uses(s.body, s.index):
             s.count = None
         for k in recalled(s):
             used.setdefault(k.frames.name, k.frames)
         return used
 
-    def recall(self, s: Statement, home: Block, var: Var, statements: list[Statement]) -> None:
+    def recall(self, s: F.Statement, home: Block, var: F.Var, statements: list[F.Statement]) -> None:
         """Restore a variable from a frame."""
         assert home.kept is not None
         if var == home.index:
-            assert isinstance(s, For)
-            statements.insert(0, Assign((var,), (s.index,)))
+            assert isinstance(s, F.For)
+            statements.insert(0, F.Assign((var,), (s.index,)))
             return
         self.enter(home.kept, var)
-        if isinstance(s, For) and home.kept not in s.recalled:
+        if isinstance(s, F.For) and home.kept not in s.recalled:
             s.recalled.append(home.kept)
-        if isinstance(s, If):
+        if isinstance(s, F.If):
             flow = home.flow
-            assert isinstance(flow, If)
+            assert isinstance(flow, F.If)
             assert flow.kept is not None
             if flow.kept not in s.recalled:
                 s.recalled.append(flow.kept)
 
 
-def header(s: Statement) -> tuple[Operand, ...]:
+def header(s: F.Statement) -> tuple[F.Operand, ...]:
     """Give the operands that a statement reads before it begins."""
-    if isinstance(s, Flow):
-        if isinstance(s, For):
+    if isinstance(s, F.Flow):
+        if isinstance(s, F.For):
             return () if s.count is None else (s.count,)
-        return (s.condition,) if isinstance(s, If) else ()
+        return (s.condition,) if isinstance(s, F.If) else ()
     return reads(s)
 
 
-def uses(statements: list[Statement], var: Var) -> bool:
+def uses(statements: list[F.Statement], var: F.Var) -> bool:
     """Tell whether statements read a variable."""
     return any(var in reads(s) for s, _ in walk(statements))
 
 
-def carried(s: Statement) -> tuple[Operand, ...]:
+def carried(s: F.Statement) -> tuple[F.Operand, ...]:
     """Give the operands that the steps of a loop read at their end."""
-    if isinstance(s, While):
+    if isinstance(s, F.While):
         return (s.condition, *(x for _, x in s.carried))
-    return tuple(x for _, x in s.carried) if isinstance(s, For) else ()
+    return tuple(x for _, x in s.carried) if isinstance(s, F.For) else ()

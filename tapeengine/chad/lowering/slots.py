@@ -9,23 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import linear
 from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    ArrayOf,
-    Assign,
-    BoxOf,
-    Const,
-    New,
-    Operand,
-    Plus,
-    Var,
-    ZerosLike,
-)
-from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.leaves import ZERO_SIZE, Leaves
 from tapeengine.chad.lowering.patterns import is_changeable, is_dense, part, parts, stored
@@ -80,12 +66,12 @@ class TupleSlot(Slot):
 class NumberSlot(Slot):
     """A slot for a number or the cotangent of a box."""
 
-    def __init__(self, lower: Accumulation, of: FormType) -> None:
+    def __init__(self, lower: Accumulation, of: F.Type) -> None:
         self.lower = lower
         self.of = of
         self.block = lower.b.block
-        self.value: Operand | None = None
-        self.var: Var | None = None
+        self.value: F.Operand | None = None
+        self.var: F.Var | None = None
 
     def add(self, value: Value) -> None:
         if isinstance(value, Zero):
@@ -99,14 +85,14 @@ class NumberSlot(Slot):
             assert inner.before is not None
             with b.at(inner.before, self.block):
                 self.var = b.fresh("d", self.of)
-                b.add(Assign((self.var,), (self.lower.nothing(self.of) if self.value is None else self.value,)))
-        b.add(Add(self.var, x))
+                b.add(F.Assign((self.var,), (self.lower.nothing(self.of) if self.value is None else self.value,)))
+        b.add(F.Add(self.var, x))
 
-    def plus(self, a: Operand, b: Operand) -> Operand:
+    def plus(self, a: F.Operand, b: F.Operand) -> F.Operand:
         if self.of == REAL:
             return self.lower.b.compute("add", a, b)
         out = self.lower.b.fresh("d", self.of)
-        self.lower.b.add(Plus(out, a, b))
+        self.lower.b.add(F.Plus(out, a, b))
         return out
 
     def close(self) -> Value:
@@ -217,7 +203,7 @@ class Accumulation(Leaves):
             case LReal():
                 return NumberSlot(self, REAL)
             case LNamed(name):
-                return NumberSlot(self, BoxOf(name, linear=True))
+                return NumberSlot(self, F.BoxOf(name, linear=True))
             case LArray() if stored(of) == Product(()):
                 return Slot()
             case LArray():
@@ -245,7 +231,7 @@ class Accumulation(Leaves):
 
     def is_new(self, rows: Rows) -> bool:
         """Tell whether a statement makes an array."""
-        return any(isinstance(self.b.made.get(x.array.name), New) for x in parts(rows.element))
+        return any(isinstance(self.b.made.get(x.array.name), F.New) for x in parts(rows.element))
 
     # ------------------------------------------------------------ arrays of zeros
 
@@ -257,15 +243,15 @@ class Accumulation(Leaves):
         size = self.size(rows)
         return Rows(size, self.zero_elements(of.element, element_of(rows), (size,)))
 
-    def zero_elements(self, of: Linear, like: Value | None, dims: tuple[Operand, ...]) -> Value:
+    def zero_elements(self, of: Linear, like: Value | None, dims: tuple[F.Operand, ...]) -> Value:
         """Give the elements of an array of zeros; elements without a primal are never read."""
         match of:
             case LUnit():
                 return Tup(())
             case LReal():
-                return Part(self.b.new(ArrayOf(REAL, len(dims)), dims))
+                return Part(self.b.new(F.ArrayOf(REAL, len(dims)), dims))
             case LNamed(name):
-                return Part(self.b.new(ArrayOf(BoxOf(name, linear=True)), dims))
+                return Part(self.b.new(F.ArrayOf(F.BoxOf(name, linear=True)), dims))
             case LProduct(items):
                 return Tup(tuple(self.zero_elements(t, like and part(like, k), dims) for k, t in enumerate(items)))
             case LSum(options):
@@ -305,7 +291,7 @@ class Accumulation(Leaves):
         of_sum = linear(whole.type)
         assert of_sum is not None
         out = self.b.fresh("d", of_sum)
-        self.b.add(ZerosLike(out, whole))
+        self.b.add(F.ZerosLike(out, whole))
         return Part(out)
 
     # ------------------------------------------------------------ adding in place
@@ -331,12 +317,12 @@ class Accumulation(Leaves):
                     self.add_rows(buffer, settled)
             case Nullable(element):
                 for mine, other in zip(parts(buffer.element), parts(element), strict=True):
-                    self.b.add(AddAll(self.whole(mine), other.array))
+                    self.b.add(F.AddAll(self.whole(mine), other.array))
             case Items(items):
                 for i, x in enumerate(items):
-                    self.add_element(buffer.element, Const(i, self.size(value).type), x)
+                    self.add_element(buffer.element, F.Const(i, self.size(value).type), x)
             case Rows() if simple(buffer.element) and simple(value.element):
-                self.b.add(AddAll(self.whole(buffer.element), self.whole(value.element)))  # type: ignore[arg-type]
+                self.b.add(F.AddAll(self.whole(buffer.element), self.whole(value.element)))  # type: ignore[arg-type]
             case Rows() | Pull():
                 with self.b.loop(self.size(value), hint="k") as body:
                     assert body.index is not None
@@ -344,15 +330,15 @@ class Accumulation(Leaves):
             case _:
                 raise NotLowered(f"accumulation of a {type(value).__name__}")
 
-    def add_element(self, of: Value, index: Operand, value: Value) -> None:
+    def add_element(self, of: Value, index: F.Operand, value: Value) -> None:
         """Add a cotangent to an element of an array."""
         if isinstance(value, Zero):
             return
         match of:
             case Part(array, indices):
-                assert isinstance(array.type, ArrayOf)
+                assert isinstance(array.type, F.ArrayOf)
                 assert len(indices) + 1 == array.type.rank
-                self.b.add(AddAt(array, (*indices, index), self.operand(value)))
+                self.b.add(F.AddAt(array, (*indices, index), self.operand(value)))
             case Tup(items):
                 for k, x in enumerate(items):
                     self.add_element(x, index, part(value, k))
@@ -365,14 +351,16 @@ class Accumulation(Leaves):
             case _:
                 raise NotLowered("accumulation into a value that is not stored")
 
-    def collected(self, value: Value, size: Operand, of: LArray) -> Value:
+    def collected(self, value: Value, size: F.Operand, of: LArray) -> Value:
         """Give a cotangent of an array as an array of cotangents of its elements."""
         match value:
             case Rows() | Items() | Pull():
                 return value
             case Zero() | Tup():
                 return Pull(size, lambda _: ZERO)
-            case _ if isinstance(size, Const) and size.value == 0:  # of an element that is not there: a run has failed
+            case _ if (
+                isinstance(size, F.Const) and size.value == 0
+            ):  # of an element that is not there: a run has failed
                 return Pull(size, lambda _: ZERO)
             case Owed(_, settle):
                 return settle(None)
@@ -382,11 +370,11 @@ class Accumulation(Leaves):
                 return self.sum_of((value,), lambda: self.plain_zeros(of, size))
         raise NotLowered(f"a {type(value).__name__} as an array of cotangents")
 
-    def plain_zeros(self, of: LArray, size: Operand) -> Rows:
+    def plain_zeros(self, of: LArray, size: F.Operand) -> Rows:
         """Make an array of zeros whose elements have no sizes."""
         return Rows(size, self.plain_elements(of.element, size))
 
-    def plain_elements(self, of: Linear, size: Operand) -> Value:
+    def plain_elements(self, of: Linear, size: F.Operand) -> Value:
         """Give the elements of such an array."""
         if isinstance(of, LProduct | LSum):
             items = of.items if isinstance(of, LProduct) else of.options
@@ -401,10 +389,10 @@ def element_of(like: Value) -> Value:
     if isinstance(like, Rows):
         return like.element
     if isinstance(like, Pull):
-        return like.at(Const(0, like.size.type))
+        return like.at(F.Const(0, like.size.type))
     raise NotLowered(f"the elements of a {type(like).__name__}")
 
 
 def simple(of: Value) -> bool:
     """Tell whether an array is one array of numbers."""
-    return isinstance(of, Part) and isinstance(of.array.type, ArrayOf)
+    return isinstance(of, Part) and isinstance(of.array.type, F.ArrayOf)

@@ -7,17 +7,8 @@ from types import MappingProxyType
 
 from tapeengine.chad import terms as S
 from tapeengine.chad import written
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.intermediate.statements import (
-    Append,
-    BoxOf,
-    Const,
-    Operand,
-    Pack,
-    Unpack,
-    Var,
-)
-from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.lowering.lower import ONE, Lower, Rule
 from tapeengine.chad.lowering.patterns import (
     array_types,
@@ -47,8 +38,8 @@ def variable(L: Lower, t: S.Var, env: Env) -> Value:
 
 
 def literal(L: Lower, t: S.Literal, env: Env) -> Value:
-    of: FormType = leaf_type(t.of)
-    return Const(float(t.value) if of == REAL else t.value, of)
+    of: F.Type = leaf_type(t.of)
+    return F.Const(float(t.value) if of == REAL else t.value, of)
 
 
 def op(L: Lower, t: S.Op, env: Env) -> Value:
@@ -78,15 +69,15 @@ def proj(L: Lower, t: S.Proj, env: Env) -> Value:
 def inject(L: Lower, t: S.Inject, env: Env) -> Value:
     payload = L(t.term, env)
     if isinstance(t.of, Named):
-        out = L.b.fresh("box", BoxOf(t.of.name))
-        L.b.add(Pack(out, t.index, tuple(L.flat(payload, t.term.type, dense=False))))
+        out = L.b.fresh("box", F.BoxOf(t.of.name))
+        L.b.add(F.Pack(out, t.index, tuple(L.flat(payload, t.term.type, dense=False))))
         return out
-    return Member(Const(t.index, WHOLE), tuple(payload if k == t.index else None for k in range(len(t.of.options))))
+    return Member(F.Const(t.index, WHOLE), tuple(payload if k == t.index else None for k in range(len(t.of.options))))
 
 
 def case(L: Lower, t: S.Case, env: Env) -> Value:
     value = L(t.term, env)
-    if isinstance(value, Member) and isinstance(value.tag, Const):
+    if isinstance(value, Member) and isinstance(value.tag, F.Const):
         return branch(L, t, int(value.tag.value), value, env)  # type: ignore[arg-type]
     tag = L.operand(value.tag) if isinstance(value, Member) else L.b.option(value)  # type: ignore[arg-type]
     possible = [k for k in range(len(t.branches)) if not isinstance(value, Member) or value.options[k] is not None]
@@ -94,7 +85,7 @@ def case(L: Lower, t: S.Case, env: Env) -> Value:
     def go(left: list[int]) -> Value:
         if len(left) == 1:
             return branch(L, t, left[0], value, env)
-        test = L.b.compute("eq", tag, Const(left[0], WHOLE))
+        test = L.b.compute("eq", tag, F.Const(left[0], WHOLE))
         return L.choose(test, lambda: branch(L, t, left[0], value, env), lambda: go(left[1:]), t.type)
 
     return go(possible)
@@ -107,16 +98,16 @@ def branch(L: Lower, t: S.Case, k: int, value: Value, env: Env) -> Value:
         payload = value.options[k]
         assert payload is not None
     else:
-        assert isinstance(value, Var)
+        assert isinstance(value, F.Var)
         payload = unpacked(L, value, k, b.var)
     env[b.var.name] = payload
     return L.evaluated(b.body, env)
 
 
-def unpacked(L: Lower, box: Var, option: int, var: S.Var) -> Value:
+def unpacked(L: Lower, box: F.Var, option: int, var: S.Var) -> Value:
     """Unpack a box."""
     outs = [L.b.fresh(var.name, of) for of in leaf_types(var.of, dense=False)]
-    L.b.add(Unpack(tuple(outs), box, option))
+    L.b.add(F.Unpack(tuple(outs), box, option))
     return L.restored(var.of, iter(outs), dense=False)
 
 
@@ -153,7 +144,7 @@ def build(L: Lower, t: S.Build, env: Env) -> Value:
     if same is not None:
         return same
 
-    def at(i: Operand) -> Value:
+    def at(i: F.Operand) -> Value:
         env[t.index.name] = i
         return L(t.body, env)
 
@@ -175,7 +166,7 @@ def changed(L: Lower, t: S.Build, env: Env) -> Value | None:
     return None
 
 
-def component(L: Lower, t: S.Build, size: Operand, env: Env) -> Value | None:
+def component(L: Lower, t: S.Build, size: F.Operand, env: Env) -> Value | None:
     """Give ``[a[i].k for i in range(len(a))]`` without a copy."""
     path = []
     body = t.body
@@ -254,7 +245,7 @@ def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
         then, _ = L.b.branch(L.number(t.condition, env))
         with L.b.inside(then):
             for a, leaf in zip(found, L.flat(x, t.var.of, dense=False), strict=True):
-                L.b.add(Append(a, leaf))
+                L.b.add(F.Append(a, leaf))
         assert then.flow is not None
         L.b.add(then.flow)
     return L.restored(of, iter(found), dense=False)
@@ -286,7 +277,7 @@ def for_(L: Lower, t: S.For, env: Env) -> Value:
 def while_(L: Lower, t: S.While, env: Env) -> Value:
     init = L(t.init, env)
 
-    def test(state: Value) -> Operand:
+    def test(state: Value) -> F.Operand:
         env[t.state.name] = state
         return L.number(t.condition, env)
 
@@ -295,7 +286,7 @@ def while_(L: Lower, t: S.While, env: Env) -> Value:
 
 def fold(L: Lower, t: S.Fold, env: Env) -> Value:
     array = L.rows(L(t.array, env))
-    first = L.index(array, Const(0, WHOLE))
+    first = L.index(array, F.Const(0, WHOLE))
     n = L.b.compute("isub", L.size(array), ONE)
 
     def step(body: object, state: Value) -> Value:

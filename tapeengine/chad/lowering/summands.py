@@ -11,25 +11,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TypeGuard
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import blocks, named, reads, walk
 from tapeengine.chad.intermediate.operations import WHOLE
-from tapeengine.chad.intermediate.statements import (
-    AddAll,
-    AddAt,
-    Changed,
-    Const,
-    Flow,
-    Function,
-    New,
-    Statement,
-    Var,
-)
 
 #: The index of a change that changes nothing; see `Arrays.own`.
-NOWHERE = Const(-1, WHOLE)
+NOWHERE = F.Const(-1, WHOLE)
 
 
-def in_sums(function: Function) -> None:
+def in_sums(function: F.Function) -> None:
     """Let loops add to the sums of which an array of zeros is a part."""
     sums = Sums(function)
     sums.block(function.body)
@@ -38,36 +28,36 @@ def in_sums(function: Function) -> None:
 class Sums:
     """Finds the arrays of a function that are only added to another one."""
 
-    def __init__(self, function: Function) -> None:
-        self.uses: defaultdict[str, list[Statement]] = defaultdict(list)
-        self.around: dict[int, tuple[Flow, ...]] = {}
+    def __init__(self, function: F.Function) -> None:
+        self.uses: defaultdict[str, list[F.Statement]] = defaultdict(list)
+        self.around: dict[int, tuple[F.Flow, ...]] = {}
         self.order: dict[int, int] = {}
         for k, (s, around) in enumerate(walk(function.body)):
             self.around[id(s)], self.order[id(s)] = around, k
             for v in named(s):
                 self.uses[v.name].append(s)
-        self.results = {x.name for x in function.results if isinstance(x, Var)}
+        self.results = {x.name for x in function.results if isinstance(x, F.Var)}
 
-    def block(self, statements: list[Statement]) -> None:
+    def block(self, statements: list[F.Statement]) -> None:
         """Rewrite a list of statements, and those inside."""
         for s in statements:
             for inner in blocks(s):
                 self.block(inner)
-        for new in [s for s in statements if isinstance(s, New) and s.sizes]:
+        for new in [s for s in statements if isinstance(s, F.New) and s.sizes]:
             end = self.only_added(new)
             if end is not None and place(statements, end) is not None:
                 self.rewrite(statements, new, end)
 
-    def only_added(self, new: New) -> AddAll | None:
+    def only_added(self, new: F.New) -> F.AddAll | None:
         """Give the statement that adds an array to another one, if all others only add to this array."""
         name = new.out.name
         others = [s for s in self.uses[name] if s is not new and not is_addition(s, name)]
         if len(others) != 1 or name in self.results:
             return None
         (end,) = others
-        return end if isinstance(end, AddAll) and end.array.name != name else None
+        return end if isinstance(end, F.AddAll) and end.array.name != name else None
 
-    def rewrite(self, statements: list[Statement], new: New, end: AddAll) -> None:
+    def rewrite(self, statements: list[F.Statement], new: F.New, end: F.AddAll) -> None:
         """Add to the sum from the place on where the array of zeros was made, if nothing looks at the sum meanwhile."""
         i, j = place(statements, new), place(statements, end)
         assert i is not None
@@ -79,7 +69,7 @@ class Sums:
         if any(place(inside, s) is None for s in adding) or not self.is_untouched(new, end, own, inside):
             return
         for s in adding:
-            assert isinstance(s, AddAt | AddAll)
+            assert isinstance(s, F.AddAt | F.AddAll)
             s.array = end.array
         into = self.uses[end.array.name]
         into[:] = [s for s in into if s is not end] + adding
@@ -87,19 +77,19 @@ class Sums:
         if own is not None:
             self.order[id(own)] = self.order[id(new)]
 
-    def is_untouched(self, new: New, end: AddAll, own: Changed | None, inside: list[Statement]) -> bool:
+    def is_untouched(self, new: F.New, end: F.AddAll, own: F.Changed | None, inside: list[F.Statement]) -> bool:
         """Tell whether the sum is there where an array of zeros is made, and is only added to until it gets that."""
         name = end.array.name
         if own is not None:
             rest = [s for s in inside if not is_addition(s, name)]
             return not any(v.name in (name, own.array.name) for s in rest for v in named(s))
         others = [s for s in self.uses[name] if not is_addition(s, name)]
-        made = next((s for s in others if isinstance(s, New | Changed) and s.out.name == name), None)
+        made = next((s for s in others if isinstance(s, F.New | F.Changed) and s.out.name == name), None)
         if made is None or self.order[id(made)] > self.order[id(new)]:
             return False
         return all(s is made or self.is_later(s, made, end) for s in others)
 
-    def is_later(self, s: Statement, made: Statement, end: Statement) -> bool:
+    def is_later(self, s: F.Statement, made: F.Statement, end: F.Statement) -> bool:
         """Tell whether a statement runs after another one; what a loop carries is read at the end of a step."""
         around, outer = self.around[id(s)], self.around[id(made)]
         if any(f is s for f in outer):
@@ -108,18 +98,18 @@ class Sums:
         return self.order[id(s)] > self.order[id(end)] and not any(f is g for f in around for g in repeated)
 
 
-def place(statements: list[Statement], s: Statement) -> int | None:
+def place(statements: list[F.Statement], s: F.Statement) -> int | None:
     """Give the place of a statement."""
     return next((k for k, x in enumerate(statements) if x is s), None)
 
 
-def is_addition(s: Statement, name: str) -> bool:
+def is_addition(s: F.Statement, name: str) -> bool:
     """Tell whether a statement only adds something else to an array."""
-    if not isinstance(s, AddAt | AddAll) or s.array.name != name:
+    if not isinstance(s, F.AddAt | F.AddAll) or s.array.name != name:
         return False
-    return all(x.name != name for x in reads(s)[1:] if isinstance(x, Var))
+    return all(x.name != name for x in reads(s)[1:] if isinstance(x, F.Var))
 
 
-def is_own(s: Statement, name: str) -> TypeGuard[Changed]:
+def is_own(s: F.Statement, name: str) -> TypeGuard[F.Changed]:
     """Tell whether a statement gives an array to change, and changes nothing."""
-    return isinstance(s, Changed) and s.out.name == name and s.index == NOWHERE and not s.is_there
+    return isinstance(s, F.Changed) and s.out.name == name and s.index == NOWHERE and not s.is_there

@@ -15,25 +15,9 @@ from typing import Protocol
 from tapeengine.chad.backends.llvm.helpers import COLUMNS, Helpers
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.recompute import Site
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
 from tapeengine.chad.intermediate.operations import Scalar
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAt,
-    ArrayOf,
-    Assign,
-    Check,
-    Compute,
-    For,
-    Load,
-    New,
-    Operand,
-    Row,
-    Size,
-    Statement,
-    Var,
-    While,
-)
 
 #: The number of steps at once: the number of additions that a processor executes concurrently.
 LANES = 4
@@ -52,19 +36,19 @@ class Abreast:
         The variables of which each step has its own copy.
     """
 
-    first: list[Statement]
-    rest: list[Statement]
-    own: Mapping[str, Var]
+    first: list[F.Statement]
+    rest: list[F.Statement]
+    own: Mapping[str, F.Var]
 
 
 class Around(Protocol):
     """Facts about a loop."""
 
-    def is_fixed(self, x: Operand) -> bool:
+    def is_fixed(self, x: F.Operand) -> bool:
         """Tell whether a value is the same in all steps."""
         ...
 
-    def is_unchanged(self, array: Var) -> bool:
+    def is_unchanged(self, array: F.Var) -> bool:
         """Tell whether no step changes an array."""
         ...
 
@@ -73,7 +57,7 @@ class Around(Protocol):
         ...
 
 
-def abreast(s: For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
+def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
     """Find out how the steps of a loop can run concurrently; None if they cannot, or have nothing to sum.
 
     Parameters
@@ -89,38 +73,38 @@ def abreast(s: For, given: Collection[str], around: Around, program: Helpers) ->
     finder = Finder({v.name for v, _ in s.carried}, given, around, program)
     found = 0
     for k, t in enumerate(s.body):
-        if not (finder.is_sum(t) if isinstance(t, For) else finder.is_own(t)):
+        if not (finder.is_sum(t) if isinstance(t, F.For) else finder.is_own(t)):
             break
-        if isinstance(t, For) or (found and program.is_of_vectors(t)):
+        if isinstance(t, F.For) or (found and program.is_of_vectors(t)):
             found = k + 1
     first, rest = s.body[:found], s.body[found:]
     if not any(is_waiting(x, s) for x, _ in walk(first)):
         return None
-    if any(isinstance(x, For | While) for x, _ in walk(rest)):  # there would be many copies
+    if any(isinstance(x, F.For | F.While) for x, _ in walk(rest)):  # there would be many copies
         return None
     if not finder.are_apart(first, rest):
         return None
-    shared = {t.index.name for t in first if isinstance(t, For)}
+    shared = {t.index.name for t in first if isinstance(t, F.For)}
     own = {v.name: v for v in own_variables(s, program.recomputed) if v.name not in shared and v.name not in given}
     return Abreast(first, rest, own)
 
 
-def is_waiting(s: Statement, loop: For) -> bool:
+def is_waiting(s: F.Statement, loop: F.For) -> bool:
     """Tell whether a statement adds to what all steps of a loop, or all of an inner loop, add to.
 
     Rows that steps select mostly differ; LLVM makes vectors of loops along them if they are not joined.
     """
-    if isinstance(s, AddAt):
-        return all(s.array != row.out for row, _ in walk(loop.body) if isinstance(row, Row))
-    return isinstance(s, Add) or (isinstance(s, For) and bool(s.carried))
+    if isinstance(s, F.AddAt):
+        return all(s.array != row.out for row, _ in walk(loop.body) if isinstance(row, F.Row))
+    return isinstance(s, F.Add) or (isinstance(s, F.For) and bool(s.carried))
 
 
-def own_variables(s: For, sites: Mapping[str, Site]) -> Iterator[Var]:
+def own_variables(s: F.For, sites: Mapping[str, Site]) -> Iterator[F.Var]:
     """Iterate over the variables that a step assigns."""
     yield s.index
     for x in (s, *(x for x, _ in walk(s.body))):
         yield from outs(x) if x is not s else ()
-        for k in x.recalled if isinstance(x, For) else ():
+        for k in x.recalled if isinstance(x, F.For) else ():
             yield from k.fields
             site = sites.get(k.frames.name)
             if site is not None:
@@ -135,80 +119,80 @@ class Finder:
         self.carried, self.given, self.around, self.program = carried, given, around, program
         self.made: set[str] = set()
 
-    def is_own(self, s: Statement) -> bool:
+    def is_own(self, s: F.Statement) -> bool:
         """Tell whether a statement reads only values that no step changes, and is used only in its own step."""
-        if any(isinstance(x, Var) and x.name in self.carried for x in reads(s)):
+        if any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s)):
             return False
         match s:
-            case Load() | Row():
-                plain = isinstance(s.array, Var) and (isinstance(s, Row) or isinstance(s.out.type, Scalar))
-                return plain and (isinstance(s, Row) or self.around.is_unchanged(s.array))  # type: ignore[arg-type]
-            case Size():
-                return isinstance(s.array, Var) and self.around.is_unchanged(s.array)
-            case Compute() | Check():
+            case F.Load() | F.Row():
+                plain = isinstance(s.array, F.Var) and (isinstance(s, F.Row) or isinstance(s.out.type, Scalar))
+                return plain and (isinstance(s, F.Row) or self.around.is_unchanged(s.array))  # type: ignore[arg-type]
+            case F.Size():
+                return isinstance(s.array, F.Var) and self.around.is_unchanged(s.array)
+            case F.Compute() | F.Check():
                 return True
-            case New():
+            case F.New():
                 self.made.add(s.out.name)
                 return bool(s.sizes) and all(map(self.around.is_fixed, s.sizes))
-            case Add() | Assign():
+            case F.Add() | F.Assign():
                 return all(isinstance(v.type, Scalar) and v.name not in self.given for v in outs(s))
         return False
 
-    def is_sum(self, s: For) -> bool:
+    def is_sum(self, s: F.For) -> bool:
         """Tell whether an inner loop has the same number of steps in all outer steps, and only adds."""
         if s.count is None or not self.around.is_fixed(s.count):
             return False
         if any(self.program.sites.get(k.frames.name) != COLUMNS for k in s.recalled):
             return False
         own = all(isinstance(v.type, Scalar) and v.name not in self.given for v, _ in s.carried)
-        own = own and not any(isinstance(x, Var) and x.name in self.carried for x in reads(s))
+        own = own and not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
         return own and all(self.is_added(x) or self.is_own(x) for x in self.steps(s)) and self.in_any_order(s)
 
-    def steps(self, s: For) -> list[Statement]:
+    def steps(self, s: F.For) -> list[F.Statement]:
         """Give the statements of a loop, including those that recompute values omitted from its frames."""
         sites = (self.program.recomputed.get(k.frames.name) for k in s.recalled)
         return [*(t for site in sites if site is not None for t in site.again), *s.body]
 
-    def is_added(self, s: Statement) -> bool:
+    def is_added(self, s: F.Statement) -> bool:
         """Tell whether a statement adds a number of its own step to an element."""
-        if not isinstance(s, AddAt) or not isinstance(s.value.type, Scalar):
+        if not isinstance(s, F.AddAt) or not isinstance(s.value.type, Scalar):
             return False
-        return not any(isinstance(x, Var) and x.name in self.carried for x in reads(s))
+        return not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
 
-    def in_any_order(self, s: For) -> bool:
+    def in_any_order(self, s: F.For) -> bool:
         """Tell whether the steps of a loop add to different elements of the arrays that all outer steps share."""
-        body: list[Statement] = [x for x in self.steps(s) if not isinstance(x, Add) and not self.is_local(x)]
+        body: list[F.Statement] = [x for x in self.steps(s) if not isinstance(x, F.Add) and not self.is_local(x)]
         arrays = {v.name for x in body for v in self.added(x)}
         if len(set(map(self.around.memory, arrays))) < len(arrays):  # one memory under two names
             return False
         return not arrays or is_orderless(replace(s, body=body, carried=[]))
 
-    def is_local(self, s: Statement) -> bool:
+    def is_local(self, s: F.Statement) -> bool:
         """Tell whether a statement adds to an array of its own step."""
-        return isinstance(s, AddAt) and s.array.name in self.made
+        return isinstance(s, F.AddAt) and s.array.name in self.made
 
-    def are_apart(self, first: Sequence[Statement], rest: Sequence[Statement]) -> bool:
+    def are_apart(self, first: Sequence[F.Statement], rest: Sequence[F.Statement]) -> bool:
         """Tell whether no other statement accesses the memory to which the loops add."""
-        loops = [{self.memory(v) for x in s.body for v in self.added(x)} for s in first if isinstance(s, For)]
+        loops = [{self.memory(v) for x in s.body for v in self.added(x)} for s in first if isinstance(s, F.For)]
         touched = [self.memory(v) for x, _ in walk(list(rest)) for v in (*reads(x), *changes(x)) if is_array(v)]
         each = [name for memory in loops for name in memory]
         return len(set(each)) == len(each) and set(each).isdisjoint(touched)
 
-    def added(self, s: Statement) -> tuple[Var, ...]:
+    def added(self, s: F.Statement) -> tuple[F.Var, ...]:
         """Give the array that a statement adds to, if all steps share it."""
-        return (s.array,) if isinstance(s, AddAt) and not self.is_local(s) else ()
+        return (s.array,) if isinstance(s, F.AddAt) and not self.is_local(s) else ()
 
-    def memory(self, x: Operand) -> str:
+    def memory(self, x: F.Operand) -> str:
         """Give the class of an array."""
-        return self.around.memory(x.name) if isinstance(x, Var) else ""
+        return self.around.memory(x.name) if isinstance(x, F.Var) else ""
 
 
-def is_array(x: Operand) -> bool:
+def is_array(x: F.Operand) -> bool:
     """Tell whether an operand is an array."""
-    return isinstance(x, Var) and isinstance(x.type, ArrayOf)
+    return isinstance(x, F.Var) and isinstance(x.type, F.ArrayOf)
 
 
-def side_by_side(loops: Sequence[For]) -> For:
+def side_by_side(loops: Sequence[F.For]) -> F.For:
     """Join loops with the same number of steps into one, without the frames that they keep."""
     body, carried = [t for s in loops for t in s.body], [pair for s in loops for pair in s.carried]
     return replace(loops[0], body=body, carried=carried, recalled=[k for s in loops for k in s.recalled], kept=None)

@@ -11,22 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs, reads, walk, with_blocks
-from tapeengine.chad.intermediate.statements import (
-    AddAll,
-    AddAt,
-    ArrayOf,
-    Assign,
-    For,
-    Function,
-    New,
-    Row,
-    Statement,
-    Var,
-)
 
 
-def accumulated(function: Function, times: Counter[str]) -> Function:
+def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
     """Give a function that adds to its sums directly.
 
     Parameters
@@ -39,26 +28,25 @@ def accumulated(function: Function, times: Counter[str]) -> Function:
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL
     >>> from tapeengine.chad.intermediate.operations import WHOLE
-    >>> from tapeengine.chad.intermediate.statements import Const
-    >>> i, n, x, d = Var("i", WHOLE), Const(3, WHOLE), Const(1.0, REAL), Var("d", ArrayOf(REAL))
-    >>> a = Var("a", ArrayOf(REAL))
-    >>> body = [New(d, (n,)), New(a, (n,)), For(i, n, [AddAt(a, (i,), x)]), AddAll(d, a)]
-    >>> made = accumulated(Function("f", [], body, [d]), Counter(d=3, a=3, i=2))
+    >>> i, n, x, d = F.Var("i", WHOLE), F.Const(3, WHOLE), F.Const(1.0, REAL), F.Var("d", F.ArrayOf(REAL))
+    >>> a = F.Var("a", F.ArrayOf(REAL))
+    >>> body = [F.New(d, (n,)), F.New(a, (n,)), F.For(i, n, [F.AddAt(a, (i,), x)]), F.AddAll(d, a)]
+    >>> made = accumulated(F.Function("f", [], body, [d]), Counter(d=3, a=3, i=2))
     >>> [type(s).__name__ for s in made.body], made.body[1].body[0].array.name
     (['New', 'For'], 'd')
     """
-    if not any(isinstance(s, AddAll) for s, _ in walk(function.body)):
+    if not any(isinstance(s, F.AddAll) for s, _ in walk(function.body)):
         return function
     return replace(function, body=at_arrays(function.body, times, Places(function).move))
 
 
 def at_arrays(
-    statements: Sequence[Statement], times: Counter[str], change: Callable[[list[Statement], New], None]
-) -> list[Statement]:
+    statements: Sequence[F.Statement], times: Counter[str], change: Callable[[list[F.Statement], F.New], None]
+) -> list[F.Statement]:
     """Change statements, from the inside out, where they make an array of one dimension that two others use."""
     found = [with_blocks(s, lambda inner: at_arrays(inner, times, change)) for s in statements]
     for s in list(found):
-        if isinstance(s, New) and times[s.out.name] == 3 and len(s.sizes) == 1:
+        if isinstance(s, F.New) and times[s.out.name] == 3 and len(s.sizes) == 1:
             change(found, s)
     return found
 
@@ -66,19 +54,19 @@ def at_arrays(
 class Places:
     """Finds the arrays to which arrays of contributions are added."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: F.Function) -> None:
         self.lifetimes = Lifetimes(function)
         self.params = {self.lifetimes.find(p.name) for p in function.params}
 
-    def move(self, statements: list[Statement], made: New) -> None:
+    def move(self, statements: list[F.Statement], made: F.New) -> None:
         """Let the loop that fills an array add to the array's sum, if no other statement uses either."""
         start = statements.index(made)
         after = statements[start + 1 :]
-        last = next((s for s in after if isinstance(s, AddAll) and s.value == made.out), None)
-        loop = next((s for s in after if isinstance(s, For) and filled(s, made.out)), None)
+        last = next((s for s in after if isinstance(s, F.AddAll) and s.value == made.out), None)
+        loop = next((s for s in after if isinstance(s, F.For) and filled(s, made.out)), None)
         if last is None or loop is None or statements.index(loop) > statements.index(last):
             return
-        row = next((s for s in after if isinstance(s, Row) and s.out == last.array), None)
+        row = next((s for s in after if isinstance(s, F.Row) and s.out == last.array), None)
         between = statements[start + 1 : statements.index(last)]
         if row is not None and (row not in between or not self.may_move(row, between)):
             return
@@ -86,32 +74,34 @@ class Places:
             return
         if not self.is_apart(last.array, made.out, [s for s in between if s is not row]):
             return
-        body = [replace(s, array=last.array) if isinstance(s, AddAt) and s.array == made.out else s for s in loop.body]
+        body = [
+            replace(s, array=last.array) if isinstance(s, F.AddAt) and s.array == made.out else s for s in loop.body
+        ]
         statements[statements.index(loop)] = replace(loop, body=body)
         statements.remove(last)
         if row is not None:
             statements.remove(row)
         statements[start : start + 1] = [] if row is None else [row]
 
-    def may_move(self, row: Row, between: Sequence[Statement]) -> bool:
+    def may_move(self, row: F.Row, between: Sequence[F.Statement]) -> bool:
         """Tell whether a row may be read before the given statements."""
         given = {v.name for s, _ in walk(list(between)) for v in outs(s)}
-        return not any(isinstance(x, Var) and x.name in given for x in (row.array, *row.indices))
+        return not any(isinstance(x, F.Var) and x.name in given for x in (row.array, *row.indices))
 
-    def is_apart(self, sums: Var, made: Var, between: Sequence[Statement]) -> bool:
+    def is_apart(self, sums: F.Var, made: F.Var, between: Sequence[F.Statement]) -> bool:
         """Tell whether statements do not access the memory of the given sums."""
         memory = self.lifetimes.find(sums.name)
         if memory in self.params:
             return False
-        named = {x for s, _ in walk(list(between)) for x in (*reads(s), *outs(s)) if isinstance(x, Var)} - {made}
-        return not any(isinstance(x.type, ArrayOf) and self.lifetimes.find(x.name) == memory for x in named)
+        named = {x for s, _ in walk(list(between)) for x in (*reads(s), *outs(s)) if isinstance(x, F.Var)} - {made}
+        return not any(isinstance(x.type, F.ArrayOf) and self.lifetimes.find(x.name) == memory for x in named)
 
 
-def filled(loop: For, array: Var) -> bool:
+def filled(loop: F.For, array: F.Var) -> bool:
     """Tell whether each step of a loop adds to a different element of an array, and does not otherwise use it."""
     index = {loop.index.name}
     for s in loop.body:
-        if isinstance(s, Assign):
-            index |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, Var) and x.name in index}
-    adds = [s for s in loop.body if isinstance(s, AddAt) and s.array == array]
-    return len(adds) == 1 and all(isinstance(i, Var) and i.name in index for i in adds[0].indices)
+        if isinstance(s, F.Assign):
+            index |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, F.Var) and x.name in index}
+    adds = [s for s in loop.body if isinstance(s, F.AddAt) and s.array == array]
+    return len(adds) == 1 and all(isinstance(i, F.Var) and i.name in index for i in adds[0].indices)

@@ -11,22 +11,9 @@ from collections.abc import Sequence
 from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.recompute import Site
 from tapeengine.chad.backends.llvm.writer import REFER
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import changes, outs, walk
 from tapeengine.chad.intermediate.operations import Scalar
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    Check,
-    Compute,
-    Const,
-    For,
-    Load,
-    New,
-    Operand,
-    Row,
-    Size,
-    Statement,
-    Var,
-)
 
 
 class Before:
@@ -40,9 +27,9 @@ class Before:
         The values omitted from its frames, which each step recomputes first.
     """
 
-    def __init__(self, b: Body, loop: For, sites: Sequence[Site]) -> None:
+    def __init__(self, b: Body, loop: F.For, sites: Sequence[Site]) -> None:
         self.b, self.loop = b, loop
-        self.sums: dict[str, Compute] = {}
+        self.sums: dict[str, F.Compute] = {}
         self.steps = [*(s for site in sites for s in site.again), *loop.body]
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
@@ -55,50 +42,50 @@ class Before:
         for name in changed | (params if changed & params else set()):
             self.changed.setdefault(b.lifetimes.find(name), []).append(name)
 
-    def is_fixed(self, x: Operand) -> bool:
+    def is_fixed(self, x: F.Operand) -> bool:
         """Tell whether a value is the same in all steps."""
-        if isinstance(x, Const):
+        if isinstance(x, F.Const):
             return True
         return x.name in self.b.known and x.name not in self.b.changing and x.name not in self.inside
 
     def write(self, count: str) -> None:
         """Write the statements of the steps that can be moved before the loop."""
         for s in self.loop.body if self.b.is_main and not self.b.depth else ():  # a loop that runs once
-            if isinstance(s, New) and self.may_share(s):
+            if isinstance(s, F.New) and self.may_share(s):
                 self.b.rooms[id(s)] = self.b.room(s)
         for s in self.steps:
             if self.may_go(s):
                 self.b.block([s])
                 self.b.hoisted.add(id(s))
                 self.inside -= {v.name for v in outs(s)}
-            elif isinstance(s, Compute) and self.sum_of(s) is not None:
+            elif isinstance(s, F.Compute) and self.sum_of(s) is not None:
                 self.sums[s.out.name] = s
-            elif isinstance(s, Load | Row) and s.checked and self.is_fixed(s.array):
+            elif isinstance(s, F.Load | F.Row) and s.checked and self.is_fixed(s.array):
                 self.check(s, count)
 
-    def may_share(self, s: New) -> bool:
+    def may_share(self, s: F.New) -> bool:
         """Tell whether an array of each step, which does not outlive it, may lie in the same memory in all steps."""
         scratch = self.b.lifetimes.is_scratch(s.out) and not self.b.lifetimes.on_stack(s)
         return bool(s.sizes) and scratch and all(map(self.is_fixed, s.sizes))
 
-    def may_go(self, s: Statement) -> bool:
+    def may_go(self, s: F.Statement) -> bool:
         """Tell whether a statement may be written before the loop."""
         match s:
-            case Compute(out, _, args):
+            case F.Compute(out, _, args):
                 return out.name not in self.b.changing and all(map(self.is_fixed, args))
-            case Load(_, array, indices) | Row(_, array, indices):
-                if isinstance(array, Const) or not all(map(self.is_fixed, (array, *indices))):
+            case F.Load(_, array, indices) | F.Row(_, array, indices):
+                if isinstance(array, F.Const) or not all(map(self.is_fixed, (array, *indices))):
                     return False
-                return isinstance(s, Row) or self.is_unchanged(array)
-            case Check(index, size):
+                return isinstance(s, F.Row) or self.is_unchanged(array)
+            case F.Check(index, size):
                 return self.is_fixed(index) and self.is_fixed(size)
-            case Size():
+            case F.Size():
                 return self.is_fixed(s.array)
         return False
 
-    def is_unchanged(self, array: Var) -> bool:
+    def is_unchanged(self, array: F.Var) -> bool:
         """Tell whether no step changes an array of numbers."""
-        assert isinstance(array.type, ArrayOf)
+        assert isinstance(array.type, F.ArrayOf)
         lifetimes = self.b.lifetimes
         changed = self.changed.get(lifetimes.find(array.name), ())
         return isinstance(array.type.element, Scalar) and all(lifetimes.is_before(array.name, x) for x in changed)
@@ -107,7 +94,7 @@ class Before:
         """Give the class of arrays that may be the same memory."""
         return self.b.lifetimes.find(name)
 
-    def check(self, s: Load | Row, count: str) -> None:
+    def check(self, s: F.Load | F.Row, count: str) -> None:
         """Check the indices of a statement that are the same in all steps, or are the loop's index."""
         b = self.b
         sizes = b.value(s.array)[1:]
@@ -115,7 +102,7 @@ class Before:
             if x in self.indices:
                 if sizes[k] != count and not b.is_reverse:
                     b.stop_if(b.op(f"icmp slt i64 {sizes[k]}, {count}"), REFER, now=True)
-            elif isinstance(x, Var) and x.name in self.sums:
+            elif isinstance(x, F.Var) and x.name in self.sums:
                 self.check_sum(self.sums[x.name], sizes[k], count)
             elif self.is_fixed(x):
                 b.prepared[id(s), k] = b.index(x, sizes[k], checked=not b.is_reverse)
@@ -123,7 +110,7 @@ class Before:
                 return
         b.checked.add(id(s))
 
-    def sum_of(self, s: Compute) -> Operand | None:
+    def sum_of(self, s: F.Compute) -> F.Operand | None:
         """Give the operand that a statement adds to the loop's index, if it is non-negative and invariant."""
         if s.operation.name != "iadd":
             return None
@@ -131,7 +118,7 @@ class Before:
         other = second if first in self.indices else first if second in self.indices else None
         return other if other is not None and self.is_fixed(other) and self.b.is_index(other) else None
 
-    def check_sum(self, s: Compute, size: str, count: str) -> None:
+    def check_sum(self, s: F.Compute, size: str, count: str) -> None:
         """Check an index that is the sum of the loop's and a non-negative number; the last one is the largest."""
         b, start = self.b, self.sum_of(s)
         if not b.is_reverse:

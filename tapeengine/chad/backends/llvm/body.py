@@ -11,19 +11,8 @@ from tapeengine.chad.backends.llvm.helpers import Helpers
 from tapeengine.chad.backends.llvm.layout import SCALARS, stride
 from tapeengine.chad.backends.llvm.values import Values
 from tapeengine.chad.backends.llvm.writer import REFER
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import Scalar
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    Const,
-    Frames,
-    Function,
-    Load,
-    New,
-    Operand,
-    Row,
-    Statement,
-    Var,
-)
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24
@@ -46,7 +35,7 @@ class Body(Values):
         The rule that writes each statement.
     """
 
-    def __init__(self, program: Helpers, function: Function, may_raise: bool, rules: Rules) -> None:
+    def __init__(self, program: Helpers, function: F.Function, may_raise: bool, rules: Rules) -> None:
         super().__init__(function)
         self.program = program
         self.of_arrays = program.of_arrays(function)
@@ -59,20 +48,22 @@ class Body(Values):
         self.hoisted: set[int] = set()
         self.prepared: dict[tuple[int, int], str] = {}
         self.quotients: dict[tuple[str, str], tuple[str, str]] = {}
-        self.following: Sequence[Statement] = ()
-        self.copied: list[Statement] = []
+        self.following: Sequence[F.Statement] = ()
+        self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
         self.fitting: frozenset[str] = frozenset()
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
 
-    def block(self, statements: Sequence[Statement]) -> None:
+    def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
         for k, s in enumerate(statements):
             if id(s) not in self.hoisted:
                 self.following = statements[k + 1 :]
                 self.rules[type(s)](self, s)
 
-    def copies(self, statements: Sequence[Statement], copy: Callable[[Statement], Statement]) -> list[Statement]:
+    def copies(
+        self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]
+    ) -> list[F.Statement]:
         """Give copies of statements, without those already executed; checks remain valid for the copies."""
         found = []
         for s in statements:
@@ -81,15 +72,15 @@ class Body(Values):
             found.append(copy(s))
             if id(s) in self.checked:
                 self.checked.add(id(found[-1]))
-            for k in range(len(s.indices)) if isinstance(s, Load | Row) else ():
+            for k in range(len(s.indices)) if isinstance(s, F.Load | F.Row) else ():
                 if (id(s), k) in self.prepared:
                     self.prepared[id(found[-1]), k] = self.prepared[id(s), k]
         self.copied += found  # keeps their identities from being reused
         return found
 
-    def lane(self, own: Mapping[str, Var], k: int) -> Mapping[str, Var]:
+    def lane(self, own: Mapping[str, F.Var], k: int) -> Mapping[str, F.Var]:
         """Give separate names to the variables of one of several steps."""
-        names = {name: Var(f"{name}.{k}", v.type) for name, v in own.items()}
+        names = {name: F.Var(f"{name}.{k}", v.type) for name, v in own.items()}
         for name, v in names.items():
             if name in self.changing:
                 self.changing.add(v.name)
@@ -97,13 +88,13 @@ class Body(Values):
                 self.of_arrays |= {v.name}
             if name in self.fitting:
                 self.fitting |= {v.name}
-            if isinstance(v.type, Frames):
+            if isinstance(v.type, F.Frames):
                 self.program.lane(v.name, name, names)
             self.lifetimes.add(v.name, name)
         return names
 
     @contextmanager
-    def accessing(self, array: Operand) -> Iterator[None]:
+    def accessing(self, array: F.Operand) -> Iterator[None]:
         """Write accesses to the elements of an array."""
         self.apart = self.aliases.of(array)
         yield
@@ -111,12 +102,12 @@ class Body(Values):
 
     # ------------------------------------------------------------ places in arrays
 
-    def index(self, x: Operand, size: str, checked: bool) -> str:
+    def index(self, x: F.Operand, size: str, checked: bool) -> str:
         """Give an index that counts from the beginning."""
         i = self.one(x)
-        if isinstance(x, Var) and x.name in self.indices and not checked:
+        if isinstance(x, F.Var) and x.name in self.indices and not checked:
             return i
-        if isinstance(x, Const) and not i.startswith("-"):
+        if isinstance(x, F.Const) and not i.startswith("-"):
             if checked:
                 self.stop_if(self.op(f"icmp ule i64 {size}, {i}"), REFER, now=True)
             return i
@@ -127,7 +118,7 @@ class Body(Values):
             self.stop_if(self.op(f"icmp uge i64 {i}, {size}"), REFER, now=True)
         return i
 
-    def read_at(self, s: Load | Row) -> str:
+    def read_at(self, s: F.Load | F.Row) -> str:
         """Give the address that a statement reads.
 
         Indices that its loop has checked, or that a reverse pass reads again, are not checked.
@@ -137,14 +128,14 @@ class Body(Values):
 
     def element(
         self,
-        array: Operand,
-        indices: Sequence[Operand],
+        array: F.Operand,
+        indices: Sequence[F.Operand],
         checked: bool,
         may_be_negative: bool = True,
         reader: int | None = None,
     ) -> str:
         """Give the address of an element, or of the first element of a row."""
-        assert isinstance(array.type, ArrayOf)
+        assert isinstance(array.type, F.ArrayOf)
         data, *sizes = self.value(array)
         place = "0"
         for k, x in enumerate(indices):
@@ -161,15 +152,15 @@ class Body(Values):
             return self.op(f"getelementptr inbounds {memory}, ptr {data}, i64 {offset}")
         return self.at(data, self.product([place, *rest, stride(of)]))
 
-    def arena(self, array: Var) -> str:
+    def arena(self, array: F.Var) -> str:
         """Give the arena of an array: that of values which do not outlive a step, or that of all others."""
         return self.state(SCRATCH) if self.lifetimes.is_scratch(array) else "%ctx"
 
-    def room(self, s: New) -> tuple[str, str]:
+    def room(self, s: F.New) -> tuple[str, str]:
         """Give memory for an array, and its size in bytes: that of all steps, if a loop has set it aside."""
         found = self.rooms.get(id(s))
         if found is None:
-            assert isinstance(s.out.type, ArrayOf)
+            assert isinstance(s.out.type, F.ArrayOf)
             sizes = [self.not_negative(self.one(n)) for n in s.sizes]
             found = self.array(self.arena(s.out), sizes, stride(s.out.type.element))
         return found

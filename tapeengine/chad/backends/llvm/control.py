@@ -29,48 +29,35 @@ from tapeengine.chad.backends.llvm.quotients import Quotients
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    Call,
-    Compute,
-    For,
-    Function,
-    If,
-    Kept,
-    Plus,
-    Registered,
-    Statement,
-    Var,
-    While,
-)
 
 #: Bytes before the first column: the number of steps.
 HEADER = 32
 
 
-def sites(functions: Sequence[Function]) -> Mapping[str, str]:
+def sites(functions: Sequence[F.Function]) -> Mapping[str, str]:
     """Give the layout of each site's frames."""
     found: dict[str, str] = {}
     for f in functions:
         if f.kept is not None:
             found[f.kept.frames.name] = RECORD
         for s, _ in walk(f.body):
-            if isinstance(s, For) and s.kept is not None:
+            if isinstance(s, F.For) and s.kept is not None:
                 found[s.kept.frames.name] = COLUMNS
-            elif isinstance(s, While) and s.kept is not None:
+            elif isinstance(s, F.While) and s.kept is not None:
                 found[s.kept.frames.name] = CHAIN
-            elif isinstance(s, If) and s.kept is not None:
+            elif isinstance(s, F.If) and s.kept is not None:
                 found[s.kept[0].frames.name] = RECORD
     return MappingProxyType(found)
 
 
-def field_words(kept: Kept) -> list[str]:
+def field_words(kept: F.Kept) -> list[str]:
     """Give the types of the words of a record."""
     return [w for f in kept.fields for w in words(f.type)]
 
 
-def give_fields(b: Body, kept: Kept, values: Sequence[str]) -> None:
+def give_fields(b: Body, kept: F.Kept, values: Sequence[str]) -> None:
     """Assign the fields of a record."""
     values = list(values)
     for f in kept.fields:
@@ -82,7 +69,7 @@ def give_fields(b: Body, kept: Kept, values: Sequence[str]) -> None:
 # ------------------------------------------------------------ records
 
 
-def keep_record(b: Body, kept: Kept, before: str | None = None) -> str:
+def keep_record(b: Body, kept: F.Kept, before: str | None = None) -> str:
     """Write a record, linked to the previous one of a chain; return its address."""
     types = field_words(kept)
     if not types and before is None:
@@ -93,7 +80,7 @@ def keep_record(b: Body, kept: Kept, before: str | None = None) -> str:
     return record
 
 
-def recall_record(b: Body, kept: Kept, record: str, skip: int = 0) -> None:
+def recall_record(b: Body, kept: F.Kept, record: str, skip: int = 0) -> None:
     """Read a record."""
     give_fields(b, kept, b.read_values([f.type for f in kept.fields], b.at(record, 8 * skip), FRAME))
 
@@ -104,9 +91,9 @@ def recall_record(b: Body, kept: Kept, record: str, skip: int = 0) -> None:
 class Columns:
     """The columns of a loop's frames: the words of eight bytes first."""
 
-    def __init__(self, b: Body, kept: Kept, base: str, count: str) -> None:
+    def __init__(self, b: Body, kept: F.Kept, base: str, count: str) -> None:
         self.site = b.program.recomputed.get(kept.frames.name)
-        self.kept = Kept(kept.frames, b.program.stored(kept))
+        self.kept = F.Kept(kept.frames, b.program.stored(kept))
         self.types = field_words(self.kept)
         self.absent = [v for v in kept.fields if b.program.is_absent(v)]
         self.starts: dict[int, str] = {}
@@ -130,7 +117,7 @@ class Columns:
 
     def recall(self, b: Body, index: str) -> None:
         """Restore the values of a step."""
-        sizes = [isinstance(f.type, ArrayOf) and k > 0 for f in self.kept.fields for k, _ in enumerate(words(f.type))]
+        sizes = [isinstance(f.type, F.ArrayOf) and k > 0 for f in self.kept.fields for k, _ in enumerate(words(f.type))]
         found = [
             b.read(w, self.at(b, k, index), FRAME, is_size)
             for k, (w, is_size) in enumerate(zip(self.types, sizes, strict=True))
@@ -143,7 +130,7 @@ class Columns:
             b.indices.add(self.site.index.name)
             b.block(self.site.again)
 
-    def of_lane(self, b: Body, names: Mapping[str, Var]) -> Columns:
+    def of_lane(self, b: Body, names: Mapping[str, F.Var]) -> Columns:
         """Give the same columns for a step with separate variables."""
         found = copy(self)
         found.kept, found.absent = renamed(self.kept, names), renamed(self.absent, names)
@@ -153,7 +140,7 @@ class Columns:
         return found
 
 
-def open_columns(b: Body, kept: Kept, count: str) -> Columns:
+def open_columns(b: Body, kept: F.Kept, count: str) -> Columns:
     """Allocate the frames of all steps."""
     if b.program.is_absent(kept.frames):
         b.give(kept.frames, ["null"])
@@ -169,17 +156,17 @@ def open_columns(b: Body, kept: Kept, count: str) -> Columns:
 # ------------------------------------------------------------ loops
 
 
-def is_innermost(body: Sequence[Statement]) -> bool:
+def is_innermost(body: Sequence[F.Statement]) -> bool:
     """Tell whether a loop's steps take a bounded time."""
-    return not any(isinstance(s, For | While | Call | Registered | Plus) for s, _ in walk(list(body)))
+    return not any(isinstance(s, F.For | F.While | F.Call | F.Registered | F.Plus) for s, _ in walk(list(body)))
 
 
-def calls(body: Sequence[Statement]) -> bool:
+def calls(body: Sequence[F.Statement]) -> bool:
     """Tell whether steps call functions, which take ten times as long as arithmetic."""
-    return any(isinstance(s, Compute) and s.operation.name not in INLINE for s, _ in walk(list(body)))
+    return any(isinstance(s, F.Compute) and s.operation.name not in INLINE for s, _ in walk(list(body)))
 
 
-def may_be_whole(b: Body, body: Sequence[Statement]) -> bool:
+def may_be_whole(b: Body, body: Sequence[F.Statement]) -> bool:
     """Tell whether steps are so fast that a check for interrupts after a strip would cost more than some percent."""
     return b.program.is_full and not b.program.is_long and not calls(body)
 
@@ -187,7 +174,7 @@ def may_be_whole(b: Body, body: Sequence[Statement]) -> bool:
 class Scratch:
     """Releases scratch memory at the end of a step."""
 
-    def __init__(self, b: Body, loop: For | While) -> None:
+    def __init__(self, b: Body, loop: F.For | F.While) -> None:
         self.copied = b.lifetimes.copied(loop)
         self.is_used = b.lifetimes.takes_back(loop)
         self.buffers = {v.name: Buffers(b) for v in self.copied}
@@ -216,7 +203,7 @@ class Buffers:
         for place, room in zip(self.places, self.rooms, strict=True):
             b.places += [f"  store ptr null, ptr {place}", f"  store i64 -1, ptr {room}"]
 
-    def copy(self, b: Body, v: Var, value: Sequence[str]) -> list[str]:
+    def copy(self, b: Body, v: F.Var, value: Sequence[str]) -> list[str]:
         """Copy an array to the current buffer; return the copy."""
         data, *sizes = value
         element = v.type.element  # type: ignore[union-attr]
@@ -238,7 +225,7 @@ class Buffers:
         return [made, *sizes]
 
 
-def end_of_step(b: Body, s: For | While, scratch: Scratch) -> None:
+def end_of_step(b: Body, s: F.For | F.While, scratch: Scratch) -> None:
     """Assign the carried variables for the next step."""
     found = [(v, b.value(x)) for v, x in s.carried]
     for v, value in found:
@@ -250,9 +237,9 @@ def end_of_step(b: Body, s: For | While, scratch: Scratch) -> None:
 class Recalled:
     """The frames that a loop recalls."""
 
-    def __init__(self, b: Body, s: For) -> None:
-        self.chains: list[tuple[Kept, str]] = []
-        self.columns: list[tuple[Kept, str, str]] = []
+    def __init__(self, b: Body, s: F.For) -> None:
+        self.chains: list[tuple[F.Kept, str]] = []
+        self.columns: list[tuple[F.Kept, str, str]] = []
         for k in s.recalled:
             frames = b.one(k.frames)
             if b.program.sites.get(k.frames.name) == COLUMNS:
@@ -280,7 +267,7 @@ class Recalled:
             recall_record(b, k, record, skip=1)
 
 
-def for_(b: Body, s: For) -> None:
+def for_(b: Body, s: F.For) -> None:
     """A loop whose number of steps is known before it begins, or is the number of its frames."""
     recalled = Recalled(b, s)
     if s.kept is not None and s.down:
@@ -296,7 +283,7 @@ def for_(b: Body, s: For) -> None:
         steps_of(b, s, count, kept, recalled)
 
 
-def one_task(b: Task, s: For) -> None:
+def one_task(b: Task, s: F.For) -> None:
     """Write the step ``%chunk`` of a parallel loop."""
     recalled = Recalled(b, s)
     count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
@@ -313,7 +300,7 @@ def one_task(b: Task, s: For) -> None:
     scratch.end(b)
 
 
-def steps_of(b: Body, s: For, count: str, kept: Sequence[Columns], recalled: Recalled, first: str = "0") -> None:
+def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: Recalled, first: str = "0") -> None:
     """Write a counted loop with its frames, from a step on."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
@@ -323,7 +310,7 @@ def steps_of(b: Body, s: For, count: str, kept: Sequence[Columns], recalled: Rec
 
 def counted(
     b: Body,
-    s: For,
+    s: F.For,
     count: str,
     up: bool,
     kept: Sequence[Columns],
@@ -373,7 +360,7 @@ def counted(
     before_loop.leave()
 
 
-def one_step(b: Body, s: For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
+def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
     """Write a step of a counted loop; return the number of completed ones."""
     b.depth += 1
     b.begin(head)
@@ -398,7 +385,7 @@ def one_step(b: Body, s: For, steps: Steps, recalled: Recalled, coming: Ahead | 
     return following
 
 
-def look_ahead(b: Body, s: For, steps: Steps, coming: Ahead, step: str) -> None:
+def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
     """Give a step the values that are computed ahead; the first step of a block computes those of all its steps."""
     at, place = b.op(f"and i64 {step}, {BLOCK - 1}"), b.place("i64", "k")
     more, head, end, go = (b.label(x) for x in ("more", "head", "end", "go"))
@@ -440,7 +427,7 @@ class Steps:
         return step if self.up else b.op(f"sub nsw i64 {b.op(f'sub nsw i64 {self.count}, 1')}, {step}")
 
 
-def wide(b: Body, s: For, steps: Steps, plan: Abreast, done: str) -> None:
+def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
     """Write a loop of several steps at once; the loop after it runs the remaining steps."""
     head, body, after, rest = (b.label(x) for x in ("wide", "steps", "after", "rest"))
     b.begin(head)
@@ -463,15 +450,15 @@ def wide(b: Body, s: For, steps: Steps, plan: Abreast, done: str) -> None:
     b.start(rest)
 
 
-def lanes(b: Body, s: For, steps: Steps, plan: Abreast, at: Sequence[str]) -> None:
+def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> None:
     """Write several steps: their sums concurrently, and then the rest of each step in turn."""
     names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
-        if isinstance(t, For):
-            sums(b, [x for x in copies if isinstance(x, For)])
+        if isinstance(t, F.For):
+            sums(b, [x for x in copies if isinstance(x, F.For)])
         elif b.program.is_of_vectors(t):
-            together(b, [x for x in copies if isinstance(x, Compute)])
+            together(b, [x for x in copies if isinstance(x, F.Compute)])
         else:
             b.block(copies)
     for own, step in zip(names, at, strict=True):
@@ -482,7 +469,7 @@ def lanes(b: Body, s: For, steps: Steps, plan: Abreast, at: Sequence[str]) -> No
             b.give(v, value)
 
 
-def sums(b: Body, loops: Sequence[For]) -> None:
+def sums(b: Body, loops: Sequence[F.For]) -> None:
     """Write the inner loops of several steps as one."""
     s = side_by_side(loops)
     assert s.count is not None
@@ -501,7 +488,7 @@ def kept_words(kept: Sequence[Columns]) -> bool:
     return any(c.types for c in kept)
 
 
-def along_rows(b: Body, s: For, loops: Sequence[For], count: str, recalled: Recalled) -> None:
+def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: Recalled) -> None:
     """Write the joined inner loop of several steps, which reads rows by vectors while it can."""
     place = b.place("i64")
     b.set(place, "i64", "0")
@@ -522,7 +509,7 @@ def along_rows(b: Body, s: For, loops: Sequence[For], count: str, recalled: Reca
     b.begin(done)
 
 
-def together(b: Body, steps: Sequence[Compute]) -> None:
+def together(b: Body, steps: Sequence[F.Compute]) -> None:
     """Write a function of several steps at once."""
     if not steps:  # done before the loop
         return
@@ -531,7 +518,7 @@ def together(b: Body, steps: Sequence[Compute]) -> None:
         b.give(s.out, [value])
 
 
-def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, Var]:
+def begin_lane(b: Body, s: F.For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, F.Var]:
     """Set up one of several steps: its variables, its index, and the values that it recalls."""
     own = b.lane(plan.own, k)
     index = steps.index(b, step)
@@ -543,7 +530,7 @@ def begin_lane(b: Body, s: For, steps: Steps, plan: Abreast, k: int, step: str) 
     return own
 
 
-def by_chain(b: Body, s: For, recalled: Recalled) -> None:
+def by_chain(b: Body, s: F.For, recalled: Recalled) -> None:
     """Write a loop with one step for each record of its chains."""
     scratch = Scratch(b, s)
     head, body, done = b.label("head"), b.label("body"), b.label("done")
@@ -564,7 +551,7 @@ def by_chain(b: Body, s: For, recalled: Recalled) -> None:
     b.sticky = outer
 
 
-def while_(b: Body, s: While) -> None:
+def while_(b: Body, s: F.While) -> None:
     """A loop that ends by a condition."""
     scratch = Scratch(b, s)
     if s.kept is not None:
@@ -590,7 +577,7 @@ def while_(b: Body, s: While) -> None:
 # ------------------------------------------------------------ branches
 
 
-def if_(b: Body, s: If) -> None:
+def if_(b: Body, s: F.If) -> None:
     """A branch."""
     if s.kept is not None:
         b.changing.add(s.kept[0].frames.name)

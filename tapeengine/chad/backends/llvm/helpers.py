@@ -9,21 +9,9 @@ from tapeengine.chad.backends.llvm.interrupts import Counted
 from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
 from tapeengine.chad.backends.llvm.recompute import Site, renamed
 from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.operations import REAL, Scalar
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    BoxOf,
-    Compute,
-    For,
-    Function,
-    Kept,
-    Program,
-    Size,
-    Statement,
-    Type,
-    Var,
-)
 
 #: The layouts of frames: a column for each word of a step, a chain of records, or one record.
 COLUMNS, CHAIN, RECORD = "columns", "chain", "record"
@@ -66,7 +54,7 @@ class Helpers:
 
     def __init__(
         self,
-        program: Program,
+        program: F.Program,
         sites: Mapping[str, str],
         recomputed: Mapping[str, Site],
         is_full: bool = True,
@@ -82,25 +70,25 @@ class Helpers:
         self.most_zeros = 0
         self.metadata: list[str] = []
         self.called: list[Any] = []
-        loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, For)]
+        loops = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, F.For)]
         self.uncounted = {k.frames.name for s in loops if s.count is None for k in s.recalled}
         self.kept = {s.kept.frames.name: s.kept for s in loops if s.kept is not None}
 
-    def stored(self, kept: Kept) -> list[Var]:
+    def stored(self, kept: F.Kept) -> list[F.Var]:
         """Give the fields of a loop's frames that are stored."""
         site = self.recomputed.get(kept.frames.name)
         return [v for v in (kept if site is None else site).fields if not self.is_absent(v)]
 
-    def is_absent(self, x: Var) -> bool:
+    def is_absent(self, x: F.Var) -> bool:
         """Tell whether a variable stands for frames of a loop of which nothing is stored, not even their number."""
         kept = self.kept.get(x.name)
         return kept is not None and x.name not in self.uncounted and not self.stored(kept)
 
-    def is_of_vectors(self, s: Statement) -> bool:
+    def is_of_vectors(self, s: F.Statement) -> bool:
         """Tell whether a statement calls a function that is compiled for vectors, too."""
-        return isinstance(s, Compute) and s.operation.name in self.variants and all(x.type == REAL for x in s.args)
+        return isinstance(s, F.Compute) and s.operation.name in self.variants and all(x.type == REAL for x in s.args)
 
-    def lane(self, frames: str, like: str, names: Mapping[str, Var]) -> None:
+    def lane(self, frames: str, like: str, names: Mapping[str, F.Var]) -> None:
         """Give the frames of one of several steps the layout of the site."""
         if like in self.sites:
             self.sites[frames] = self.sites[like]
@@ -112,15 +100,15 @@ class Helpers:
             self.kept[frames] = renamed(self.kept[like], names)
 
     @property
-    def functions(self) -> Mapping[str, Function]:
+    def functions(self) -> Mapping[str, F.Function]:
         """The program's functions."""
         return self.program.functions
 
-    def of_arrays(self, function: Function) -> frozenset[str]:
+    def of_arrays(self, function: F.Function) -> frozenset[str]:
         """Give the variables that are sizes of arrays, including those that a reverse pass gets."""
         kept = function.recalled
         pair = [f for f in self.functions.values() if kept is not None and f.kept == kept]
-        return frozenset(s.out.name for f in (function, *pair) for s, _ in walk(f.body) if isinstance(s, Size))
+        return frozenset(s.out.name for f in (function, *pair) for s, _ in walk(f.body) if isinstance(s, F.Size))
 
     def zeros(self, size: int) -> str:
         """Give the address of this many zero bytes."""
@@ -136,7 +124,7 @@ class Helpers:
 
     # ------------------------------------------------------------ sums
 
-    def plus(self, b: Writer, of: BoxOf, left: str, right: str) -> str:
+    def plus(self, b: Writer, of: F.BoxOf, left: str, right: str) -> str:
         """Add two linear boxes."""
         name = f"plus.{name_of(of)}"
         if name not in self.written:
@@ -144,7 +132,7 @@ class Helpers:
             self.written[name] = self.plus_text(name, of)
         return self.out(b, name, f"ptr {left}, ptr {right}", ["ptr"])[0]
 
-    def plus_text(self, name: str, of: BoxOf) -> str:
+    def plus_text(self, name: str, of: F.BoxOf) -> str:
         """Write the sum of two linear boxes."""
         w = Writer()
         guard(w)
@@ -175,13 +163,13 @@ class Helpers:
             w.line("ret i32 0")
         return w.text(f'define internal i32 @"{name}"(ptr %ctx, ptr %a, ptr %b, ptr %out)')
 
-    def sum_of(self, w: Writer, of: Type, a: Sequence[str], c: Sequence[str]) -> Sequence[str]:
+    def sum_of(self, w: Writer, of: F.Type, a: Sequence[str], c: Sequence[str]) -> Sequence[str]:
         """Add two fields of linear records."""
         if of == REAL:
             return [w.op(f"fadd double {a[0]}, {c[0]}")]
-        if isinstance(of, BoxOf):
+        if isinstance(of, F.BoxOf):
             return [self.plus(w, of, a[0], c[0])]
-        assert isinstance(of, ArrayOf)
+        assert isinstance(of, F.ArrayOf)
         name = f"sum.{name_of(of)}"
         if name not in self.written:
             self.written[name] = ""
@@ -189,7 +177,7 @@ class Helpers:
         types = words(of)
         return self.out(w, name, f"{typed(types, a)}, {typed(types, c)}", types)
 
-    def sum_text(self, name: str, of: ArrayOf) -> str:
+    def sum_text(self, name: str, of: F.ArrayOf) -> str:
         """Write the sum of two arrays, each of which may be null."""
         w = Writer()
         types = words(of)
@@ -214,7 +202,7 @@ class Helpers:
 
     # ------------------------------------------------------------ accumulation of whole arrays
 
-    def add_all(self, b: Writer, of: ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
+    def add_all(self, b: Writer, of: F.ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
         """Add an array to another, recursively."""
         name = f"addall.{name_of(of)}"
         if name not in self.written:
@@ -224,7 +212,7 @@ class Helpers:
         args = f"{typed(types, into)}, {typed(types, value)}"
         b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args})'))
 
-    def add_all_text(self, name: str, of: ArrayOf) -> str:
+    def add_all_text(self, name: str, of: F.ArrayOf) -> str:
         """Write the function that adds an array, which may be null, to another."""
         w = Writer()
         types = words(of)
@@ -236,9 +224,9 @@ class Helpers:
         each, inner = stride(of.element), words(of.element)
         p, q = (w.at(x[0], w.product([loop.index, each])) for x in (a, c))
         x, y = w.read_words(inner, p, ELEMENT), w.read_words(inner, q, ELEMENT)
-        if isinstance(of.element, ArrayOf):
+        if isinstance(of.element, F.ArrayOf):
             self.add_all(w, of.element, x, y)
-        elif isinstance(of.element, BoxOf):
+        elif isinstance(of.element, F.BoxOf):
             w.write_words(inner, [self.plus(w, of.element, x[0], y[0])], p, ELEMENT)
         else:
             w.write_words(inner, [w.op(f"fadd double {x[0]}, {y[0]}")], p, ELEMENT)
@@ -249,7 +237,7 @@ class Helpers:
 
     # ------------------------------------------------------------ zeros
 
-    def zeros_like(self, b: Writer, of: ArrayOf, like: ArrayOf, value: Sequence[str]) -> list[str]:
+    def zeros_like(self, b: Writer, of: F.ArrayOf, like: F.ArrayOf, value: Sequence[str]) -> list[str]:
         """Give zeros of the shape of an array of references."""
         name = f"zeros.{name_of(of)}.{name_of(like)}"
         if name not in self.written:
@@ -257,7 +245,7 @@ class Helpers:
             self.written[name] = self.zeros_like_text(name, of, like)
         return self.out(b, name, typed(words(like), value), words(of))
 
-    def zeros_like_text(self, name: str, of: ArrayOf, like: ArrayOf) -> str:
+    def zeros_like_text(self, name: str, of: F.ArrayOf, like: F.ArrayOf) -> str:
         """Write zeros of a shape."""
         w = Writer()
         types = words(like)
@@ -266,15 +254,15 @@ class Helpers:
         room = w.product([n, each])
         made = w.take("%ctx", room)
         w.clear(made, room)
-        if isinstance(of.element, ArrayOf):
-            assert isinstance(like.element, ArrayOf)
+        if isinstance(of.element, F.ArrayOf):
+            assert isinstance(like.element, F.ArrayOf)
             loop = Counted(w, n)
             row = w.read_words(words(like.element), w.at(a[0], w.product([loop.index, stride(like.element)])), ELEMENT)
             zeros = self.zeros_like(w, of.element, like.element, row)
             w.write_words(words(of.element), zeros, w.at(made, w.product([loop.index, each])), ELEMENT)
             loop.end()
         else:
-            assert isinstance(of.element, BoxOf | Scalar)
+            assert isinstance(of.element, F.BoxOf | Scalar)
         w.write_words(words(of), [made, *a[1:]], "%out", FRAME)
         w.line("ret i32 0")
         return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, ptr %out)')

@@ -10,63 +10,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import keeps, named, walk
 from tapeengine.chad.intermediate.operations import Scalar
-from tapeengine.chad.intermediate.statements import (
-    Append,
-    ArrayOf,
-    Assign,
-    Call,
-    Const,
-    Flow,
-    For,
-    Function,
-    Load,
-    New,
-    Operand,
-    Pack,
-    Registered,
-    Row,
-    Statement,
-    Store,
-    Unpack,
-    Var,
-    While,
-    ZerosLike,
-)
 
 #: Arrays of at most this many elements, if the number is known, are on the stack.
 FEW = 64
 
 
-def is_numbers(x: Operand) -> bool:
+def is_numbers(x: F.Operand) -> bool:
     """Tell whether an operand is an array of numbers."""
-    return isinstance(x.type, ArrayOf) and isinstance(x.type.element, Scalar)
+    return isinstance(x.type, F.ArrayOf) and isinstance(x.type.element, Scalar)
 
 
-def made_by(s: Statement) -> tuple[Var, ...]:
+def made_by(s: F.Statement) -> tuple[F.Var, ...]:
     """Give the arrays that a statement makes."""
-    if isinstance(s, New | ZerosLike):
+    if isinstance(s, F.New | F.ZerosLike):
         return (s.out,)
-    return tuple(filter(is_numbers, s.outs)) if isinstance(s, Registered) else ()
+    return tuple(filter(is_numbers, s.outs)) if isinstance(s, F.Registered) else ()
 
 
 class Lifetimes:
     """The classes of a function's arrays, and those that escape."""
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: F.Function) -> None:
         self.parent: dict[str, str] = {}
         self.lasting: set[str] = set()
         self.grown: set[str] = set()
         self.params = {p.name for p in function.params}
-        self.loops: dict[str, tuple[Flow, ...]] = {}
-        self.carriers: dict[str, list[Flow]] = {}
+        self.loops: dict[str, tuple[F.Flow, ...]] = {}
+        self.carriers: dict[str, list[F.Flow]] = {}
         kept = [] if function.kept is None else function.kept.fields
         self.escape([*function.results, *kept])
         for s, around in walk(function.body):
             self.note(s)
             for v in made_by(s):
-                self.loops[v.name] = tuple(f for f in around if isinstance(f, For | While))
+                self.loops[v.name] = tuple(f for f in around if isinstance(f, F.For | F.While))
         self.escaping = {self.find(name) for name in self.lasting}
 
     # ------------------------------------------------------------ classes
@@ -80,10 +59,10 @@ class Lifetimes:
             self.parent[name], name = root, self.parent[name]
         return root
 
-    def join(self, pairs: Iterable[tuple[Operand, Operand]]) -> None:
+    def join(self, pairs: Iterable[tuple[F.Operand, F.Operand]]) -> None:
         """Record that two names may share memory."""
         for a, b in pairs:
-            if isinstance(a, Var) and isinstance(b, Var) and not isinstance(a.type, Scalar):
+            if isinstance(a, F.Var) and isinstance(b, F.Var) and not isinstance(a.type, Scalar):
                 if not (is_numbers(a) and is_numbers(b)):  # it may be referenced
                     self.escape([a, b])
                 first, second = self.find(a.name), self.find(b.name)
@@ -96,28 +75,30 @@ class Lifetimes:
         if like in self.grown:
             self.grown.add(name)
 
-    def escape(self, xs: Iterable[Operand]) -> None:
+    def escape(self, xs: Iterable[F.Operand]) -> None:
         """Record that arrays outlive the step that makes them."""
-        self.lasting.update(x.name for x in xs if isinstance(x, Var) and not isinstance(x.type, Scalar))
+        self.lasting.update(x.name for x in xs if isinstance(x, F.Var) and not isinstance(x.type, Scalar))
 
-    def note(self, s: Statement) -> None:
+    def note(self, s: F.Statement) -> None:
         """Record the names that a statement makes share memory."""
         match s:
-            case Assign(outs, values):
+            case F.Assign(outs, values):
                 self.join(zip(outs, values, strict=True))
-            case Row() | Load():
+            case F.Row() | F.Load():
                 self.join([(s.out, s.array)])
-            case Store() | Append():
+            case F.Store() | F.Append():
                 self.join([(s.value, s.array)])
-                if isinstance(s, Append):
+                if isinstance(s, F.Append):
                     self.grown.add(s.array.name)
                     self.escape([s.array])
-            case Unpack():
+            case F.Unpack():
                 self.join((v, s.box) for v in s.outs)
                 self.escape([s.box])
-            case Call() | Pack():
-                self.escape([*(s.args if isinstance(s, Call) else s.values), *([] if isinstance(s, Pack) else s.outs)])
-            case For() | While():
+            case F.Call() | F.Pack():
+                self.escape(
+                    [*(s.args if isinstance(s, F.Call) else s.values), *([] if isinstance(s, F.Pack) else s.outs)]
+                )
+            case F.For() | F.While():
                 self.join(s.carried)
                 for v, _ in s.carried:
                     self.carriers.setdefault(v.name, []).append(s)
@@ -125,15 +106,15 @@ class Lifetimes:
 
     # ------------------------------------------------------------ questions
 
-    def is_scratch(self, x: Var) -> bool:
+    def is_scratch(self, x: F.Var) -> bool:
         """Tell whether an array, except for copies, does not outlive the step that makes it."""
         return is_numbers(x) and self.find(x.name) not in self.escaping
 
-    def on_stack(self, s: New) -> int:
+    def on_stack(self, s: F.New) -> int:
         """Give the number of elements of a small array that may be on the stack, otherwise 0."""
         count = 1
         for n in s.sizes:
-            if not isinstance(n, Const) or not isinstance(n.value, int):
+            if not isinstance(n, F.Const) or not isinstance(n.value, int):
                 return 0
             count *= max(n.value, 0)
         return count if s.sizes and count <= FEW and self.is_scratch(s.out) else 0
@@ -145,34 +126,36 @@ class Lifetimes:
         loops = self.carriers.get(given, [])
         return len(loops) == 1 and any(loop is loops[0] for loop in self.loops.get(made, ()))
 
-    def takes_back(self, loop: Flow) -> bool:
+    def takes_back(self, loop: F.Flow) -> bool:
         """Tell whether a loop releases scratch memory at the end of each step."""
         return any(f and f[-1] is loop for name, f in self.loops.items() if self.find(name) not in self.escaping)
 
-    def copied(self, loop: For | While) -> list[Var]:
+    def copied(self, loop: F.For | F.While) -> list[F.Var]:
         """Give the arrays that a loop must copy to carry them to the next step."""
         made = {self.find(name) for name, f in self.loops.items() if any(flow is loop for flow in f)} - self.escaping
         return [v for v, x in loop.carried if is_numbers(v) and v != x and self.find(v.name) in made]
 
 
-def is_filled(array: Var, sizes: Sequence[Operand], after: Sequence[Statement], at: tuple[Operand, ...] = ()) -> bool:
+def is_filled(
+    array: F.Var, sizes: Sequence[F.Operand], after: Sequence[F.Statement], at: tuple[F.Operand, ...] = ()
+) -> bool:
     """Tell whether the statements after `New` write each element before any is read."""
     for s in after:
         if not mentions(s, array.name):
             continue
-        if isinstance(s, Store):
+        if isinstance(s, F.Store):
             return s.array == array and s.indices == at and len(at) == len(sizes)
-        if isinstance(s, For) and len(at) < len(sizes) and s.count == sizes[len(at)] and not carries(s, array.name):
+        if isinstance(s, F.For) and len(at) < len(sizes) and s.count == sizes[len(at)] and not carries(s, array.name):
             return is_filled(array, sizes, s.body, (*at, s.index))
         return False
     return False
 
 
-def carries(s: For, name: str) -> bool:
+def carries(s: F.For, name: str) -> bool:
     """Tell whether a loop carries an array."""
-    return any(isinstance(x, Var) and x.name == name for pair in s.carried for x in pair)
+    return any(isinstance(x, F.Var) and x.name == name for pair in s.carried for x in pair)
 
 
-def mentions(s: Statement, name: str) -> bool:
+def mentions(s: F.Statement, name: str) -> bool:
     """Tell whether a statement or one inside it names a variable."""
     return any(v.name == name for inner, _ in walk([s]) for v in named(inner))

@@ -4,28 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    Assign,
-    Call,
-    For,
-    Load,
-    Operand,
-    Registered,
-    Row,
-    Statement,
-    Store,
-    Var,
-    While,
-)
 
 
-def is_orderless(loop: For, given: Collection[str] = ()) -> bool:
+def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:
     """Tell whether the steps of a loop may run in any order with the same bits.
 
     Parameters
@@ -37,70 +20,70 @@ def is_orderless(loop: For, given: Collection[str] = ()) -> bool:
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL
-    >>> from tapeengine.chad.intermediate.statements import Const
-    >>> i, a, b, x = Var("i", REAL), Var("a", ArrayOf(REAL)), Var("b", ArrayOf(REAL)), Var("x", REAL)
-    >>> is_orderless(For(i, Const(3, REAL), [Load(x, b, (i,)), AddAt(a, (i,), x)]))
+    >>> i, a, b, x = F.Var("i", REAL), F.Var("a", F.ArrayOf(REAL)), F.Var("b", F.ArrayOf(REAL)), F.Var("x", REAL)
+    >>> n, load, add = F.Const(3, REAL), F.Load(x, b, (i,)), F.AddAt(a, (i,), x)
+    >>> is_orderless(F.For(i, n, [load, add]))
     True
-    >>> is_orderless(For(i, Const(3, REAL), [Load(x, b, (i,)), Add(x, x), AddAt(a, (Const(0, REAL),), x)]))
+    >>> is_orderless(F.For(i, n, [load, F.Add(x, x), F.AddAt(a, (n,), x)]))
     False
-    >>> is_orderless(For(i, Const(3, REAL), [AddAt(a, (i,), x), Assign((x,), (Const(1.0, REAL),))]), given={"x"})
+    >>> is_orderless(F.For(i, n, [add, F.Assign((x,), (n,))]), given={"x"})
     False
     """
     if loop.carried:
         return False
     inside = list(walk(loop.body))
-    made = {v.name for s, _ in inside for v in outs(s) if not isinstance(s, Add)}
+    made = {v.name for s, _ in inside for v in outs(s) if not isinstance(s, F.Add)}
     if not made.isdisjoint(given):
         return False
     made |= {f.name for k in loop.recalled for f in k.fields}
     index = names_of(loop.index, [s for s, _ in inside])
-    rows: dict[str, tuple[str, tuple[Operand, ...]]] = {}
+    rows: dict[str, tuple[str, tuple[F.Operand, ...]]] = {}
     places: dict[str, set[int]] = {}
-    touched: list[tuple[str, tuple[Operand, ...]]] = []
+    touched: list[tuple[str, tuple[F.Operand, ...]]] = []
     for s, _ in inside:
         match s:
-            case Add():
+            case F.Add():
                 if s.out.name not in made:
                     return False
-            case Append() | Call() | Registered() | While():
+            case F.Append() | F.Call() | F.Registered() | F.While():
                 return False
-            case Row() if isinstance(s.array, Var):
+            case F.Row() if isinstance(s.array, F.Var):
                 base, path = rows.get(s.array.name, (s.array.name, ()))
                 rows[s.out.name] = (base, (*path, *s.indices))
-            case Assign():
-                if any(isinstance(x.type, ArrayOf) for x in s.values):
+            case F.Assign():
+                if any(isinstance(x.type, F.ArrayOf) for x in s.values):
                     return False
-            case Load() if isinstance(s.array, Var):
-                if isinstance(s.out.type, ArrayOf):
+            case F.Load() if isinstance(s.array, F.Var):
+                if isinstance(s.out.type, F.ArrayOf):
                     return False
                 base, path = rows.get(s.array.name, (s.array.name, ()))
                 touched.append((base, (*path, *s.indices)))
-            case Store() | AddAt() | AddAll():
+            case F.Store() | F.AddAt() | F.AddAll():
                 base, path = rows.get(s.array.name, (s.array.name, ()))
-                path = (*path, *(() if isinstance(s, AddAll) else s.indices))
+                path = (*path, *(() if isinstance(s, F.AddAll) else s.indices))
                 if base in made:
                     continue
-                found = {k for k, x in enumerate(path) if isinstance(x, Var) and x.name in index}
+                found = {k for k, x in enumerate(path) if isinstance(x, F.Var) and x.name in index}
                 places[base] = places.get(base, found) & found
-                if isinstance(s, AddAll) and isinstance(s.value, Var):
+                if isinstance(s, F.AddAll) and isinstance(s.value, F.Var):
                     touched.append(rows.get(s.value.name, (s.value.name, ())))
     if not all(places.values()):
         return False
     return all(any(at(path, k, index) for k in places[base]) for base, path in touched if base in places)
 
 
-def at(path: Sequence[Operand], k: int, index: set[str]) -> bool:
+def at(path: Sequence[F.Operand], k: int, index: set[str]) -> bool:
     """Tell whether a path has the loop's index at one position."""
     if k >= len(path):
         return False
     x = path[k]
-    return isinstance(x, Var) and x.name in index
+    return isinstance(x, F.Var) and x.name in index
 
 
-def names_of(index: Var, statements: Sequence[Statement]) -> set[str]:
+def names_of(index: F.Var, statements: Sequence[F.Statement]) -> set[str]:
     """Give all names of a loop's index."""
     found = {index.name}
     for s in statements:
-        if isinstance(s, Assign):
-            found |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, Var) and x.name in found}
+        if isinstance(s, F.Assign):
+            found |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, F.Var) and x.name in found}
     return found

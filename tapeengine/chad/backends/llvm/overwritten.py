@@ -13,32 +13,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes, is_numbers
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.statements import (
-    AddAll,
-    AddAt,
-    Append,
-    Flow,
-    For,
-    Function,
-    Load,
-    New,
-    Row,
-    Statement,
-    Store,
-    Var,
-    While,
-    ZerosLike,
-)
 
 
 @dataclass(frozen=True, eq=False)
 class Place:
     """A statement, its number in the text, and its enclosing flow statements."""
 
-    statement: Statement
+    statement: F.Statement
     at: int
-    around: tuple[Flow, ...]
+    around: tuple[F.Flow, ...]
 
     def is_within(self, scope: Place) -> bool:
         """Tell whether it lies in the scope that another place begins, or is that place."""
@@ -49,7 +34,7 @@ class Place:
 class Names:
     """The bindings of the names of a function, and the names that share memory."""
 
-    def __init__(self, function: Function, places: Iterable[Place]) -> None:
+    def __init__(self, function: F.Function, places: Iterable[Place]) -> None:
         self.params = {p.name for p in function.params}
         self.bound: dict[str, list[Place]] = {}
         for p in places:
@@ -59,14 +44,14 @@ class Names:
     def base(self, name: str) -> str:
         """Give the name of the array of which a row is a view, directly or through other rows."""
         match self.bound.get(name):
-            case [Place(statement=Row(array=Var(name=array)))]:
+            case [Place(statement=F.Row(array=F.Var(name=array)))]:
                 return self.base(array)
         return name
 
     def scope(self, write: Place, base: str) -> Place | None:
         """Give the place that allocates the written memory, if there is exactly one and it is known."""
         match self.bound.get(base):
-            case [Place(statement=New() | ZerosLike() as s) as made] if is_numbers(s.out) and write.is_within(made):
+            case [Place(statement=F.New() | F.ZerosLike() as s) as made] if is_numbers(s.out) and write.is_within(made):
                 return made
         return None
 
@@ -77,10 +62,10 @@ class Names:
             inner = inner[len(scope.around) :]
             if not read.is_within(scope) or not any(p.is_within(scope) for p in self.bound.get(base, ())):
                 return False
-        return read.at < write.at or any(f is g for f in inner if isinstance(f, For | While) for g in read.around)
+        return read.at < write.at or any(f is g for f in inner if isinstance(f, F.For | F.While) for g in read.around)
 
 
-def overwritten(function: Function, lifetimes: Lifetimes) -> set[str]:
+def overwritten(function: F.Function, lifetimes: Lifetimes) -> set[str]:
     """Give the elements, by their names, that a function reads and may overwrite afterwards.
 
     Array arguments are never written.
@@ -103,7 +88,7 @@ def overwritten(function: Function, lifetimes: Lifetimes) -> set[str]:
     scopes = {root: [(p, names.scope(p, name)) for (name, _), p in of.items()] for root, of in writes.items()}
     found: set[str] = set()
     for p in places:
-        if isinstance(p.statement, Load) and isinstance(p.statement.array, Var):
+        if isinstance(p.statement, F.Load) and isinstance(p.statement.array, F.Var):
             base = names.base(p.statement.array.name)
             if base not in names.params and any(
                 names.is_lost(p, base, w, scope) for w, scope in scopes.get(lifetimes.find(base), ())
@@ -112,6 +97,6 @@ def overwritten(function: Function, lifetimes: Lifetimes) -> set[str]:
     return found
 
 
-def is_write(s: Statement) -> bool:
+def is_write(s: F.Statement) -> bool:
     """Tell whether a statement writes numbers; changing references does not change numbers."""
-    return isinstance(s, AddAll) or (isinstance(s, Store | AddAt | Append) and is_numbers(s.array))
+    return isinstance(s, F.AddAll) or (isinstance(s, F.Store | F.AddAt | F.Append) and is_numbers(s.array))

@@ -10,20 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs, walk
 from tapeengine.chad.intermediate.operations import WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    Compute,
-    Const,
-    For,
-    Function,
-    Operand,
-    Row,
-    Size,
-    Statement,
-    While,
-)
 
 #: The largest size of an array argument.
 LARGEST = 1 << 30
@@ -43,7 +32,7 @@ RULES: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
 )
 
 
-def fitting(function: Function) -> frozenset[str]:
+def fitting(function: F.Function) -> frozenset[str]:
     """Give the variables whose operations cannot overflow.
 
     Parameters
@@ -53,53 +42,52 @@ def fitting(function: Function) -> frozenset[str]:
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME as BY_NAME, REAL
-    >>> from tapeengine.chad.intermediate.statements import Var
-    >>> a, n, k, m = Var("a", ArrayOf(REAL)), Var("n", WHOLE), Var("k", WHOLE), Var("m", WHOLE)
-    >>> square, cube = Compute(k, BY_NAME["imul"], (n, n)), Compute(m, BY_NAME["imul"], (k, n))
-    >>> sorted(fitting(Function("f", [a], [Size(n, a, 0), square, cube], [])))
+    >>> a, n, k, m = F.Var("a", F.ArrayOf(REAL)), F.Var("n", WHOLE), F.Var("k", WHOLE), F.Var("m", WHOLE)
+    >>> square, cube = F.Compute(k, BY_NAME["imul"], (n, n)), F.Compute(m, BY_NAME["imul"], (k, n))
+    >>> sorted(fitting(F.Function("f", [a], [F.Size(n, a, 0), square, cube], [])))
     ['k']
     """
     once = names_given_once(function)
-    arrays = {p.name for p in function.params if isinstance(p.type, ArrayOf) and isinstance(p.type.element, Scalar)}
+    arrays = {p.name for p in function.params if isinstance(p.type, F.ArrayOf) and isinstance(p.type.element, Scalar)}
     bounds: dict[str, int] = {}
     found = set()
     for s, _ in walk(function.body):
-        if isinstance(s, Row) and not isinstance(s.array, Const) and s.array.name in arrays & once:
+        if isinstance(s, F.Row) and not isinstance(s.array, F.Const) and s.array.name in arrays & once:
             arrays |= {s.out.name}
         for name, bound in bounded(s, bounds, arrays & once):
             if name in once and bound <= MOST:
                 bounds[name] = bound
-                found |= {name} if isinstance(s, Compute) else set()
+                found |= {name} if isinstance(s, F.Compute) else set()
     return frozenset(found)
 
 
-def names_given_once(function: Function) -> set[str]:
+def names_given_once(function: F.Function) -> set[str]:
     """Give the variables that have one value for each step that assigns them."""
     times = Counter(p.name for p in function.params)
     for s, _ in walk(function.body):
         times.update(v.name for v in outs(s))
-        if isinstance(s, For | While):
+        if isinstance(s, F.For | F.While):
             times.update(v.name for v, _ in s.carried for _ in range(2))
     return {name for name, n in times.items() if n == 1}
 
 
-def bounded(s: Statement, bounds: Mapping[str, int], arrays: Collection[str]) -> Iterator[tuple[str, int]]:
+def bounded(s: F.Statement, bounds: Mapping[str, int], arrays: Collection[str]) -> Iterator[tuple[str, int]]:
     """Iterate over the integers that a statement gives, and their largest absolute values."""
     match s:
-        case Size() if not isinstance(s.array, Const) and s.array.name in arrays:
+        case F.Size() if not isinstance(s.array, F.Const) and s.array.name in arrays:
             yield s.out.name, LARGEST
-        case For() if s.count is not None:
+        case F.For() if s.count is not None:
             count = largest(s.count, bounds)
             if count is not None:
                 yield s.index.name, count
-        case Compute() if s.operation.name in RULES and s.out.type == WHOLE and len(s.args) == 2:
+        case F.Compute() if s.operation.name in RULES and s.out.type == WHOLE and len(s.args) == 2:
             a, b = (largest(x, bounds) for x in s.args)
             if a is not None and b is not None:
                 yield s.out.name, RULES[s.operation.name](a, b)
 
 
-def largest(x: Operand, bounds: Mapping[str, int]) -> int | None:
+def largest(x: F.Operand, bounds: Mapping[str, int]) -> int | None:
     """Give the largest absolute value of an integer; None if it is not known."""
-    if isinstance(x, Const):
+    if isinstance(x, F.Const):
         return abs(x.value) if isinstance(x.value, int) else None
     return bounds.get(x.name)

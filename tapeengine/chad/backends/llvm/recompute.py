@@ -16,23 +16,9 @@ from typing import Any
 
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.overwritten import overwritten
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs, walk, with_blocks
 from tapeengine.chad.intermediate.operations import WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import (
-    ArrayOf,
-    Compute,
-    Const,
-    Flow,
-    For,
-    Function,
-    Kept,
-    Load,
-    Operand,
-    Row,
-    Statement,
-    Var,
-    While,
-)
 
 CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))
 CHEAP |= {"iadd", "isub", "imul", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}
@@ -41,22 +27,21 @@ CHEAP |= {"iadd", "isub", "imul", "ilt", "ile", "igt", "ige", "ieq", "ine", "imi
 NUMBERS, INDICES = 4, 16
 
 
-def renamed(x: Any, names: Mapping[str, Var]) -> Any:
+def renamed(x: Any, names: Mapping[str, F.Var]) -> Any:
     """Give a statement, or a part of one, with other variables.
 
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL
-    >>> from tapeengine.chad.intermediate.statements import Add
-    >>> a, b = Var("a", REAL), Var("b", REAL)
-    >>> renamed(Add(a, a), {"a": b})
+    >>> a, b = F.Var("a", REAL), F.Var("b", REAL)
+    >>> renamed(F.Add(a, a), {"a": b})
     Add(out=Var(name='b', type=Scalar(name='real')), value=Var(name='b', type=Scalar(name='real')))
     """
-    if isinstance(x, Var):
+    if isinstance(x, F.Var):
         return names.get(x.name, x)
     if isinstance(x, list | tuple):
         return type(x)(renamed(y, names) for y in x)
-    if isinstance(x, Statement | Site | Kept):
+    if isinstance(x, F.Statement | Site | F.Kept):
         return replace(x, **{f.name: renamed(getattr(x, f.name), names) for f in fields(x)})
     return x
 
@@ -75,27 +60,27 @@ class Site:
         The statements that recompute the other fields.
     """
 
-    index: Var
-    fields: list[Var]
-    again: list[Statement] = field(default_factory=list)
+    index: F.Var
+    fields: list[F.Var]
+    again: list[F.Statement] = field(default_factory=list)
 
 
 class Finder:
     """Finds the values that a forward pass need not keep."""
 
-    def __init__(self, forward: Function, is_alone: bool) -> None:
+    def __init__(self, forward: F.Function, is_alone: bool) -> None:
         self.kept = forward.kept if is_alone else None
         self.params = {
-            p.name for p in forward.params if isinstance(p.type, ArrayOf) and isinstance(p.type.element, Scalar)
+            p.name for p in forward.params if isinstance(p.type, F.ArrayOf) and isinstance(p.type.element, Scalar)
         }
         self.used: set[str] = set()
         self.outer: set[str] = set()
         self.relied: set[str] = set()
         self.sites: dict[str, Site] = {}
-        self.made: dict[str, Statement] = {}
-        self.within: dict[str, tuple[Flow, ...]] = {}
-        self.held: dict[str, dict[str, Var]] = {}
-        self.loops: list[For] = []
+        self.made: dict[str, F.Statement] = {}
+        self.within: dict[str, tuple[F.Flow, ...]] = {}
+        self.held: dict[str, dict[str, F.Var]] = {}
+        self.loops: list[F.For] = []
         lifetimes = Lifetimes(forward)
         changed: set[str] = set()
         own = set(lifetimes.grown)
@@ -104,22 +89,22 @@ class Finder:
                 if v.name in self.made:
                     changed.add(v.name)
                 self.made[v.name], self.within[v.name] = s, around
-            if isinstance(s, For | While):
+            if isinstance(s, F.For | F.While):
                 changed |= {v.name for v, _ in s.carried}
                 own |= {v.name for v, x in s.carried if v == x}
         for name in changed:
             self.made.pop(name, None)
             self.within.pop(name, None)
         for s, around in walk(forward.body):
-            if isinstance(s, For):
+            if isinstance(s, F.For):
                 self.within |= {v.name: (*around, s) for v, _ in s.carried}
         growing = {lifetimes.find(name) for name in own}
         self.within = {name: x for name, x in self.within.items() if lifetimes.find(name) not in growing}
         self.overwritten = overwritten(forward, lifetimes)
         self.top = set() if forward.kept is None else {f.name for f in forward.kept.fields}
         for s, around in walk(forward.body):
-            if isinstance(s, For) and s.kept is not None:
-                loops = [f for f in around if isinstance(f, For)]
+            if isinstance(s, F.For) and s.kept is not None:
+                loops = [f for f in around if isinstance(f, F.For)]
                 if len(loops) == len(around):
                     self.loops = loops
                     self.sites[s.kept.frames.name] = self.site(s, loops)
@@ -127,7 +112,7 @@ class Finder:
             kept = self.sites[frames].fields if frames in self.sites else []
             kept += [v for v in arrays.values() if v not in kept]
 
-    def site(self, s: For, around: list[For]) -> Site:
+    def site(self, s: F.For, around: list[F.For]) -> Site:
         """Choose the variables that one loop keeps."""
         assert s.kept is not None
         inner = {v.name for x, _ in walk(s.body) for v in outs(x)}
@@ -139,7 +124,7 @@ class Finder:
         done: set[str] = set()
         for relies in (False, True):  # first without relying on other fields
             for f in list(found.fields):
-                needed: list[Statement] = []
+                needed: list[F.Statement] = []
                 relied: set[str] = set()
                 again = f.name in inner and f.name not in self.relied
                 others = given - {f.name} if relies else set()
@@ -153,10 +138,16 @@ class Finder:
         return found
 
     def gives(
-        self, x: Operand, indices: set[str], given: set[str], needed: list[Statement], seen: set[str], relied: set[str]
+        self,
+        x: F.Operand,
+        indices: set[str],
+        given: set[str],
+        needed: list[F.Statement],
+        seen: set[str],
+        relied: set[str],
     ) -> bool:
         """Tell whether a value can be recomputed; record the statements, and the kept fields that they use."""
-        if isinstance(x, Const):
+        if isinstance(x, F.Const):
             return True
         if x.name in indices or x.name in self.outer or x.name in seen:
             return True
@@ -165,19 +156,19 @@ class Finder:
             return True
         s = self.made.get(x.name)
         match s:
-            case Load() | Row() if isinstance(s.array, Var) and s.out.name not in self.overwritten:
+            case F.Load() | F.Row() if isinstance(s.array, F.Var) and s.out.name not in self.overwritten:
                 plain = all(at_index(i, indices) for i in s.indices)
                 if not plain and not all(self.gives(i, indices, given, needed, seen, relied) for i in s.indices):
                     return False
                 if s.array.name in self.params:
                     self.used.add(s.array.name)
                 elif self.holder(s.array) is None and not (
-                    isinstance(self.made.get(s.array.name), Row)
+                    isinstance(self.made.get(s.array.name), F.Row)
                     and self.gives(s.array, indices, given, needed, seen, relied)
                 ):
                     return False
                 needed.append(replace(s, checked=not plain))
-            case Compute() if self.is_cheap(s) and len(seen) < (INDICES if s.out.type == WHOLE else NUMBERS):
+            case F.Compute() if self.is_cheap(s) and len(seen) < (INDICES if s.out.type == WHOLE else NUMBERS):
                 if not all(self.gives(a, indices, given, needed, seen, relied) for a in s.args):
                     return False
                 needed.append(s)
@@ -186,52 +177,52 @@ class Finder:
         seen.add(x.name)
         return True
 
-    def holder(self, array: Var) -> str | None:
+    def holder(self, array: F.Var) -> str | None:
         """Give the frames of the loop that may keep an array, with at least one loop between it and its reader."""
         within = self.within.get(array.name)
         if within is None or len(within) >= len(self.loops):
             return None
-        if not isinstance(array.type, ArrayOf) or not isinstance(array.type.element, Scalar):
+        if not isinstance(array.type, F.ArrayOf) or not isinstance(array.type.element, Scalar):
             return None
         if any(a is not b for a, b in zip(within, self.loops, strict=False)):
             return None
         kept = self.loops[len(within) - 1].kept if within else self.kept
         return None if kept is None else kept.frames.name
 
-    def hold(self, needed: Iterable[Statement]) -> None:
+    def hold(self, needed: Iterable[F.Statement]) -> None:
         """Record the arrays that must be kept for elements that are read again."""
         for s in needed:
-            frames = self.holder(s.array) if isinstance(s, Load | Row) and isinstance(s.array, Var) else None
+            frames = self.holder(s.array) if isinstance(s, F.Load | F.Row) and isinstance(s.array, F.Var) else None
             if frames is not None:
-                assert isinstance(s, Load | Row) and isinstance(s.array, Var)
+                assert isinstance(s, F.Load | F.Row) and isinstance(s.array, F.Var)
                 self.held.setdefault(frames, {})[s.array.name] = s.array
 
-    def is_cheap(self, s: Compute) -> bool:
+    def is_cheap(self, s: F.Compute) -> bool:
         """Tell whether computing a value costs no more than reading it.
 
         A division does if all steps share it, or if it is by a power of two.
         """
         if s.operation.name in ("ifloordiv", "imod"):
-            shared = all(isinstance(a, Const) or a.name in self.outer for a in s.args)
+            shared = all(isinstance(a, F.Const) or a.name in self.outer for a in s.args)
             return shared or is_power_of_two(s.args[1])
         return s.operation.name in CHEAP
 
 
-def is_power_of_two(x: Operand) -> bool:
+def is_power_of_two(x: F.Operand) -> bool:
     """Tell whether an operand is a literal by which dividing is a shift."""
-    return isinstance(x, Const) and isinstance(x.value, int) and x.value > 0 and x.value.bit_count() == 1
+    return isinstance(x, F.Const) and isinstance(x.value, int) and x.value > 0 and x.value.bit_count() == 1
 
 
-def at_index(x: Operand, indices: set[str]) -> bool:
+def at_index(x: F.Operand, indices: set[str]) -> bool:
     """Tell whether an index is that of a loop, or a literal that counts from the beginning."""
-    if isinstance(x, Const):
+    if isinstance(x, F.Const):
         return isinstance(x.value, int) and x.value >= 0
     return x.name in indices
 
 
 def recomputed(
-    forward: Function, is_alone: bool = True
-) -> tuple[Mapping[str, Site], list[Var], Mapping[str, Sequence[Var]]]:
+    forward: F.Function, is_alone: bool = True
+) -> tuple[Mapping[str, Site], list[F.Var], Mapping[str, Sequence[F.Var]]]:
     """Give the variables that each site of a forward pass keeps, and the arrays that are kept for the reverse pass.
 
     Parameters
@@ -248,14 +239,14 @@ def recomputed(
     return MappingProxyType(finder.sites), more, held
 
 
-def holding(x: Any, held: Mapping[str, Sequence[Var]]) -> Any:
+def holding(x: Any, held: Mapping[str, Sequence[F.Var]]) -> Any:
     """Give a function, or statements, in which loops also keep and recall the given arrays."""
-    if isinstance(x, Kept):
-        return Kept(x.frames, [*x.fields, *(v for v in held.get(x.frames.name, ()) if v not in x.fields)])
+    if isinstance(x, F.Kept):
+        return F.Kept(x.frames, [*x.fields, *(v for v in held.get(x.frames.name, ()) if v not in x.fields)])
     if isinstance(x, list):
         return [holding(y, held) for y in x]
-    if isinstance(x, Function):
+    if isinstance(x, F.Function):
         return replace(x, body=holding(x.body, held), **{k: holding(getattr(x, k), held) for k in ("kept", "recalled")})
-    if isinstance(x, For):
+    if isinstance(x, F.For):
         x = replace(x, kept=holding(x.kept, held), recalled=holding(x.recalled, held))
     return x if x is None else with_blocks(x, lambda inner: holding(inner, held))

@@ -11,36 +11,8 @@ from tapeengine.chad.backends.llvm.layout import stride, words
 from tapeengine.chad.backends.llvm.lifetimes import is_filled
 from tapeengine.chad.backends.llvm.operations import compute
 from tapeengine.chad.backends.llvm.writer import ELEMENT, REFER
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    Assign,
-    BoxOf,
-    Call,
-    Check,
-    Compute,
-    Const,
-    For,
-    If,
-    Load,
-    New,
-    Option,
-    Pack,
-    Plus,
-    Registered,
-    Row,
-    Size,
-    Store,
-    Type,
-    Unpack,
-    Var,
-    While,
-    ZerosLike,
-)
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
 #: done them; where a loop has checked its last step; for all sizes of arguments.
@@ -49,17 +21,17 @@ FITTING = MappingProxyType({"iadd": "add", "isub": "sub", "imul": "mul"})
 DIVIDING = ("ifloordiv", "imod")
 
 
-def as_taken(b: Body, x: str, of: Type, wanted: Scalar) -> str:
+def as_taken(b: Body, x: str, of: F.Type, wanted: Scalar) -> str:
     """Convert a number to the type that an operation takes."""
     if of == TRUTH and wanted == WHOLE:
         return b.op(f"zext i1 {x} to i64")
     return b.op(f"sitofp i64 {x} to double") if wanted == REAL and of != REAL else x
 
 
-def compute_(b: Body, s: Compute) -> None:
+def compute_(b: Body, s: F.Compute) -> None:
     args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
     index = s.args[0] if s.operation.name in DIVIDING else None
-    counted = b.quotients.get((index.name, args[1])) if isinstance(index, Var) else None
+    counted = b.quotients.get((index.name, args[1])) if isinstance(index, F.Var) else None
     if counted is not None:
         b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
     elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked or s.out.name in b.fitting):
@@ -70,26 +42,26 @@ def compute_(b: Body, s: Compute) -> None:
         b.indices.add(s.out.name)
 
 
-def load(b: Body, s: Load) -> None:
+def load(b: Body, s: F.Load) -> None:
     place = b.read_at(s)
     with b.accessing(s.array):
         b.give(s.out, b.read_values([s.out.type], place, ELEMENT))
 
 
-def row(b: Body, s: Row) -> None:
+def row(b: Body, s: F.Row) -> None:
     b.give(s.out, [b.read_at(s), *b.value(s.array)[1 + len(s.indices) :]])
 
 
-def check(b: Body, s: Check) -> None:
+def check(b: Body, s: F.Check) -> None:
     b.index(s.index, b.one(s.size), checked=True)
 
 
-def size(b: Body, s: Size) -> None:
+def size(b: Body, s: F.Size) -> None:
     b.give(s.out, [b.value(s.array)[1 + s.dim]])
 
 
-def new(b: Body, s: New) -> None:
-    assert isinstance(s.out.type, ArrayOf)
+def new(b: Body, s: F.New) -> None:
+    assert isinstance(s.out.type, F.ArrayOf)
     bytes_each, after = stride(s.out.type.element), b.following
     if not s.sizes:
         b.give(s.out, ["%ctx", "0", "0"])  # any address, because the array is empty
@@ -107,9 +79,9 @@ def new(b: Body, s: New) -> None:
     b.give(s.out, [place, *sizes])
 
 
-def zeros_like(b: Body, s: ZerosLike) -> None:
-    assert isinstance(s.out.type, ArrayOf) and isinstance(s.array.type, ArrayOf)
-    if isinstance(s.out.type.element, ArrayOf):
+def zeros_like(b: Body, s: F.ZerosLike) -> None:
+    assert isinstance(s.out.type, F.ArrayOf) and isinstance(s.array.type, F.ArrayOf)
+    if isinstance(s.out.type.element, F.ArrayOf):
         b.give(s.out, b.program.zeros_like(b, s.out.type, s.array.type, b.value(s.array)))
         return
     sizes = b.value(s.array)[1:]
@@ -118,15 +90,15 @@ def zeros_like(b: Body, s: ZerosLike) -> None:
     b.give(s.out, [place, *sizes])
 
 
-def store(b: Body, s: Store) -> None:
+def store(b: Body, s: F.Store) -> None:
     place = b.element(s.array, s.indices, checked=False, may_be_negative=False)
     value = b.value(s.value)
     with b.accessing(s.array):
         b.write_words(words(s.value.type), value, place, ELEMENT)
 
 
-def append(b: Body, s: Append) -> None:
-    assert isinstance(s.array.type, ArrayOf)
+def append(b: Body, s: F.Append) -> None:
+    assert isinstance(s.array.type, F.ArrayOf)
     data_at, size_at, room_at = b.places_of(s.array)
     n, each = b.get(size_at, "i64"), stride(s.array.type.element)
     grow, go = b.label("grow"), b.label("go")
@@ -146,17 +118,17 @@ def append(b: Body, s: Append) -> None:
     b.set(size_at, "i64", b.op(f"add nuw nsw i64 {n}, 1"))
 
 
-def assign(b: Body, s: Assign) -> None:
+def assign(b: Body, s: F.Assign) -> None:
     found = [b.value(x) for x in s.values]
     for v, x, value in zip(s.outs, s.values, found, strict=True):
-        if isinstance(x, Var) and x.name in b.indices and v.name not in b.changing:
+        if isinstance(x, F.Var) and x.name in b.indices and v.name not in b.changing:
             b.indices.add(v.name)
         b.give(v, value)
 
 
 def sum_(b: Body, of: object, a: str, x: str) -> str:
     """Add two numbers or linear boxes."""
-    if isinstance(of, BoxOf):
+    if isinstance(of, F.BoxOf):
         return b.program.plus(b, of, a, x)
     if of == REAL:
         return b.op(f"fadd double {a}, {x}")
@@ -165,12 +137,12 @@ def sum_(b: Body, of: object, a: str, x: str) -> str:
     return b.op(f"extractvalue {{i64, i1}} {both}, 0")
 
 
-def add(b: Body, s: Add) -> None:
+def add(b: Body, s: F.Add) -> None:
     b.give(s.out, [sum_(b, s.out.type, b.one(s.out), b.one(s.value))])
 
 
-def add_at(b: Body, s: AddAt) -> None:
-    assert isinstance(s.array.type, ArrayOf)
+def add_at(b: Body, s: F.AddAt) -> None:
+    assert isinstance(s.array.type, F.ArrayOf)
     of = s.array.type.element
     place = b.element(s.array, s.indices, checked=False)
     word = words(of)[0]
@@ -181,35 +153,35 @@ def add_at(b: Body, s: AddAt) -> None:
         b.write(word, after, place, ELEMENT)
 
 
-def add_all(b: Body, s: AddAll) -> None:
-    if not isinstance(s.value, Const):
-        assert isinstance(s.array.type, ArrayOf)
+def add_all(b: Body, s: F.AddAll) -> None:
+    if not isinstance(s.value, F.Const):
+        assert isinstance(s.array.type, F.ArrayOf)
         b.program.add_all(b, s.array.type, b.value(s.array), b.value(s.value))
 
 
 RULES: Rules = MappingProxyType(
     {
-        Compute: compute_,
-        Load: load,
-        Row: row,
-        Check: check,
-        Size: size,
-        New: new,
-        ZerosLike: zeros_like,
-        Store: store,
-        Append: append,
-        Assign: assign,
-        Add: add,
-        AddAt: add_at,
-        AddAll: add_all,
-        Plus: boxes.plus,
-        Pack: boxes.pack,
-        Option: boxes.option,
-        Unpack: boxes.unpack,
-        For: control.for_,
-        While: control.while_,
-        If: control.if_,
-        Call: call,
-        Registered: registered,
+        F.Compute: compute_,
+        F.Load: load,
+        F.Row: row,
+        F.Check: check,
+        F.Size: size,
+        F.New: new,
+        F.ZerosLike: zeros_like,
+        F.Store: store,
+        F.Append: append,
+        F.Assign: assign,
+        F.Add: add,
+        F.AddAt: add_at,
+        F.AddAll: add_all,
+        F.Plus: boxes.plus,
+        F.Pack: boxes.pack,
+        F.Option: boxes.option,
+        F.Unpack: boxes.unpack,
+        F.For: control.for_,
+        F.While: control.while_,
+        F.If: control.if_,
+        F.Call: call,
+        F.Registered: registered,
     }
 )

@@ -21,23 +21,8 @@ from tapeengine.chad.backends.whole.values import (
     union,
 )
 from tapeengine.chad.backends.whole.writer import Writer
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import (
-    AddAll,
-    AddAt,
-    Append,
-    ArrayOf,
-    BoxOf,
-    Check,
-    Load,
-    New,
-    Operand,
-    Row,
-    Size,
-    Store,
-    Var,
-    ZerosLike,
-)
 
 
 def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[Axis, ...]:
@@ -45,11 +30,11 @@ def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[Axis, ...]
     return tuple(Axis(f"{text}.shape[{start + k}]") for k in range(rank))
 
 
-def plain_array(w: Writer, text: str, of: ArrayOf, axes: tuple[Axis, ...] = ()) -> Array | References:
+def plain_array(w: Writer, text: str, of: F.ArrayOf, axes: tuple[Axis, ...] = ()) -> Array | References:
     """Give an array in a variable, whose dimensions follow those of loops."""
-    if isinstance(of.element, BoxOf):
+    if isinstance(of.element, F.BoxOf):
         raise NotWhole("an array of boxes")
-    if isinstance(of.element, ArrayOf):
+    if isinstance(of.element, F.ArrayOf):
         if axes or not isinstance(of.element.element, Scalar):
             raise NotWhole("an array of rows of different sizes along a loop")
         return References(text, of.element.rank, of.element.element)
@@ -118,13 +103,13 @@ def laid_out(w: Writer, x: Any, axes: tuple[Axis, ...] = ()) -> Number:
     return w.emit(f"ops.spread({w.aligned(found, order)}, ({shape},){kind})", order, found.kind, "a")
 
 
-def load(w: Writer, s: Load | Row) -> None:
+def load(w: Writer, s: F.Load | F.Row) -> None:
     array = w.value(s.array)
     indices = [w.value(i) for i in s.indices]
     if isinstance(array, References):
         w.env[s.out.name] = of_references(w, array, indices, s)
         return
-    if isinstance(s, Row) and isinstance(array, Local | View):
+    if isinstance(s, F.Row) and isinstance(array, Local | View):
         local, before = (array, ()) if isinstance(array, Local) else (array.local, array.indices)
         w.env[s.out.name] = View(local, (*before, *indices))
         return
@@ -144,9 +129,9 @@ def load(w: Writer, s: Load | Row) -> None:
         w.env[s.out.name] = Array(found, rest)
 
 
-def is_read_often(w: Writer, s: Load | Row) -> bool:
+def is_read_often(w: Writer, s: F.Load | F.Row) -> bool:
     """Tell whether a product in an array is used more than once."""
-    return w.uses[s.out.name] > 1 or (isinstance(s.array, Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
+    return w.uses[s.out.name] > 1 or (isinstance(s.array, F.Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
 
 
 def inside(w: Writer, dim: Axis, i: Value) -> None:
@@ -158,7 +143,7 @@ def inside(w: Writer, dim: Axis, i: Value) -> None:
     w.check(f"ops.inside({w.number(i).text}, {dim.count})")
 
 
-def of_references(w: Writer, x: References, indices: Sequence[Value], s: Load | Row) -> Any:
+def of_references(w: Writer, x: References, indices: Sequence[Value], s: F.Load | F.Row) -> Any:
     """Read a row of a list of arrays."""
     if len(indices) != 1 or indices[0].axes:
         return w.refuse("rows of different sizes")
@@ -167,7 +152,7 @@ def of_references(w: Writer, x: References, indices: Sequence[Value], s: Load | 
     return Array(Number(name, dims, x.kind), dims, home=x.name)
 
 
-def size(w: Writer, s: Size) -> None:
+def size(w: Writer, s: F.Size) -> None:
     array = w.value(s.array)
     if isinstance(array, References):
         w.env[s.out.name] = w.emit(f"len({array.name})", (), WHOLE, s.out.name)
@@ -182,7 +167,7 @@ def size(w: Writer, s: Size) -> None:
     w.env[s.out.name] = Affine((), axis.count)
 
 
-def check(w: Writer, s: Check) -> None:
+def check(w: Writer, s: F.Check) -> None:
     i, n = w.value(s.index), w.value(s.size)
     if n.axes:
         w.refuse("a check against sizes that vary")
@@ -206,10 +191,10 @@ def axis_of(w: Writer, count: Value) -> Axis:
     return Axis(most.text, n.text)
 
 
-def new(w: Writer, s: New) -> None:
+def new(w: Writer, s: F.New) -> None:
     of = s.out.type
-    assert isinstance(of, ArrayOf)
-    if isinstance(of.element, ArrayOf):
+    assert isinstance(of, F.ArrayOf)
+    if isinstance(of.element, F.ArrayOf):
         if w.axes or not isinstance(of.element.element, Scalar) or not s.sizes:
             w.refuse("rows of different sizes")
         n = w.number(w.value(s.sizes[0])).text
@@ -225,7 +210,7 @@ def new(w: Writer, s: New) -> None:
     w.env[s.out.name] = w.made(Local(s.out.name, dims, w.axes, len(w.masks), of.element, grows=not s.sizes))
 
 
-def zeros_like(w: Writer, s: ZerosLike) -> None:
+def zeros_like(w: Writer, s: F.ZerosLike) -> None:
     array = w.value(s.array)
     if isinstance(array, References):
         name = w.emit(f"ops.zeros_like({array.name})", (), REAL, s.out.name).text
@@ -262,9 +247,9 @@ def materialise(w: Writer, x: Local) -> Number:
 # ------------------------------------------------------------ writing
 
 
-def target(w: Writer, x: Operand) -> tuple[Local, tuple[Value, ...]]:
+def target(w: Writer, x: F.Operand) -> tuple[Local, tuple[Value, ...]]:
     """Give the array that is written to, and indices along its first dimensions."""
-    assert isinstance(x, Var)
+    assert isinstance(x, F.Var)
     found = w.env[x.name]
     if isinstance(found, Local):
         return found, ()
@@ -276,7 +261,7 @@ def target(w: Writer, x: Operand) -> tuple[Local, tuple[Value, ...]]:
     return w.refuse("writing to an array of another function")  # type: ignore[no-any-return]
 
 
-def store(w: Writer, s: Store) -> None:
+def store(w: Writer, s: F.Store) -> None:
     array = w.env[s.array.name]
     if isinstance(array, References):
         store_reference(w, array, w.value(s.indices[0]), w.value(s.value))
@@ -310,7 +295,7 @@ def store_reference(w: Writer, array: References, index: Value, value: Any) -> N
     array.name = w.emit(f"list({whole.text})", (), array.kind, array.name).text
 
 
-def append(w: Writer, s: Append) -> None:
+def append(w: Writer, s: F.Append) -> None:
     local, _ = target(w, s.array)
     inner = tuple(a for a in w.axes if a not in local.around)
     if (
@@ -405,12 +390,12 @@ def indexed(w: Writer, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]
 # ------------------------------------------------------------ adding
 
 
-def add_at(w: Writer, s: AddAt) -> None:
+def add_at(w: Writer, s: F.AddAt) -> None:
     local, before = target(w, s.array)
     added(w, local, [*before, *(w.value(i) for i in s.indices)], w.value(s.value))
 
 
-def add_all(w: Writer, s: AddAll) -> None:
+def add_all(w: Writer, s: F.AddAll) -> None:
     value = w.value(s.value)
     found = w.env[s.array.name]
     if isinstance(value, References):
@@ -541,14 +526,14 @@ def sums_of_windows(w: Writer, value: Value, axes: tuple[Axis, ...], i: Axis, j:
 
 
 WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
-    Load: load,
-    Row: load,
-    Size: size,
-    Check: check,
-    New: new,
-    ZerosLike: zeros_like,
-    Store: store,
-    Append: append,
-    AddAt: add_at,
-    AddAll: add_all,
+    F.Load: load,
+    F.Row: load,
+    F.Size: size,
+    F.Check: check,
+    F.New: new,
+    F.ZerosLike: zeros_like,
+    F.Store: store,
+    F.Append: append,
+    F.AddAt: add_at,
+    F.AddAll: add_all,
 }

@@ -29,36 +29,16 @@ from tapeengine.chad.backends.whole.values import (
     union,
 )
 from tapeengine.chad.backends.whole.writer import Home, Lanes, Writer
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import changes, outs, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    Append,
-    ArrayOf,
-    Assign,
-    BoxOf,
-    Call,
-    Check,
-    Compute,
-    For,
-    If,
-    Kept,
-    Load,
-    Operand,
-    Registered,
-    Row,
-    Statement,
-    Store,
-    Var,
-    While,
-)
 from tapeengine.chad.registered import is_elementwise
 from tapeengine.chad.types import BOOL, FLOAT, INT, Type
 
 # ------------------------------------------------------------ numbers
 
 
-def compute(w: Writer, s: Compute) -> None:
+def compute(w: Writer, s: F.Compute) -> None:
     args = [w.value(x) for x in s.args]
     if s.operation.name in ("isame", "iequal") and not args[0].axes and not args[1].axes:
         w.env[s.out.name] = Affine((), w.same(*(w.number(x).text for x in args)))
@@ -66,7 +46,7 @@ def compute(w: Writer, s: Compute) -> None:
     w.env[s.out.name] = lazily(w, s, args) or at_once(w, s, [w.number(x) for x in args])
 
 
-def lazily(w: Writer, s: Compute, args: list[Value]) -> Value | None:
+def lazily(w: Writer, s: F.Compute, args: list[Value]) -> Value | None:
     """Give a product or a sum of indices that is not materialised yet; None for anything else."""
     name = s.operation.name
     if name == "iadd":
@@ -103,7 +83,7 @@ def factors(w: Writer, x: Value) -> Sequence[Number]:
     return x.factors if isinstance(x, Product) else (w.number(x),)
 
 
-def at_once(w: Writer, s: Compute, args: list[Number]) -> Value:
+def at_once(w: Writer, s: F.Compute, args: list[Number]) -> Value:
     """Write an operation."""
     axes = union(*(x.axes for x in args))
     texts = []
@@ -120,7 +100,7 @@ def at_once(w: Writer, s: Compute, args: list[Number]) -> Value:
     return Affine((), found.text) if s.operation.gives == WHOLE and not axes else found
 
 
-def assign(w: Writer, s: Assign) -> None:
+def assign(w: Writer, s: F.Assign) -> None:
     found = [w.value(x) for x in s.values]
     for v, x in zip(s.outs, found, strict=True):
         if v.name in w.pinned:
@@ -132,9 +112,9 @@ def assign(w: Writer, s: Assign) -> None:
             assigned.add(v.name)
 
 
-def add(w: Writer, s: Add) -> None:
+def add(w: Writer, s: F.Add) -> None:
     name = s.out.name
-    if isinstance(s.out.type, BoxOf):
+    if isinstance(s.out.type, F.BoxOf):
         raise NotWhole("a box")
     home = w.homes[name]
     given = w.value(s.value)
@@ -183,7 +163,7 @@ def spread_lanes(w: Writer, x: Value, home: Home) -> Value:
 # ------------------------------------------------------------ loops as whole-array operations
 
 
-def for_(w: Writer, s: For) -> None:
+def for_(w: Writer, s: F.For) -> None:
     refuse_changes(w, s)
     if id(s) in w.stepwise:
         step_by_step(w, s)
@@ -196,16 +176,16 @@ def for_(w: Writer, s: For) -> None:
         at_once_for(w, s, lambda: w.statements(s.body))
 
 
-def refuse_changes(w: Writer, s: For | While) -> None:
+def refuse_changes(w: Writer, s: F.For | F.While) -> None:
     """Refuse a loop whose steps write elements of an array that steps read."""
     inside = [x for x, _ in walk(list(s.body))]
     made = {v.name for x in inside for v in outs(x)}
-    written = {x.array.name for x in inside if isinstance(x, Store | Append)} - made
-    if any(isinstance(x, Load) and isinstance(x.array, Var) and x.array.name in written for x in inside):
+    written = {x.array.name for x in inside if isinstance(x, F.Store | F.Append)} - made
+    if any(isinstance(x, F.Load) and isinstance(x.array, F.Var) and x.array.name in written for x in inside):
         w.refuse("an array that is changed in place")
 
 
-def at_once_for(w: Writer, s: For, body: Any) -> Axis:
+def at_once_for(w: Writer, s: F.For, body: Any) -> Axis:
     """Write all steps of a loop as whole-array operations."""
     axis = loop_axis(w, s)
     outer_axes, outer_masks = w.axes, list(w.masks)
@@ -233,7 +213,7 @@ def at_once_for(w: Writer, s: For, body: Any) -> Axis:
     return axis
 
 
-def loop_axis(w: Writer, s: For) -> Axis:
+def loop_axis(w: Writer, s: F.For) -> Axis:
     """Make the axis of a loop."""
     if s.count is not None:
         axis = axis_of(w, w.value(s.count))
@@ -248,7 +228,7 @@ def loop_axis(w: Writer, s: For) -> Axis:
 STEPS = "#steps"
 
 
-def fields(w: Writer, kept: Kept) -> dict[str, object]:
+def fields(w: Writer, kept: F.Kept) -> dict[str, object]:
     """Give the values that a site keeps."""
     found: dict[str, object] = {}
     for f in kept.fields:
@@ -267,14 +247,14 @@ def fields(w: Writer, kept: Kept) -> dict[str, object]:
 
 
 @contextmanager
-def nest(w: Writer, bodies: Sequence[Sequence[Statement]]) -> Iterator[None]:
+def nest(w: Writer, bodies: Sequence[Sequence[F.Statement]]) -> Iterator[None]:
     """Pin the variables that the blocks of a loop or a branch change."""
-    declared = {v.name for body in bodies for s, _ in walk(list(body)) if not isinstance(s, Add) for v in outs(s)}
-    added = {s.out.name for body in bodies for s, _ in walk(list(body)) if isinstance(s, Add)}
-    rows = {s.out.name: s.array for body in bodies for s, _ in walk(list(body)) if isinstance(s, Load | Row)}
+    declared = {v.name for body in bodies for s, _ in walk(list(body)) if not isinstance(s, F.Add) for v in outs(s)}
+    added = {s.out.name for body in bodies for s, _ in walk(list(body)) if isinstance(s, F.Add)}
+    rows = {s.out.name: s.array for body in bodies for s, _ in walk(list(body)) if isinstance(s, F.Load | F.Row)}
     changed = {v.name for body in bodies for s, _ in walk(list(body)) for v in changes(s)}
     for name in list(changed):
-        while name in rows and isinstance(rows[name], Var):
+        while name in rows and isinstance(rows[name], F.Var):
             name = rows[name].name  # type: ignore[union-attr]
             changed.add(name)
     pinned = []
@@ -292,9 +272,11 @@ def nest(w: Writer, bodies: Sequence[Sequence[Statement]]) -> Iterator[None]:
         w.pinned.discard(name)
 
 
-def assigns(bodies: Sequence[Sequence[Statement]], name: str) -> bool:
+def assigns(bodies: Sequence[Sequence[F.Statement]], name: str) -> bool:
     """Tell whether statements assign to a variable."""
-    return any(isinstance(s, Assign) and any(v.name == name for v in s.outs) for b in bodies for s, _ in walk(list(b)))
+    return any(
+        isinstance(s, F.Assign) and any(v.name == name for v in s.outs) for b in bodies for s, _ in walk(list(b))
+    )
 
 
 def pin(w: Writer, name: str) -> None:
@@ -308,7 +290,7 @@ def pin(w: Writer, name: str) -> None:
     w.pinned.add(name)
 
 
-def set_pinned(w: Writer, v: Var, x: Any) -> None:
+def set_pinned(w: Writer, v: F.Var, x: Any) -> None:
     """Assign a pinned variable."""
     before = w.env[v.name]
     if isinstance(before, Array):
@@ -321,12 +303,12 @@ def set_pinned(w: Writer, v: Var, x: Any) -> None:
         w.set(before.text, w.full(w.number(x), before.axes))
 
 
-def variable(w: Writer, v: Var, x: Any = None) -> None:
+def variable(w: Writer, v: F.Var, x: Any = None) -> None:
     """Make a mutable variable, for a carried value or the result of a branch; ``x`` is its first value."""
     name = w.fresh(v.name)
     w.changing.add(name)
-    if isinstance(v.type, ArrayOf):
-        if isinstance(v.type.element, ArrayOf):
+    if isinstance(v.type, F.ArrayOf):
+        if isinstance(v.type.element, F.ArrayOf):
             if x is not None and not isinstance(x, References):
                 w.refuse("rows of different sizes")
             w.env[v.name] = plain_array(w, name, v.type, w.axes)
@@ -344,7 +326,7 @@ def variable(w: Writer, v: Var, x: Any = None) -> None:
         raise NotWhole("a box")
 
 
-def alias(w: Writer, v: Var) -> Any:
+def alias(w: Writer, v: F.Var) -> Any:
     """Give the present value of a mutable variable a constant name."""
     x = w.env[v.name]
     if isinstance(x, References):
@@ -352,13 +334,13 @@ def alias(w: Writer, v: Var) -> Any:
     if isinstance(x, Array):
         assert isinstance(x.content, Number)
         name = w.emit(x.content.text, (), REAL, v.name).text
-        assert isinstance(v.type, ArrayOf)
+        assert isinstance(v.type, F.ArrayOf)
         return plain_array(w, name, v.type, axes_of(x))
     found = w.emit(x.text, x.axes, x.kind, v.name)
     return Affine((), found.text) if x.kind == WHOLE and not x.axes else found
 
 
-def step_by_step(w: Writer, s: For) -> None:
+def step_by_step(w: Writer, s: F.For) -> None:
     """Write a sequential loop."""
     w.steps_one_by_one += 1
     sites = [w.value(k.frames) for k in s.recalled]
@@ -407,14 +389,14 @@ def settled(w: Writer, x: Any, axes: tuple[Axis, ...]) -> Any:
     return x if isinstance(x, References) else w.number(x)
 
 
-def carried_before(w: Writer, s: For | While) -> None:
+def carried_before(w: Writer, s: F.For | F.While) -> None:
     """Store the carried values of a loop in variables."""
     found = [(v, w.value(v)) for v, _ in s.carried]
     for v, x in found:
         variable(w, v, x)
 
 
-def recall(w: Writer, k: Kept, site: Site, index: Value) -> list[Frames]:
+def recall(w: Writer, k: F.Kept, site: Site, index: Value) -> list[Frames]:
     """Restore the fields of one step."""
     if site.frames:
         w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[0].items()}
@@ -424,7 +406,7 @@ def recall(w: Writer, k: Kept, site: Site, index: Value) -> list[Frames]:
     return []
 
 
-def while_(w: Writer, s: While) -> None:
+def while_(w: Writer, s: F.While) -> None:
     refuse_changes(w, s)
     w.steps_one_by_one += 1
     if w.axes:
@@ -458,7 +440,7 @@ def while_(w: Writer, s: While) -> None:
 # ------------------------------------------------------------ branches
 
 
-def if_(w: Writer, s: If) -> None:
+def if_(w: Writer, s: F.If) -> None:
     condition = w.value(s.condition)
     if not condition.axes:
         one_branch(w, s, condition)
@@ -468,7 +450,7 @@ def if_(w: Writer, s: If) -> None:
         lanes(w, s, w.number(condition))
 
 
-def one_branch(w: Writer, s: If, condition: Value) -> None:
+def one_branch(w: Writer, s: F.If, condition: Value) -> None:
     """Take one of two branches."""
     sites = [w.value(pair[0].frames) for pair in s.recalled]
     names = joined(s)
@@ -506,35 +488,35 @@ def one_branch(w: Writer, s: If, condition: Value) -> None:
     w.block.lines.append(made)
 
 
-def joined(s: If) -> list[Var]:
+def joined(s: F.If) -> list[F.Var]:
     """Give the variables that both branches assign."""
-    sets = [{v.name: v for t in b if isinstance(t, Assign) for v in t.outs} for b in (s.then, s.orelse)]
+    sets = [{v.name: v for t in b if isinstance(t, F.Assign) for v in t.outs} for b in (s.then, s.orelse)]
     return [v for n, v in sets[0].items() if n in sets[1]]
 
 
-def is_cheap(w: Writer, s: If) -> bool:
+def is_cheap(w: Writer, s: F.If) -> bool:
     """Tell whether both branches may run for all steps, because they are cheap and raise no errors."""
     for body in (s.then, s.orelse):
         for t, _ in walk(list(body)):
-            if isinstance(t, Append | While | Check | Call | Registered):
+            if isinstance(t, F.Append | F.While | F.Check | F.Call | F.Registered):
                 return False
-            if isinstance(t, Compute) and not (t.operation.is_total or t.operation.name in SAFE):
+            if isinstance(t, F.Compute) and not (t.operation.is_total or t.operation.name in SAFE):
                 return False
-            if isinstance(t, Load | Row) and t.checked and not all(is_plain(w, i) for i in t.indices):
+            if isinstance(t, F.Load | F.Row) and t.checked and not all(is_plain(w, i) for i in t.indices):
                 return False
-            if isinstance(t, Assign) and any(not isinstance(v.type, Scalar) for v in t.outs):
+            if isinstance(t, F.Assign) and any(not isinstance(v.type, Scalar) for v in t.outs):
                 return False
     sites = [w.value(pair[0].frames) for pair in s.recalled]
     return not any(site.lanes for site in sites)
 
 
-def is_plain(w: Writer, i: Operand) -> bool:
+def is_plain(w: Writer, i: F.Operand) -> bool:
     """Tell whether an index is that of a loop."""
-    x = w.env.get(i.name) if isinstance(i, Var) else None
+    x = w.env.get(i.name) if isinstance(i, F.Var) else None
     return isinstance(x, Affine) and len(x.terms) == 1 and x.offset == "0"
 
 
-def masked(w: Writer, s: If, condition: Number) -> None:
+def masked(w: Writer, s: F.If, condition: Number) -> None:
     """Run both branches for all steps, and select the results."""
     negative = w.once(("not", condition), lambda: w.emit(f"~{condition.text}", condition.axes, TRUTH, atom=False))
     found, kept = [], []
@@ -569,7 +551,7 @@ def join(w: Writer, condition: Number, found: list[dict[str, Any]], before: dict
         w.homes[name] = Home(w.axes, len(w.masks), w.block)
 
 
-def lanes(w: Writer, s: If, condition: Number) -> None:
+def lanes(w: Writer, s: F.If, condition: Number) -> None:
     """Run each branch for the steps that take it."""
     if w.masks:
         for mask in w.masks:
@@ -596,7 +578,7 @@ def lanes(w: Writer, s: If, condition: Number) -> None:
         w.statements(statements)
         if s.kept is not None:
             kept.append(fields(w, s.kept[k]))
-        found.append({n: w.value(Var(n, REAL)) for n in w.assigned.pop()})
+        found.append({n: w.value(F.Var(n, REAL)) for n in w.assigned.pop()})
         w.lanes.pop()
     w.axes = outer
     merge(w, mask, sides, found)
@@ -646,7 +628,7 @@ def merge(w: Writer, mask: Number, sides: Sequence[Lanes], found: list[dict[str,
 # ------------------------------------------------------------ primitives
 
 
-def registered(w: Writer, s: Registered) -> None:
+def registered(w: Writer, s: F.Registered) -> None:
     if w.axes:
         one_by_one(w, s)
         return
@@ -663,14 +645,14 @@ def registered(w: Writer, s: Registered) -> None:
     whole = w.emit(given, (), REAL, "given", raises=True)
     for k, (v, name) in enumerate(zip(s.outs, names, strict=True)):
         w.set(name, f"{whole.text}[{k}]")
-        if isinstance(v.type, ArrayOf):
+        if isinstance(v.type, F.ArrayOf):
             w.env[v.name] = plain_array(w, name, v.type)
         else:
             assert isinstance(v.type, Scalar)
             w.env[v.name] = Affine((), name) if v.type == WHOLE else Number(name, (), v.type)
 
 
-def one_by_one(w: Writer, s: Registered) -> None:
+def one_by_one(w: Writer, s: F.Registered) -> None:
     """Call a primitive of numbers on whole arrays, if it works element by element."""
     kinds = [KIND_TYPES.get(x.type) for x in s.args]
     args = kinds if s.rule == "value" else kinds[1:-1]
@@ -692,11 +674,11 @@ KIND_TYPES: Mapping[object, Type] = MappingProxyType({REAL: FLOAT, WHOLE: INT, T
 
 WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
     **arrays.WRITE,
-    Compute: compute,
-    Assign: assign,
-    Add: add,
-    For: for_,
-    While: while_,
-    If: if_,
-    Registered: registered,
+    F.Compute: compute,
+    F.Assign: assign,
+    F.Add: add,
+    F.For: for_,
+    F.While: while_,
+    F.If: if_,
+    F.Registered: registered,
 }

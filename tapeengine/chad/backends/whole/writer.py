@@ -25,22 +25,9 @@ from tapeengine.chad.backends.whole.values import (
     axes_of,
     union,
 )
+from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import keeps, reads, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import (
-    Add,
-    AddAll,
-    AddAt,
-    Compute,
-    Const,
-    For,
-    Function,
-    Operand,
-    Registered,
-    Statement,
-    Store,
-    Var,
-)
 from tapeengine.chad.traverse import Names
 from tapeengine.primitive import Primitive
 
@@ -48,7 +35,7 @@ from tapeengine.primitive import Primitive
 class Refused(NotWhole):
     """The steps of a loop cannot run at once."""
 
-    def __init__(self, loop: For, reason: str) -> None:
+    def __init__(self, loop: F.For, reason: str) -> None:
         super().__init__(reason)
         self.loop = loop
 
@@ -105,20 +92,20 @@ class Writer:
         self.axes: tuple[Axis, ...] = ()
         self.masks: list[Number] = []
         self.lanes: list[Lanes] = []
-        self.loops: list[For] = []
+        self.loops: list[F.For] = []
         self.memo: list[dict[Any, Any]] = [{}]
         self.around: list[Block] = []
         self.unnamed: list[list[tuple[Axis, str]]] = [[]]
         self.assigned: list[set[str]] = []
         self.lazy: set[str] = set()
         self.may_raise = True
-        self.called: list[Registered] = []
+        self.called: list[F.Registered] = []
         self.steps: dict[str, Number] = {}
         self.rows: dict[str, str] = {}
         self.sources: dict[str, frozenset[str]] = {}
         self.sizes: set[str] = set()
         self.changing: set[str] = set()
-        self.results: dict[Operand, Any] = {}
+        self.results: dict[F.Operand, Any] = {}
         self.uses: Counter[str] = Counter()
         self.written: Counter[str] = Counter()
         self.order: tuple[Axis, ...] = ()
@@ -236,7 +223,7 @@ class Writer:
             for axis, count in named:
                 axis.count = count
 
-    def statements(self, statements: Sequence[Statement]) -> None:
+    def statements(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
         for s in statements:
             write = self.write.get(type(s))
@@ -258,9 +245,9 @@ class Writer:
 
     # ------------------------------------------------------------ values
 
-    def value(self, x: Operand) -> Any:
+    def value(self, x: F.Operand) -> Any:
         """Give the symbolic value of an operand, for the current lanes."""
-        if isinstance(x, Const):
+        if isinstance(x, F.Const):
             return literal(x)
         found = self.env.get(x.name)
         if found is None:
@@ -535,17 +522,19 @@ class Writer:
 
     # ------------------------------------------------------------ what stays lazy
 
-    def survey(self, functions: Sequence[Function]) -> None:
+    def survey(self, functions: Sequence[F.Function]) -> None:
         """Find the products that need not be materialised: those used once, or only in sums."""
         uses: Counter[str] = Counter()
         others: Counter[str] = Counter()
         for s in (s for f in functions for s, _ in walk(f.body)):
-            if isinstance(s, Store | AddAt | AddAll):
+            if isinstance(s, F.Store | F.AddAt | F.AddAll):
                 self.written[s.array.name] += 1
-            is_twice = isinstance(s, Compute) and s.operation.name == "add" and s.args[0] == s.args[1]
-            is_sum = isinstance(s, Add | AddAt) or (isinstance(s, Compute) and s.operation.name == "neg") or is_twice
+            is_twice = isinstance(s, F.Compute) and s.operation.name == "add" and s.args[0] == s.args[1]
+            is_sum = (
+                isinstance(s, F.Add | F.AddAt) or (isinstance(s, F.Compute) and s.operation.name == "neg") or is_twice
+            )
             for x in reads(s)[: 1 if is_twice else None]:
-                if isinstance(x, Var):
+                if isinstance(x, F.Var):
                     uses[x.name] += 1
                     others[x.name] += not is_sum
             for f in keeps(s):
@@ -577,7 +566,7 @@ def all_axes(x: object) -> Iterator[Axis]:
         yield from x.axes
 
 
-def literal(x: Const) -> Number | Affine:
+def literal(x: F.Const) -> Number | Affine:
     """Write a literal."""
     if x.value is None:
         raise NotWhole("a null")
