@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad import target as T
@@ -18,6 +17,7 @@ from tapeengine.chad import terms as S
 from tapeengine.chad.derivative_types import forward_primal, tangent
 from tapeengine.chad.primitives import partial
 from tapeengine.chad.sugar import equals, is_extreme, lower_filter, lower_map, wrapped
+from tapeengine.chad.tables import entry
 from tapeengine.chad.target import added, scaled
 from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names
@@ -88,11 +88,13 @@ Rule = Callable[[Any, Any], Term]
 
 
 # D[r]  :=  <r, 0>
+@entry
 def literal(D: Forward, t: S.Literal) -> Term:
     return D.result(t, lambda: T.Zero(tangent(t.type)))
 
 
 # D[op(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in <op(x1, ..., xn), Dop(x1, ..., xn; x1', ..., xn')>
+@entry
 def op(D: Forward, t: S.Op) -> Term:
     def body(ps: list[Pair]) -> Term:
         xs = [p.x for p in ps]
@@ -106,6 +108,7 @@ def op(D: Forward, t: S.Op) -> Term:
 
 
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's jvp rule for each argument
+@entry
 def primitive(D: Forward, t: S.Primitive) -> Term:
     of = tangent(t.of)
 
@@ -123,6 +126,7 @@ def primitive(D: Forward, t: S.Primitive) -> Term:
 
 
 # D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, <x1', ..., xn'>>
+@entry
 def tuple_(D: Forward, t: S.Tuple) -> Term:
     of: Any = forward_primal(t.type)
 
@@ -134,11 +138,13 @@ def tuple_(D: Forward, t: S.Tuple) -> Term:
 
 
 # D[proji t]  :=  let <x, x'> = D[t] in <proji x, proji x'>
+@entry
 def proj(D: Forward, t: S.Proj) -> Term:
     return D.bind(t.term, lambda p: D.result(S.Proj(p.x, t.index), lambda: T.LProj(p.d(), t.index)))
 
 
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, linji x'>
+@entry
 def inject(D: Forward, t: S.Inject) -> Term:
     of, primal = tangent(t.of), forward_primal(t.of)
 
@@ -149,6 +155,7 @@ def inject(D: Forward, t: S.Inject) -> Term:
 
 
 # D[if c then t else s]  :=  if D[c]1 then D[t] else D[s]
+@entry
 def if_(D: Forward, t: S.If) -> Term:
     return S.If(D.primal(t.condition), D(t.then), D(t.orelse))
 
@@ -157,6 +164,7 @@ def if_(D: Forward, t: S.If) -> Term:
 
 
 # D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in <[x1, ..., xn], [x1', ..., xn']>
+@entry
 def elements(D: Forward, t: S.Elements) -> Term:
     def body(ps: list[Pair]) -> Term:
         primal = S.Elements(tuple(p.x for p in ps), forward_primal(t.of))
@@ -166,6 +174,7 @@ def elements(D: Forward, t: S.Elements) -> Term:
 
 
 # D[t ! i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <x ! i, x' ! i>
+@entry
 def index(D: Forward, t: S.Index) -> Term:
     def at(p: Pair, i: Var) -> Term:
         return D.result(S.Index(p.x, i, t.measured), lambda: T.LIndex(p.d(), wrapped(i, p.x)))
@@ -174,16 +183,19 @@ def index(D: Forward, t: S.Index) -> Term:
 
 
 # D[map (x. t) a]  :=  D[build (size a) (i. let x = a ! i in t)]
+@entry
 def map_(D: Forward, t: S.Map) -> Term:
     return D(lower_map(t, D.fresh))
 
 
 # D[sum t]  :=  let <x, x'> = D[t] in <sum x, sum x'>
+@entry
 def total(D: Forward, t: S.Total) -> Term:
     return D.bind(t.array, lambda p: D.result(S.Total(p.x), lambda: T.LTotal(p.d())))
 
 
 # D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, replicate n x'>
+@entry
 def replicate(D: Forward, t: S.Replicate) -> Term:
     def body(n: Var, p: Pair) -> Term:
         return D.result(S.Replicate(n, p.x), lambda: T.LDense(S.Replicate(n, p.d())))
@@ -192,6 +204,7 @@ def replicate(D: Forward, t: S.Replicate) -> Term:
 
 
 # D[gather t i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <gather x i, gather x' i>
+@entry
 def gather(D: Forward, t: S.Gather) -> Term:
     def body(p: Pair, i: Var) -> Term:
         return D.result(S.Gather(p.x, i), lambda: T.LDense(S.Gather(T.Collect(p.d(), S.Size(p.x)), i)))
@@ -200,6 +213,7 @@ def gather(D: Forward, t: S.Gather) -> Term:
 
 
 # D[scatter t i s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in let i = D[i]1 in <scatter x i y, x' + BScatter i y'>
+@entry
 def scatter(D: Forward, t: S.Scatter) -> Term:
     def body(p: Pair, q: Pair, i: Var) -> Term:
         return D.result(S.Scatter(p.x, i, q.x), lambda: T.Plus(p.d(), T.LScatter(i, q.d())))
@@ -209,6 +223,7 @@ def scatter(D: Forward, t: S.Scatter) -> Term:
 
 # D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))],
 # unless the elements are discrete
+@entry
 def filter_(D: Forward, t: S.Filter) -> Term:
     if not is_discrete(t.array.type):
         return D(lower_filter(t, D.fresh))
@@ -217,6 +232,7 @@ def filter_(D: Forward, t: S.Filter) -> Term:
 
 
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, x' ++ y'>
+@entry
 def concatenate(D: Forward, t: S.Concatenate) -> Term:
     def body(p: Pair, q: Pair) -> Term:
         def along() -> Term:
@@ -246,25 +262,3 @@ def extreme(D: Forward, t: S.Fold) -> Term:
         return D.result(m, along)
 
     return D.bind(t.array, lambda p: D.let("m", S.Fold(t.left, t.right, t.body, p.x), lambda m: body(p, m)))
-
-
-RULES: Mapping[type[Term], Rule] = MappingProxyType(
-    {
-        S.Literal: literal,
-        S.Op: op,
-        S.Primitive: primitive,
-        S.Tuple: tuple_,
-        S.Proj: proj,
-        S.Inject: inject,
-        S.If: if_,
-        S.Elements: elements,
-        S.Index: index,
-        S.Map: map_,
-        S.Total: total,
-        S.Replicate: replicate,
-        S.Gather: gather,
-        S.Scatter: scatter,
-        S.Filter: filter_,
-        S.Concatenate: concatenate,
-    }
-)

@@ -11,16 +11,16 @@ So values and tangents are computed side by side, and no loop keeps values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 
 from tapeengine.chad import forward, written
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import tangent
-from tapeengine.chad.forward import Forward, Pair, Rule
+from tapeengine.chad.forward import Forward, Pair
 from tapeengine.chad.sugar import component, is_extreme, wrapped
+from tapeengine.chad.tables import entry, table
 from tapeengine.chad.terms import Term, Var, lit
 from tapeengine.chad.traverse import Names, all_names, substitute
 from tapeengine.chad.types import INT, Product, is_discrete
@@ -86,11 +86,13 @@ class Tangents(Forward):
 
 
 # D[x]  :=  <x, x'>
+@entry
 def variable(D: Tangents, t: Var) -> Term:
     return S.Tuple((t, D.tangent(t)))
 
 
 # D[let x = t in s]  :=  let <x, x'> = D[t] in D[s]
+@entry
 def let(D: Tangents, t: S.Let) -> Term:
     if is_discrete(t.var.of):
         return S.Let(t.var, t.bound, D(t.body))
@@ -98,6 +100,7 @@ def let(D: Tangents, t: S.Let) -> Term:
 
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in case x of {inji xi -> let xi' = lcasti x' in D[si]}
+@entry
 def case(D: Tangents, t: S.Case) -> Term:
     def branch(i: int, b: S.Branch, p: Pair) -> S.Branch:
         if is_discrete(b.var.of):
@@ -108,6 +111,7 @@ def case(D: Tangents, t: S.Case) -> Term:
 
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in f(x1, ..., xn, x1', ..., xn')
+@entry
 def call(D: Tangents, t: S.Call) -> Term:
     def body(ps: list[Pair]) -> Term:
         real = [p.d() for p, a in zip(ps, t.args, strict=True) if not is_discrete(a.type)]
@@ -128,6 +132,7 @@ def halves(D: Tangents, n: Term, pairs: Var) -> Term:
 
 
 # D[build n (i. t)]  :=  let a = build n (i. D[t]) in <map fst a, map snd a>
+@entry
 def build(D: Tangents, t: S.Build) -> Term:
     change = written.written(t)
     if change is not None:
@@ -165,11 +170,13 @@ def shortened(D: Tangents, i: Var, p: Pair) -> Term:
 # ---------------------------------------------------------------- loops: the state is a pair of a value and its tangent
 
 
+@entry
 def for_(D: Tangents, t: S.For) -> Term:
     both = D.paired(t.state)
     return S.For(t.size, t.index, both, D(t.init), D.opened(both, t.state, t.body))
 
 
+@entry
 def while_(D: Tangents, t: S.While) -> Term:
     both = D.paired(t.state)
     alone = D.names.var(t.state)
@@ -177,6 +184,7 @@ def while_(D: Tangents, t: S.While) -> Term:
     return S.While(both, D(t.init), condition, D.opened(both, t.state, t.body))
 
 
+@entry
 def fold(D: Tangents, t: S.Fold) -> Term:
     if is_extreme(t):
         return forward.extreme(D, t)
@@ -191,6 +199,7 @@ def fold(D: Tangents, t: S.Fold) -> Term:
     return D.bind(t.array, body)
 
 
+@entry
 def scan(D: Tangents, t: S.Scan) -> Term:
     def body(p: Pair) -> Term:
         both, k = D.paired(t.state), D.fresh("k", INT)
@@ -205,20 +214,7 @@ def scan(D: Tangents, t: S.Scan) -> Term:
     return D.bind(t.array, body)
 
 
-RULES: Mapping[type[Term], Rule] = MappingProxyType(
-    {
-        **forward.RULES,
-        Var: variable,
-        S.Let: let,
-        S.Case: case,
-        S.Call: call,
-        S.Build: build,
-        S.For: for_,
-        S.While: while_,
-        S.Fold: fold,
-        S.Scan: scan,
-    }
-)
+RULES = table(vars(forward), globals())
 
 
 def definition(given: S.Definition, used: set[str]) -> S.Definition:

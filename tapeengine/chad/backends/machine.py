@@ -8,15 +8,15 @@ and makes no arrays inside loops; programs that need these use another back end.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from tapeengine._core.programs.machine import Code, opcodes
 from tapeengine.chad.backends.skipped import skipping
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import blocks
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
+from tapeengine.chad.tables import entry, table
 from tapeengine.errors import UnsupportedError
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
@@ -153,6 +153,7 @@ class Assembler:
         return self.step(name, place, self.listed(map(self.at, kept.fields)), len(kept.fields))
 
 
+@entry
 def compute(a: Assembler, s: F.Compute) -> None:
     name, *check = s.operation.machine
     if not a.may_raise and s.operation.gives == REAL and all(t == REAL for t in s.operation.takes):
@@ -163,6 +164,7 @@ def compute(a: Assembler, s: F.Compute) -> None:
         a.step(check[0], a.at(s.out), *registers)
 
 
+@entry
 def load(a: Assembler, s: F.Load) -> None:
     whole, indices = a.place(s.array, s.indices)
     read(a, a.at(s.out), a.at(whole), [a.at(i) for i in indices])
@@ -176,6 +178,7 @@ def read(a: Assembler, out: int, array: int, places: list[int]) -> None:
         a.step("LOAD", out, array, a.listed(places))
 
 
+@entry
 def row(a: Assembler, s: F.Row) -> None:
     """A row has no register: its elements are read and written as elements of the whole array."""
     whole, before = a.place(s.array, ())
@@ -187,6 +190,7 @@ def row(a: Assembler, s: F.Row) -> None:
     a.rows[s.out.name] = a.place(s.array, s.indices)
 
 
+@entry
 def check(a: Assembler, s: F.Check) -> None:
     is_there(a, a.at(s.index), a.at(s.size))
 
@@ -200,11 +204,13 @@ def is_there(a: Assembler, i: int, n: int) -> None:
     a.step("SAME", low, low, high)  # at least one of the two holds
 
 
+@entry
 def size(a: Assembler, s: F.Size) -> None:
     whole, indices = a.place(s.array, ())
     a.step("SIZE", a.at(s.out), a.at(whole), s.dim + len(indices))
 
 
+@entry
 def new(a: Assembler, s: F.New) -> None:
     if a.depth and not a.is_few:
         raise NotAssembled("an array that a loop makes")
@@ -216,6 +222,7 @@ def new(a: Assembler, s: F.New) -> None:
         a.step("NEW", out, 0, 0, kind)
 
 
+@entry
 def zeros_like(a: Assembler, s: F.ZerosLike) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     if a.depth and not a.is_few:
@@ -233,24 +240,29 @@ def sizes_of(a: Assembler, array: F.Operand, rank: int) -> list[int]:
     return sizes
 
 
+@entry
 def store(a: Assembler, s: F.Store) -> None:
     whole, indices = a.place(s.array, s.indices)
     a.step("STORE", a.at(whole), a.at(s.value), a.listed(map(a.at, indices)))
 
 
+@entry
 def append(a: Assembler, s: F.Append) -> None:
     a.step("APPEND", a.at(s.array), a.at(s.value))
 
 
+@entry
 def assign(a: Assembler, s: F.Assign) -> None:
     a.moves(zip(s.outs, s.values, strict=True))
 
 
+@entry
 def add(a: Assembler, s: F.Add) -> None:
     out = a.at(s.out)
     a.step("add" if s.out.type == REAL else "IADD", out, out, a.at(s.value))
 
 
+@entry
 def add_at(a: Assembler, s: F.AddAt) -> None:
     assert isinstance(s.array.type, F.ArrayOf)
     if s.array.type.element != REAL:
@@ -259,6 +271,7 @@ def add_at(a: Assembler, s: F.AddAt) -> None:
     accumulate(a, a.at(whole), a.at(s.value), [a.at(i) for i in indices])
 
 
+@entry
 def add_all(a: Assembler, s: F.AddAll) -> None:
     assert isinstance(s.array.type, F.ArrayOf)
     if s.array.type.element != REAL or isinstance(s.value, F.Const):
@@ -285,6 +298,7 @@ def accumulate(a: Assembler, array: int, value: int, places: list[int]) -> None:
         a.step("ADDAT", array, value, a.listed(places))
 
 
+@entry
 def for_(a: Assembler, s: F.For) -> None:
     """A counted loop; one without an index is driven by its frames."""
     a.begin(s.kept)
@@ -322,6 +336,7 @@ def end(a: Assembler, s: F.For | F.While) -> None:
     a.moves(s.carried)
 
 
+@entry
 def while_(a: Assembler, s: F.While) -> None:
     a.begin(s.kept)
     a.depth += 1
@@ -335,6 +350,7 @@ def while_(a: Assembler, s: F.While) -> None:
     a.depth -= 1
 
 
+@entry
 def if_(a: Assembler, s: F.If) -> None:
     a.begin(None if s.kept is None else s.kept[0])
     head = a.step("UNLESS", 0, a.at(s.condition))
@@ -358,26 +374,7 @@ def side(a: Assembler, s: F.If, which: int) -> None:
         a.keep(s.kept[which])
 
 
-WRITE: Mapping[type[object], Callable[[Assembler, Any], None]] = MappingProxyType(
-    {
-        F.Compute: compute,
-        F.Load: load,
-        F.Row: row,
-        F.ZerosLike: zeros_like,
-        F.AddAll: add_all,
-        F.Check: check,
-        F.Size: size,
-        F.New: new,
-        F.Store: store,
-        F.Append: append,
-        F.Assign: assign,
-        F.Add: add,
-        F.AddAt: add_at,
-        F.For: for_,
-        F.While: while_,
-        F.If: if_,
-    }
-)
+WRITE = table(globals())
 
 
 def unions(function: F.Function) -> dict[str, str]:

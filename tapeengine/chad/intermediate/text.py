@@ -17,6 +17,7 @@ from tapeengine.chad.intermediate.analysis import outs
 from tapeengine.chad.intermediate.operations import FUNCTIONS, REAL, TRUTH, Scalar
 from tapeengine.chad.intermediate.running import add_all as add_all_at_once
 from tapeengine.chad.intermediate.running import call_registered, plus, zeros_like
+from tapeengine.chad.tables import entry, table
 from tapeengine.primitive import Primitive
 
 #: Names with a meaning in the text.
@@ -135,19 +136,23 @@ class Writer:
         return "" if kept is None else f"{self.named(kept.frames)}.append({self.tuple(kept.fields)})"
 
 
+@entry
 def compute(w: Writer, s: F.Compute) -> None:
     w.line(f"{w.named(s.out)} = {w.computed(s)}")
 
 
+@entry
 def load(w: Writer, s: F.Load | F.Row) -> None:
     w.line(f"{w.named(s.out)} = {w.place(s.array, s.indices)}")
 
 
+@entry
 def check(w: Writer, s: F.Check) -> None:
     i, n = w.tight(s.index), w.tight(s.size)
     w.line(f"if not -{n} <= {i} < {n}: raise IndexError('index out of range')")
 
 
+@entry
 def size(w: Writer, s: F.Size) -> None:
     if s.dim == 0:
         w.line(f"{w.named(s.out)} = len({w.operand(s.array)})")
@@ -155,6 +160,7 @@ def size(w: Writer, s: F.Size) -> None:
         w.line(f"{w.named(s.out)} = {w.operand(s.array)}.shape[{s.dim}]")
 
 
+@entry
 def new(w: Writer, s: F.New) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     element = s.out.type.element
@@ -170,23 +176,28 @@ def new(w: Writer, s: F.New) -> None:
         w.line(f"{w.named(s.out)} = np.zeros({w.tuple(s.sizes)}, {element.python})")
 
 
+@entry
 def new_like(w: Writer, s: F.ZerosLike) -> None:
     w.line(f"{w.named(s.out)} = zeros_like({w.operand(s.array)})")
 
 
+@entry
 def store(w: Writer, s: F.Store) -> None:
     w.line(f"{w.place(s.array, s.indices)} = {w.operand(s.value)}")
 
 
+@entry
 def append(w: Writer, s: F.Append) -> None:
     w.line(f"{w.operand(s.array)}.append({w.operand(s.value)})")
 
 
+@entry
 def assign(w: Writer, s: F.Assign) -> None:
     targets = ", ".join(w.named(v) for v in s.outs)
     w.line(f"{targets} = {', '.join(map(w.operand, s.values))}")
 
 
+@entry
 def add(w: Writer, s: F.Add) -> None:
     if isinstance(s.out.type, F.BoxOf):
         w.line(f"{w.named(s.out)} = plus({w.named(s.out)}, {w.operand(s.value)})")
@@ -194,6 +205,7 @@ def add(w: Writer, s: F.Add) -> None:
         w.line(f"{w.named(s.out)} += {w.operand(s.value)}")
 
 
+@entry
 def add_at(w: Writer, s: F.AddAt) -> None:
     place = w.place(s.array, s.indices)
     assert isinstance(s.array.type, F.ArrayOf)
@@ -203,22 +215,27 @@ def add_at(w: Writer, s: F.AddAt) -> None:
         w.line(f"{place} += {w.operand(s.value)}")
 
 
+@entry
 def add_all(w: Writer, s: F.AddAll) -> None:
     w.line(f"add_all({w.operand(s.array)}, {w.operand(s.value)})")
 
 
+@entry
 def plus_(w: Writer, s: F.Plus) -> None:
     w.line(f"{w.named(s.out)} = plus({w.operand(s.left)}, {w.operand(s.right)})")
 
 
+@entry
 def pack(w: Writer, s: F.Pack) -> None:
     w.line(f"{w.named(s.out)} = ({', '.join([str(s.option), *map(w.operand, s.values)])},)")
 
 
+@entry
 def option(w: Writer, s: F.Option) -> None:
     w.line(f"{w.named(s.out)} = {w.operand(s.box)}[0]")
 
 
+@entry
 def unpack(w: Writer, s: F.Unpack) -> None:
     if not s.outs:
         return
@@ -231,6 +248,7 @@ def unpack(w: Writer, s: F.Unpack) -> None:
         w.line(f"{targets} = {w.operand(s.box)}")
 
 
+@entry
 def for_(w: Writer, s: F.For) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
@@ -251,6 +269,7 @@ def for_(w: Writer, s: F.For) -> None:
     w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
+@entry
 def while_(w: Writer, s: F.While) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
@@ -259,6 +278,7 @@ def while_(w: Writer, s: F.While) -> None:
     w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
+@entry
 def if_(w: Writer, s: F.If) -> None:
     for k, (head, block) in enumerate(((f"if {w.operand(s.condition)}:", s.then), ("else:", s.orelse))):
         w.line(head)
@@ -271,43 +291,20 @@ def if_(w: Writer, s: F.If) -> None:
         w.inner(block, kept)
 
 
+@entry
 def call(w: Writer, s: F.Call) -> None:
     targets = ", ".join(w.named(v) for v in s.outs)
     call_ = f"{name(s.function)}({', '.join(map(w.operand, s.args))})"
     w.line(f"{targets}{',' if len(s.outs) == 1 else ''} = {call_}" if s.outs else call_)
 
 
+@entry
 def registered(w: Writer, s: F.Registered) -> None:
     targets = ", ".join(w.named(v) for v in s.outs)
     w.line(f"{targets}{',' * (len(s.outs) == 1)} = {w.registered(s)}({', '.join(map(w.operand, s.args))})")
 
 
-WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = MappingProxyType(
-    {
-        F.Compute: compute,
-        F.Load: load,
-        F.Row: load,
-        F.Check: check,
-        F.Size: size,
-        F.New: new,
-        F.ZerosLike: new_like,
-        F.Store: store,
-        F.Append: append,
-        F.Assign: assign,
-        F.Add: add,
-        F.AddAt: add_at,
-        F.AddAll: add_all,
-        F.Plus: plus_,
-        F.Pack: pack,
-        F.Option: option,
-        F.Unpack: unpack,
-        F.For: for_,
-        F.While: while_,
-        F.If: if_,
-        F.Call: call,
-        F.Registered: registered,
-    }
-)
+WRITE = table(globals())
 
 
 def name(given: str) -> str:

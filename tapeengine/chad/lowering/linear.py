@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
-from tapeengine.chad.lowering.lower import Lower, Rule
+from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import is_zero, leaf_types, part, stored
 from tapeengine.chad.lowering.source import changed
 from tapeengine.chad.lowering.values import (
@@ -24,27 +21,33 @@ from tapeengine.chad.lowering.values import (
     Value,
     Zero,
 )
+from tapeengine.chad.tables import entry
 from tapeengine.chad.types import LArray, Linear, LSum, Type
 
 
+@entry
 def zero(L: Lower, t: T.Zero, env: Env) -> Value:
     return ZERO
 
 
+@entry
 def plus(L: Lower, t: T.Plus, env: Env) -> Value:
     return L.plus(L(t.left, env), L(t.right, env), t.type)  # type: ignore[arg-type]
 
 
+@entry
 def tuple_(L: Lower, t: T.LTuple, env: Env) -> Value:
     items = tuple(L(x, env) for x in t.items)
     likes = tuple(x.like for x in items if isinstance(x, Zero))
     return Zero(Tup(likes)) if items and len(likes) == len(items) else Tup(items)  # type: ignore[arg-type]
 
 
+@entry
 def proj(L: Lower, t: T.LProj, env: Env) -> Value:
     return part(L(t.term, env), t.index)
 
 
+@entry
 def inject(L: Lower, t: T.LInject, env: Env) -> Value:
     value = L(t.term, env)
     if isinstance(value, Zero):
@@ -56,6 +59,7 @@ def inject(L: Lower, t: T.LInject, env: Env) -> Value:
     return out
 
 
+@entry
 def cast(L: Lower, t: T.LCast, env: Env) -> Value:
     value = L(t.term, env)
     if isinstance(t.term.type, LSum) or isinstance(value, Zero):
@@ -67,6 +71,7 @@ def cast(L: Lower, t: T.LCast, env: Env) -> Value:
     return L.full(found, t.of, L(t.like[0], env)) if t.like else found
 
 
+@entry
 def scale(L: Lower, t: T.LScale, env: Env) -> Value:
     d = L(t.term, env)
     if isinstance(d, Zero):
@@ -77,11 +82,13 @@ def scale(L: Lower, t: T.LScale, env: Env) -> Value:
     return L.b.compute("mul", L.operand(d), factor, hint="d")
 
 
+@entry
 def single(L: Lower, t: T.LSingle, env: Env) -> Value:
     value = L(t.term, env)
     return ZERO if isinstance(value, Zero) else Single(L.number(t.index, env), value)
 
 
+@entry
 def dense(L: Lower, t: T.LDense, env: Env) -> Value:
     if isinstance(t.array, S.Build):
         found = changed(L, t.array, env)
@@ -91,6 +98,7 @@ def dense(L: Lower, t: T.LDense, env: Env) -> Value:
     return ZERO if is_zero(made) else made
 
 
+@entry
 def scattered(L: Lower, t: T.LScatter, env: Env) -> Value:
     indices, values = L(t.indices, env), L(t.term, env)
     if isinstance(values, Zero):
@@ -99,6 +107,7 @@ def scattered(L: Lower, t: T.LScatter, env: Env) -> Value:
     return Scattered(indices, L.collected(values, L.size(indices), t.type))
 
 
+@entry
 def index(L: Lower, t: T.LIndex, env: Env) -> Value:
     value = L(t.term, env)
     wrapped = isinstance(t.index, S.Op) and t.index.op == "imod" and isinstance(t.index.args[1], S.Size)
@@ -110,6 +119,7 @@ def index(L: Lower, t: T.LIndex, env: Env) -> Value:
     raise NotLowered("a component of a sum of cotangents")
 
 
+@entry
 def total(L: Lower, t: T.LTotal, env: Env) -> Value:
     """The sum of all entries."""
     value = L(t.term, env)
@@ -118,6 +128,7 @@ def total(L: Lower, t: T.LTotal, env: Env) -> Value:
     return L.summed(value, t.term.type, like)
 
 
+@entry
 def collect(L: Lower, t: T.Collect, env: Env) -> Value:
     value = L(t.term, env)
     assert isinstance(t.term.type, LArray)
@@ -128,6 +139,7 @@ def collect(L: Lower, t: T.Collect, env: Env) -> Value:
     return L.collected(value, L.number(t.size, env), t.term.type)
 
 
+@entry
 def vjp(L: Lower, t: T.Vjp, env: Env) -> Value:
     """The rule of a primitive for the cotangent of an argument."""
     d = L(t.term, env)
@@ -138,6 +150,7 @@ def vjp(L: Lower, t: T.Vjp, env: Env) -> Value:
     return L.registered(t.name, "vjp", t.argument, rule_values(L, t, d, out, env), t.static, t.of)
 
 
+@entry
 def jvp(L: Lower, t: T.Jvp, env: Env) -> Value:
     """The rule of a primitive for the tangent of an argument."""
     d = L(t.term, env)
@@ -152,6 +165,7 @@ def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: Value, out: Value, env: Env) -> l
     return [(d, t.term.type), *((L(a, env), a.type) for a in t.args), (out, t.out.type)]
 
 
+@entry
 def map_accum(L: Lower, t: T.MapAccum, env: Env) -> Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
@@ -167,6 +181,7 @@ def map_accum(L: Lower, t: T.MapAccum, env: Env) -> Value:
     return Tup((last, Rows(n, kept[0])))
 
 
+@entry
 def while_accum(L: Lower, t: T.WhileAccum, env: Env) -> Value:
     init = L(t.init, env)
     kept: list[Value] = []
@@ -184,6 +199,7 @@ def while_accum(L: Lower, t: T.WhileAccum, env: Env) -> Value:
     return Tup((last, Rows(n, kept[0])))
 
 
+@entry
 def run(L: Lower, t: T.Run, env: Env) -> Value:
     slots = [L.preset.pop(name) if name in L.preset else L.slot(of, env.get(name)) for name, of in t.slots]
     return L.with_slots([name for name, _ in t.slots], slots, lambda: L.perform(t.body, env))[1]
@@ -192,31 +208,37 @@ def run(L: Lower, t: T.Run, env: Env) -> Value:
 # ---------------------------------------------------------------- computations
 
 
+@entry
 def one(L: Lower, t: T.One, env: Env) -> Value:
     L.slots[t.slot][-1].add(L(t.term, env))
     return Tup(())
 
 
+@entry
 def scope(L: Lower, t: T.Scope, env: Env) -> Value:
     slot = L.slot(t.of, env.get(t.slot))
     result, closed = L.with_slots([t.slot], [slot], lambda: L.perform(t.body, env))
     return Tup((result, part(closed, 0)))
 
 
+@entry
 def return_(L: Lower, t: T.Return, env: Env) -> Value:
     return L(t.term, env)
 
 
+@entry
 def bind(L: Lower, t: T.Bind, env: Env) -> Value:
     env[t.var.name] = L.perform(t.first, env)
     return L.perform(t.body, env)
 
 
+@entry
 def then(L: Lower, t: T.Then, env: Env) -> Value:
     L.perform(t.first, env)
     return L.perform(t.second, env)
 
 
+@entry
 def for_each(L: Lower, t: T.ForEach, env: Env) -> Value:
     with L.b.loop(L.natural(t.size, env), down=True, hint=t.index.name, is_parallel=t.is_parallel) as body:
         assert body.index is not None
@@ -225,6 +247,7 @@ def for_each(L: Lower, t: T.ForEach, env: Env) -> Value:
     return Tup(())
 
 
+@entry
 def descend(L: Lower, t: T.Descend, env: Env) -> Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
@@ -243,30 +266,3 @@ def descend(L: Lower, t: T.Descend, env: Env) -> Value:
 
     last = L.iterate(n, init, of, step, t.state.name, down=True)
     return Tup((last, Rows(n, kept[0])))
-
-
-RULES: Mapping[type[S.Term], Rule] = MappingProxyType(
-    {
-        T.Zero: zero,
-        T.Plus: plus,
-        T.LTuple: tuple_,
-        T.LProj: proj,
-        T.LInject: inject,
-        T.LCast: cast,
-        T.LScale: scale,
-        T.LSingle: single,
-        T.LDense: dense,
-        T.LScatter: scattered,
-        T.LIndex: index,
-        T.LTotal: total,
-        T.Collect: collect,
-        T.MapAccum: map_accum,
-        T.WhileAccum: while_accum,
-        T.Run: run,
-        T.Vjp: vjp,
-        T.Jvp: jvp,
-    }
-)
-PERFORMING: Mapping[type[S.Term], Rule] = MappingProxyType(
-    {T.One: one, T.Scope: scope, T.Return: return_, T.Bind: bind, T.Then: then, T.ForEach: for_each, T.Descend: descend}
-)

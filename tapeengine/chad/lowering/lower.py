@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad import terms as S
@@ -107,8 +106,7 @@ class Lower(Cotangents):
             raise NotLowered(f"{type(term).__name__} has no intermediate form")
         return rule(self, term, env)
 
-    rules: Mapping[type[S.Term], Rule] = MappingProxyType({})
-    performing: Mapping[type[S.Term], Rule] = MappingProxyType({})
+    rules: Mapping[type[S.Term], Rule]
 
     def labelled(self, value: Value, name: str) -> Value:
         """Give a value the user's name."""
@@ -119,9 +117,6 @@ class Lower(Cotangents):
         while isinstance(term, S.Let):
             env[term.var.name] = self(term.bound, env)
             term = term.body
-        rule = self.performing.get(type(term))
-        if rule is not None:
-            return rule(self, term, env)
         found = self.rules[type(term)](self, term, env)
         return found.run() if isinstance(found, Delayed) else found
 

@@ -21,6 +21,7 @@ from tapeengine.chad.lowering.sharing import own_functions
 from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
 from tapeengine.chad.lowering.summands import in_sums
 from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
+from tapeengine.chad.tables import table
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
 
@@ -54,6 +55,8 @@ class Whole(Lower):
         The source: the types of parameters and results.
     """
 
+    rules = table(vars(source), vars(linear))
+
     def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
         super().__init__(module, Names({*module.definitions, *RESERVED}), uneven)
         self.source = source_module
@@ -62,8 +65,6 @@ class Whole(Lower):
         self.waiting: list[str] = []
         self.units: dict[str, Unit] = {}
         self.is_dense = True
-        self.rules = {**source.RULES, **linear.RULES}
-        self.performing = linear.PERFORMING
 
     # ------------------------------------------------------------ values
 

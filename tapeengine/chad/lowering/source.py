@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 from tapeengine.chad import terms as S
 from tapeengine.chad import written
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.lowering.lower import ONE, Lower, Rule
+from tapeengine.chad.lowering.lower import ONE, Lower
 from tapeengine.chad.lowering.patterns import (
     array_types,
     is_changeable,
@@ -30,27 +27,33 @@ from tapeengine.chad.lowering.values import (
     Value,
 )
 from tapeengine.chad.sugar import lower_map
+from tapeengine.chad.tables import entry
 from tapeengine.chad.types import Array, Float, Named
 
 
+@entry
 def variable(L: Lower, t: S.Var, env: Env) -> Value:
     return env[t.name]
 
 
+@entry
 def literal(L: Lower, t: S.Literal, env: Env) -> Value:
     of: F.Type = leaf_type(t.of)
     return F.Const(float(t.value) if of == REAL else t.value, of)
 
 
+@entry
 def op(L: Lower, t: S.Op, env: Env) -> Value:
     return L.b.compute(t.op, *(L.number(a, env) for a in t.args))
 
 
+@entry
 def primitive(L: Lower, t: S.Primitive, env: Env) -> Value:
     args = [(L(a, env), a.type) for a in t.args]
     return L.registered(t.name, "value", 0, args, t.static, t.of)
 
 
+@entry
 def tuple_(L: Lower, t: S.Tuple, env: Env) -> Value:
     items = [L(x, env) for x in t.items]
     d = tangent_type(t.type)
@@ -59,6 +62,7 @@ def tuple_(L: Lower, t: S.Tuple, env: Env) -> Value:
     return Tup(tuple(items))
 
 
+@entry
 def proj(L: Lower, t: S.Proj, env: Env) -> Value:
     return part(L(t.term, env), t.index)
 
@@ -66,6 +70,7 @@ def proj(L: Lower, t: S.Proj, env: Env) -> Value:
 # ---------------------------------------------------------------- sums
 
 
+@entry
 def inject(L: Lower, t: S.Inject, env: Env) -> Value:
     payload = L(t.term, env)
     if isinstance(t.of, Named):
@@ -75,6 +80,7 @@ def inject(L: Lower, t: S.Inject, env: Env) -> Value:
     return Member(F.Const(t.index, WHOLE), tuple(payload if k == t.index else None for k in range(len(t.of.options))))
 
 
+@entry
 def case(L: Lower, t: S.Case, env: Env) -> Value:
     value = L(t.term, env)
     if isinstance(value, Member) and isinstance(value.tag, F.Const):
@@ -111,6 +117,7 @@ def unpacked(L: Lower, box: F.Var, option: int, var: S.Var) -> Value:
     return L.restored(var.of, iter(outs), dense=False)
 
 
+@entry
 def if_(L: Lower, t: S.If, env: Env) -> Value:
     condition = L.number(t.condition, env)
     return L.choose(condition, lambda: L.evaluated(t.then, env), lambda: L.evaluated(t.orelse, env), t.type)
@@ -119,15 +126,18 @@ def if_(L: Lower, t: S.If, env: Env) -> Value:
 # ---------------------------------------------------------------- functions
 
 
+@entry
 def lambda_(L: Lower, t: S.Lambda, env: Env) -> Value:
     return Closure(tuple(p.name for p in t.params), t.body, env)
 
 
+@entry
 def apply(L: Lower, t: S.Apply, env: Env) -> Value:
     function = L(t.function, env)
     return L.apply(function, [L(a, env) for a in t.args], t.type)
 
 
+@entry
 def call(L: Lower, t: S.Call, env: Env) -> Value:
     return L.call(t, [L(a, env) for a in t.args])
 
@@ -135,6 +145,7 @@ def call(L: Lower, t: S.Call, env: Env) -> Value:
 # ---------------------------------------------------------------- arrays
 
 
+@entry
 def build(L: Lower, t: S.Build, env: Env) -> Value:
     found = changed(L, t, env)
     if found is not None:
@@ -184,6 +195,7 @@ def component(L: Lower, t: S.Build, size: F.Operand, env: Env) -> Value | None:
     return Rows(size, element)
 
 
+@entry
 def elements(L: Lower, t: S.Elements, env: Env) -> Value:
     items = tuple(L(x, env) for x in t.items)
     if isinstance(t.of, Float):
@@ -191,6 +203,7 @@ def elements(L: Lower, t: S.Elements, env: Env) -> Value:
     return Items(items, t.of)
 
 
+@entry
 def index(L: Lower, t: S.Index, env: Env) -> Value:
     array = L(t.array, env)
     if t.measured and isinstance(array, Rows) and array.size is not None:
@@ -198,24 +211,29 @@ def index(L: Lower, t: S.Index, env: Env) -> Value:
     return L.index(array, L.number(t.index, env))
 
 
+@entry
 def size(L: Lower, t: S.Size, env: Env) -> Value:
     return L.size(L(t.array, env))
 
 
+@entry
 def map_(L: Lower, t: S.Map, env: Env) -> Value:
     return L(lower_map(t, L.variable), env)
 
 
+@entry
 def replicate(L: Lower, t: S.Replicate, env: Env) -> Value:
     n = L.natural(t.size, env)
     value = L(t.term, env)
     return Pull(n, lambda _: value)
 
 
+@entry
 def total(L: Lower, t: S.Total, env: Env) -> Value:
     return L.total(L(t.array, env), t.type == Float())
 
 
+@entry
 def gather(L: Lower, t: S.Gather, env: Env) -> Value:
     array, indices = L(t.array, env), L(t.indices, env)
     if isinstance(array, Items):
@@ -223,6 +241,7 @@ def gather(L: Lower, t: S.Gather, env: Env) -> Value:
     return L.build(L.size(indices), lambda k: L.index(array, L.operand(L.index(indices, k))))
 
 
+@entry
 def scatter(L: Lower, t: S.Scatter, env: Env) -> Value:
     array, indices, values = L(t.array, env), L(t.indices, env), L(t.values, env)
     made = L.copy(array, t.array.type)
@@ -233,6 +252,7 @@ def scatter(L: Lower, t: S.Scatter, env: Env) -> Value:
     return made
 
 
+@entry
 def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
     array = L.rows(L(t.array, env))
     of = Array(t.var.of)
@@ -251,6 +271,7 @@ def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
     return L.restored(of, iter(found), dense=False)
 
 
+@entry
 def concatenate(L: Lower, t: S.Concatenate, env: Env) -> Value:
     of = t.type
     assert isinstance(of, Array)
@@ -263,6 +284,7 @@ def concatenate(L: Lower, t: S.Concatenate, env: Env) -> Value:
 # ---------------------------------------------------------------- loops
 
 
+@entry
 def for_(L: Lower, t: S.For, env: Env) -> Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
@@ -274,6 +296,7 @@ def for_(L: Lower, t: S.For, env: Env) -> Value:
     return L.iterate(n, init, t.init.type, step, t.state.name)
 
 
+@entry
 def while_(L: Lower, t: S.While, env: Env) -> Value:
     init = L(t.init, env)
 
@@ -284,6 +307,7 @@ def while_(L: Lower, t: S.While, env: Env) -> Value:
     return L.repeat(init, t.init.type, test, lambda _, state: L(t.body, env), t.state.name)[0]
 
 
+@entry
 def fold(L: Lower, t: S.Fold, env: Env) -> Value:
     array = L.rows(L(t.array, env))
     first = L.index(array, F.Const(0, WHOLE))
@@ -298,6 +322,7 @@ def fold(L: Lower, t: S.Fold, env: Env) -> Value:
     return L.iterate(n, first, t.body.type, step, t.left.name)
 
 
+@entry
 def scan(L: Lower, t: S.Scan, env: Env) -> Value:
     init = L(t.init, env)
     array = L(t.array, env)
@@ -314,36 +339,3 @@ def scan(L: Lower, t: S.Scan, env: Env) -> Value:
 
     L.iterate(n, init, t.init.type, step, t.state.name)
     return Rows(n, kept[0])
-
-
-RULES: Mapping[type[S.Term], Rule] = MappingProxyType(
-    {
-        S.Var: variable,
-        S.Literal: literal,
-        S.Op: op,
-        S.Primitive: primitive,
-        S.Tuple: tuple_,
-        S.Proj: proj,
-        S.Inject: inject,
-        S.Case: case,
-        S.If: if_,
-        S.Lambda: lambda_,
-        S.Apply: apply,
-        S.Call: call,
-        S.Build: build,
-        S.Elements: elements,
-        S.Index: index,
-        S.Size: size,
-        S.Map: map_,
-        S.Replicate: replicate,
-        S.Total: total,
-        S.Gather: gather,
-        S.Scatter: scatter,
-        S.Filter: filter_,
-        S.Concatenate: concatenate,
-        S.For: for_,
-        S.While: while_,
-        S.Fold: fold,
-        S.Scan: scan,
-    }
-)

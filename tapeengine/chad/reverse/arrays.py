@@ -6,10 +6,6 @@ The cotangent of an array is a bag of indices and cotangents (EC section 7), wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 from tapeengine.chad import target as T
 from tapeengine.chad import written
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
@@ -17,6 +13,7 @@ from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.loops import sized
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
+from tapeengine.chad.tables import entry
 from tapeengine.chad.terms import (
     Apply,
     Build,
@@ -47,6 +44,7 @@ from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
 
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in
 #     <map fst a, \d. let ds = collect d n in for i < n: snd (a ! i) (ds ! i)>
+@entry
 def build(D: Reverse, t: Build, context: Context) -> Term:
     change = written.written(t)
     if change is not None:
@@ -101,6 +99,7 @@ def replaced(D: Reverse, t: Build, change: written.Written, context: Context) ->
 
 # D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in
 #     <[x1, ..., xn], \d. let ds = collect d n in do x1' (ds ! 1); ...>
+@entry
 def elements(D: Reverse, t: Elements, context: Context) -> Term:
     def body(ps: list[Var]) -> Term:
         def back(ds: Var) -> Term:
@@ -113,6 +112,7 @@ def elements(D: Reverse, t: Elements, context: Context) -> Term:
 
 
 # D[t ! i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <x ! i, \d. x' (BOne i d)>
+@entry
 def index(D: Reverse, t: Index, context: Context) -> Term:
     def body(p: Var) -> Term:
         return D.let(
@@ -127,11 +127,13 @@ def index(D: Reverse, t: Index, context: Context) -> Term:
 
 
 # D[map (x1 ... xn. t) a1 ... an]  :=  D[build (min (size a1) ...) (i. let x1 = a1 ! i in ... t)]
+@entry
 def map_(D: Reverse, t: Map, context: Context) -> Term:
     return D(lower_map(t, D.fresh), context)
 
 
 # D[sum t]  :=  let <x, x'> = D[t] in <sum x, \d. x' (BArray (replicate (size x) d))>
+@entry
 def total(D: Reverse, t: Total, context: Context) -> Term:
     def body(p: Var) -> Term:
         x = Proj(p, 0)
@@ -141,6 +143,7 @@ def total(D: Reverse, t: Total, context: Context) -> Term:
 
 
 # D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, \d. x' (sum d)>
+@entry
 def replicate(D: Reverse, t: Replicate, context: Context) -> Term:
     def body(n: Var, p: Var) -> Term:
         like = (Proj(p, 0),) if isinstance(t.term.type, Array) else ()
@@ -150,6 +153,7 @@ def replicate(D: Reverse, t: Replicate, context: Context) -> Term:
 
 
 # D[gather t i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <gather x i, \d. x' (BScatter i d)>
+@entry
 def gather(D: Reverse, t: Gather, context: Context) -> Term:
     def body(p: Var) -> Term:
         return D.let(
@@ -163,6 +167,7 @@ def gather(D: Reverse, t: Gather, context: Context) -> Term:
 
 # D[scatter t i s]  :=  let <x, x'> = D[t] in let i = D[i]1 in let <y, y'> = D[s] in
 #     <scatter x i y, \d. do let ds = collect d (size x); y' (BArray (gather ds i)); x' (BArray ds)>
+@entry
 def scatter(D: Reverse, t: Scatter, context: Context) -> Term:
     def body(p: Var, i: Var, q: Var) -> Term:
         x, y = Proj(p, 0), Proj(q, 0)
@@ -185,12 +190,14 @@ def scatter(D: Reverse, t: Scatter, context: Context) -> Term:
 
 
 # D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))]
+@entry
 def filter_(D: Reverse, t: Filter, context: Context) -> Term:
     return D(lower_filter(t, D.fresh), context)
 
 
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, \d. do let ds = collect d (size x + size y);
 #     x' (BArray (build (size x) (i. ds ! i))); y' (BArray (build (size y) (i. ds ! (size x + i))))>
+@entry
 def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
     if isinstance(t.second, Elements) and len(t.second.items) == 1 and written.is_flat(t.second.of):
         return extended(D, t, t.second.items[0], context)
@@ -236,6 +243,7 @@ def extended(D: Reverse, t: Concatenate, item: Term, context: Context) -> Term:
 
 # D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
 # combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass descends the chain from its root.
+@entry
 def fold(D: Reverse, t: Fold, context: Context) -> Term:
     if is_extreme(t):
         return extreme(D, t, context)
@@ -302,6 +310,7 @@ def backward_step(D: Reverse, variables: tuple[Var, Var], effect: Term) -> Term:
 
 # D[scan (s x. t) s0 a]: the backpropagators of all steps are kept; the reverse pass threads the cotangent of the
 # state from the last step to the first, adding the cotangent of each output on the way.
+@entry
 def scan(D: Reverse, t: Scan, context: Context) -> Term:
     of = cotangent(t.state.of)
     inner = D.extend(context, t.state, t.var)
@@ -343,21 +352,3 @@ def scan(D: Reverse, t: Scan, context: Context) -> Term:
 def carried(D: Reverse, parts: list[tuple[Var, Term, Term]]) -> list[Term]:
     """Pass cotangents to the terms that carry a derivative."""
     return [D.back(p, d) for p, term, d in parts if not is_discrete(term.type)]
-
-
-RULES: Mapping[type[Term], Any] = MappingProxyType(
-    {
-        Build: build,
-        Elements: elements,
-        Index: index,
-        Map: map_,
-        Total: total,
-        Replicate: replicate,
-        Gather: gather,
-        Scatter: scatter,
-        Filter: filter_,
-        Concatenate: concatenate,
-        Fold: fold,
-        Scan: scan,
-    }
-)

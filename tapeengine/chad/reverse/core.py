@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.primitives import partial
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.transform import Reverse, derivative_type
+from tapeengine.chad.tables import entry
 from tapeengine.chad.target import scaled
 from tapeengine.chad.terms import (
     Branch,
@@ -31,12 +28,14 @@ from tapeengine.chad.types import LNamed, LSum, is_discrete
 
 
 # D[x]  :=  <x, \d. one_x d>
+@entry
 def variable(D: Reverse, t: Var, context: Context) -> Term:
     return D.result(Var(t.name, reverse_primal(t.of)), lambda d: D.form.one(t.name, d, context), cotangent(t.of))
 
 
 # D[let x = t in s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
 #                        <y, \d. do <(), dx> <- scope (y' d); x' dx>
+@entry
 def let(D: Reverse, t: Let, context: Context) -> Term:
     if is_discrete(t.var.of):
         return Let(t.var, D.primal(t.bound, context), D(t.body, context))
@@ -59,12 +58,14 @@ def let(D: Reverse, t: Let, context: Context) -> Term:
 
 
 # D[r]  :=  <r, \d. return ()>
+@entry
 def literal(D: Reverse, t: Literal, context: Context) -> Term:
     return D.result(t, lambda d: D.form.nothing(context), cotangent(t.type))
 
 
 # D[op(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... let <xn, xn'> = D[tn] in let y = op(x1, ..., xn) in
 #                         <y, \d. let <d1, ..., dn> = Dop^t(x1, ..., xn; d) in do x1' d1; ...; xn' dn>
+@entry
 def op(D: Reverse, t: Op, context: Context) -> Term:
     def body(ps: list[Var]) -> Term:
         return D.let("y", Op(t.op, tuple(Proj(p, 0) for p in ps), t.of), lambda y: paired(ps, y))
@@ -85,6 +86,7 @@ def op(D: Reverse, t: Op, context: Context) -> Term:
 
 
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's vjp rule for each argument as Dop^t
+@entry
 def primitive(D: Reverse, t: Primitive, context: Context) -> Term:
     def body(ps: list[Var]) -> Term:
         xs = tuple(Proj(p, 0) for p in ps)
@@ -106,6 +108,7 @@ def primitive(D: Reverse, t: Primitive, context: Context) -> Term:
 
 
 # D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, \d. do x1' (lproj1 d); ...; xn' (lprojn d)>
+@entry
 def tuple_(D: Reverse, t: Tuple, context: Context) -> Term:
     of = reverse_primal(t.type)
 
@@ -121,6 +124,7 @@ def tuple_(D: Reverse, t: Tuple, context: Context) -> Term:
 
 
 # D[proji t]  :=  let <x, x'> = D[t] in <proji x, \d. x' <0, ..., d, ..., 0>>
+@entry
 def proj(D: Reverse, t: Proj, context: Context) -> Term:
     items = t.term.type.items  # type: ignore[attr-defined]
 
@@ -136,6 +140,7 @@ def proj(D: Reverse, t: Proj, context: Context) -> Term:
 
 
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, \d. x' (lcasti d)>
+@entry
 def inject(D: Reverse, t: Inject, context: Context) -> Term:
     of = reverse_primal(t.of)
     return D.bind(
@@ -152,6 +157,7 @@ def inject(D: Reverse, t: Inject, context: Context) -> Term:
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
 #     case x of {inji xi -> let <y, y'> = D[si] in <y, \d. do <(), dz> <- scope (y' d); x' (linji dz)>}
+@entry
 def case(D: Reverse, t: Case, context: Context) -> Term:
     of = cotangent(t.term.type)
 
@@ -178,12 +184,14 @@ def case(D: Reverse, t: Case, context: Context) -> Term:
 
 
 # D[if c then t else s]  :=  if c then D[t] else D[s]
+@entry
 def if_(D: Reverse, t: If, context: Context) -> Term:
     return If(D.primal(t.condition, context), D(t.then, context), D(t.orelse, context))
 
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... let <z, z'> = D[f](x1, ..., xn) in
 #                        <z, \d. let <d1, ..., dn> = z' d in do x1' d1; ...; xn' dn>   (f is closed: EC appendix B)
+@entry
 def call(D: Reverse, t: Call, context: Context) -> Term:
     of = derivative_type(tuple(a.type for a in t.args), t.of)
 
@@ -200,20 +208,3 @@ def call(D: Reverse, t: Call, context: Context) -> Term:
         return D.let("z", Call(t.name, tuple(Proj(p, 0) for p in ps), of), paired)
 
     return D.bind_all(t.args, context, body)
-
-
-RULES: Mapping[type[Term], Any] = MappingProxyType(
-    {
-        Var: variable,
-        Let: let,
-        Literal: literal,
-        Op: op,
-        Primitive: primitive,
-        Tuple: tuple_,
-        Proj: proj,
-        Inject: inject,
-        Case: case,
-        If: if_,
-        Call: call,
-    }
-)

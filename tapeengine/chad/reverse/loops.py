@@ -6,20 +6,18 @@ threads the cotangent of the carried state. Recursion needs no separate rule: se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.tables import entry
 from tapeengine.chad.terms import Apply, For, Index, Proj, Size, Term, Tuple, Var, While
 from tapeengine.chad.types import INT, UNIT, Linear
 
 
 # D[for n (i s. t) s0]  :=  let <x, x'> = D[s0] in let n = D[n]1 in let <y, fs> = mapAccum n (i s. D[t]) x in
 #     <y, \d. do <d0, _> <- descend n (i d. do <(), ds> <- scope_s ((fs ! i) d); return <ds, ()>) d; x' d0>
+@entry
 def for_(D: Reverse, t: For, context: Context) -> Term:
     state = Var(t.state.name, reverse_primal(t.state.of))
 
@@ -33,6 +31,7 @@ def for_(D: Reverse, t: For, context: Context) -> Term:
 
 
 # D[while (s. c) (s. t) s0]: as for, with as many steps as were kept
+@entry
 def while_(D: Reverse, t: While, context: Context) -> Term:
     state = Var(t.state.name, reverse_primal(t.state.of))
     inner = D.extend(context, t.state)
@@ -65,6 +64,3 @@ def unwound(D: Reverse, state: Var, init: Var, loop: Var, n: Term, context: Cont
 def sized(of: Linear, like: Term) -> tuple[Term, ...]:
     """Give the primal of a cotangent if the cotangent has sizes."""
     return (like,) if "LArray" in repr(of) else ()
-
-
-RULES: Mapping[type[Term], Any] = MappingProxyType({For: for_, While: while_})

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.reverse import arrays, core, loops
 from tapeengine.chad.reverse.environment import Accumulating, Form
 from tapeengine.chad.reverse.transform import Reverse, Rule
+from tapeengine.chad.tables import table
 from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import Names, all_names
 
 #: One rule for each constructor of closed programs, in which closure conversion has turned functions into data.
-RULES: Mapping[type[Term], Rule] = MappingProxyType({**core.RULES, **arrays.RULES, **loops.RULES})
+RULES: Mapping[type[Term], Rule] = table(vars(core), vars(arrays), vars(loops))
 
 
 @deep()

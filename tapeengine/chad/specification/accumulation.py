@@ -6,19 +6,19 @@ of building a computation are counted when its term is evaluated, those of runni
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Any
 
 from tapeengine.chad import target as T
 from tapeengine.chad.specification.evaluation import Environment, Evaluation
-from tapeengine.chad.terms import Term
+from tapeengine.chad.tables import entry
 from tapeengine.chad.types import Linear, LReal
 
 Computation = Callable[[], Any]
 
 
 # cost(one t) = 1 + cost(t); running it: 1 + what the sum takes
+@entry
 def one(E: Evaluation, t: T.One, env: Environment) -> Computation:
     E.step()
     cotangent = E.eval(t.term, env)
@@ -37,6 +37,7 @@ def one(E: Evaluation, t: T.One, env: Environment) -> Computation:
 
 
 # cost(scope t) = 1 + cost(0) + cost(t); running it: 1 + running t
+@entry
 def scope(E: Evaluation, t: T.Scope, env: Environment) -> Computation:
     E.step(2)
     inner = E.eval(t.body, env)
@@ -65,6 +66,7 @@ def _with_slots(
 
 
 # cost(return t) = 1 + cost(t); running it: 1
+@entry
 def return_(E: Evaluation, t: T.Return, env: Environment) -> Computation:
     E.step()
     value = E.eval(t.term, env)
@@ -77,6 +79,7 @@ def return_(E: Evaluation, t: T.Return, env: Environment) -> Computation:
 
 
 # cost(s >>= \x. t) = 1 + cost(s) + cost(\x. t); running it: 1 + running s + cost(t) + running t
+@entry
 def bind(E: Evaluation, t: T.Bind, env: Environment) -> Computation:
     first = E.eval(t.first, env)
     closure = E.captured(t, env)
@@ -91,6 +94,7 @@ def bind(E: Evaluation, t: T.Bind, env: Environment) -> Computation:
 
 
 # s >> t  =  let m = t in s >>= \_. m
+@entry
 def then(E: Evaluation, t: T.Then, env: Environment) -> Computation:
     E.step(4)
     first, second = E.eval(t.first, env), E.eval(t.second, env)
@@ -103,6 +107,7 @@ def then(E: Evaluation, t: T.Then, env: Environment) -> Computation:
     return run
 
 
+@entry
 def for_each(E: Evaluation, t: T.ForEach, env: Environment) -> Computation:
     E.step()
     n = E.eval(t.size, env)
@@ -117,6 +122,7 @@ def for_each(E: Evaluation, t: T.ForEach, env: Environment) -> Computation:
     return run
 
 
+@entry
 def descend(E: Evaluation, t: T.Descend, env: Environment) -> Computation:
     E.step()
     n = E.eval(t.size, env)
@@ -134,11 +140,13 @@ def descend(E: Evaluation, t: T.Descend, env: Environment) -> Computation:
 
 
 # cost(run s t) = 1 + cost(s) + cost(t) + running it, where t is the tuple of zeros, and 1 + |slots| for (de)serialising
+@entry
 def run(E: Evaluation, t: T.Run, env: Environment) -> Any:
     E.step(1 + (1 + 2 * len(t.slots)) + (1 + len(t.slots)))
     return _with_slots(E, t.slots, E.eval(t.body, env))[1]
 
 
+@entry
 def map_accum(E: Evaluation, t: T.MapAccum, env: Environment) -> Any:
     n = E.eval(t.size, env)
     state = E.eval(t.init, env)
@@ -150,6 +158,7 @@ def map_accum(E: Evaluation, t: T.MapAccum, env: Environment) -> Any:
     return state, kept
 
 
+@entry
 def while_accum(E: Evaluation, t: T.WhileAccum, env: Environment) -> Any:
     state = E.eval(t.init, env)
     E.step()
@@ -159,19 +168,3 @@ def while_accum(E: Evaluation, t: T.WhileAccum, env: Environment) -> Any:
         state, keep = E.eval(t.body, {**env, t.state.name: state})
         kept.append(keep)
     return state, kept
-
-
-RULES: Mapping[type[Term], Callable[..., Any]] = MappingProxyType(
-    {
-        T.One: one,
-        T.Scope: scope,
-        T.Return: return_,
-        T.Bind: bind,
-        T.Then: then,
-        T.ForEach: for_each,
-        T.Descend: descend,
-        T.Run: run,
-        T.MapAccum: map_accum,
-        T.WhileAccum: while_accum,
-    }
-)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import ClassVar
 
 from tapeengine.chad.specification import accumulation, linear, source
 from tapeengine.chad.specification.evaluation import Evaluation, Rule
+from tapeengine.chad.tables import table
 from tapeengine.chad.terms import Term
 
 
@@ -25,6 +25,4 @@ class Evaluator(Evaluation):
     (9.0, 4)
     """
 
-    rules: ClassVar[Mapping[type[Term], Rule]] = MappingProxyType(
-        {**source.RULES, **linear.RULES, **accumulation.RULES}
-    )
+    rules: ClassVar[Mapping[type[Term], Rule]] = table(vars(source), vars(linear), vars(accumulation))

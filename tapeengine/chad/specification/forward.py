@@ -11,17 +11,17 @@ discrete type have no tangent and are omitted. A rule of `tapeengine.chad.forwar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import Any
 
 from tapeengine.chad import forward as shared
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import forward_primal, tangent
-from tapeengine.chad.forward import Forward, Pair, Rule
+from tapeengine.chad.forward import Forward, Pair
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.specification.environment import pairs_of
 from tapeengine.chad.sugar import component, is_extreme
+from tapeengine.chad.tables import entry, table
 from tapeengine.chad.terms import (
     Apply,
     Branch,
@@ -119,6 +119,7 @@ class OfContext(Forward):
 
 
 # D[x]  :=  <x, \v. proj_x v>
+@entry
 def variable(D: OfContext, t: Var) -> Term:
     def ahead() -> Term:
         v = D.v
@@ -132,6 +133,7 @@ def variable(D: OfContext, t: Var) -> Term:
 
 
 # D[let x = t in s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <y, \v. y' <v, x' v>>
+@entry
 def let(D: OfContext, t: Let) -> Term:
     def body(x: Var) -> Term:
         inner = D.within(t.body, t.var)
@@ -143,6 +145,7 @@ def let(D: OfContext, t: Let) -> Term:
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
 #     case x of {inji xi -> let <y, y'> = D[si] in <y, \v. y' <v, lcasti (x' v)>>}
+@entry
 def case(D: OfContext, t: Case) -> Term:
     def branch(p: Pair, i: int, b: Branch) -> Branch:
         def ahead(y: Var) -> Term:
@@ -156,6 +159,7 @@ def case(D: OfContext, t: Case) -> Term:
 
 # D[\x. t]  :=  let y = \x. D[t] in
 #     <\x. let <z, z'> = y x in <z, \v. z' <0, v>>, \v. \x. (snd (y x)) <v, 0>>
+@entry
 def lambda_(D: OfContext, t: Lambda) -> Term:
     params = tuple(map(D.binder, t.params))
 
@@ -179,6 +183,7 @@ def lambda_(D: OfContext, t: Lambda) -> Term:
 
 # D[t s]  :=  let <x, xctx'> = D[t] in let <y, y'> = D[s] in let <z, xarg'> = x y in
 #             <z, \v. (xctx' v) y + xarg' (y' v)>
+@entry
 def apply(D: OfContext, t: Apply) -> Term:
     def body(ps: list[Pair]) -> Term:
         f, *args = ps
@@ -195,6 +200,7 @@ def apply(D: OfContext, t: Apply) -> Term:
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in let <z, z'> = D[f](x1, ..., xn) in
 #                        <z, \v. z' <x1' v, ..., xn' v>>
+@entry
 def call(D: OfContext, t: Call) -> Term:
     of = forward_primal(Function(tuple(a.type for a in t.args), t.of))
     assert isinstance(of, Function)
@@ -213,6 +219,7 @@ def call(D: OfContext, t: Call) -> Term:
 
 
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in <map fst a, \v. build n (i. snd (a ! i) v)>
+@entry
 def build(D: OfContext, t: Build) -> Term:
     def paired(n: Var, a: Var) -> Term:
         k = D.fresh("k", INT)
@@ -226,12 +233,14 @@ def build(D: OfContext, t: Build) -> Term:
 
 
 # D[size t]  :=  <size D[t]1, \v. 0>
+@entry
 def size(D: OfContext, t: Size) -> Term:
     return D.result(Size(D.primal(t.array)), lambda: T.Zero(tangent(INT)))
 
 
 # D[for n (i s. t) s0]  :=  let <x, x'> = D[s0] in let n = D[n]1 in let <y, fs> = mapAccum n (i s. D[t]) x in
 #     <y, \v. for n (i ds. (fs ! i) <v, ds>) (x' v)>
+@entry
 def for_(D: OfContext, t: For) -> Term:
     def body(p: Pair, n: Var) -> Term:
         loop = T.MapAccum(n, t.index, D.binder(t.state), p.x, D.within(t.body, t.state))
@@ -241,6 +250,7 @@ def for_(D: OfContext, t: For) -> Term:
 
 
 # D[while (s. c) (s. t) s0]: as for, with as many steps as were kept
+@entry
 def while_(D: OfContext, t: While) -> Term:
     def body(p: Pair) -> Term:
         condition = Proj(D.within(t.condition, t.state), 0)
@@ -261,6 +271,7 @@ def rewound(D: OfContext, state: Var, init: Pair, loop: Var, n: Term) -> Term:
 
 
 # D[fold (x y. t) s]: a loop from the left over the derivatives of its combinations
+@entry
 def fold(D: OfContext, t: Fold) -> Term:
     if is_extreme(t):
         return shared.extreme(D, t)
@@ -287,6 +298,7 @@ def fold(D: OfContext, t: Fold) -> Term:
 
 
 # D[scan (s x. t) s0 a]: a scan over the derivatives of its steps
+@entry
 def scan(D: OfContext, t: Scan) -> Term:
     def body(p: Pair, q: Pair) -> Term:
         k = D.fresh("k", INT)
@@ -307,23 +319,7 @@ def scan(D: OfContext, t: Scan) -> Term:
     return D.bind_all((t.init, t.array), lambda ps: body(*ps))
 
 
-RULES: Mapping[type[Term], Rule] = MappingProxyType(
-    {
-        **shared.RULES,
-        Var: variable,
-        Let: let,
-        Case: case,
-        Lambda: lambda_,
-        Apply: apply,
-        Call: call,
-        Build: build,
-        Size: size,
-        For: for_,
-        While: while_,
-        Fold: fold,
-        Scan: scan,
-    }
-)
+RULES = table(vars(shared), globals())
 
 
 def forward(module: Module) -> Module:

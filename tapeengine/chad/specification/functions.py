@@ -6,20 +6,18 @@ these rules differentiate a function twice at each call (EC section 9).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
-
 from tapeengine.chad import target as T
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.tables import entry
 from tapeengine.chad.terms import Apply, Lambda, Proj, Term, Tuple, Var
 from tapeengine.chad.types import Copower, is_discrete
 
 
 # D[\x. t]  :=  let y = \x. D[t] in
 #     <\x. let <z, z'> = y x in <z, \d. snd (z' d)>, \d. case d of !x (x) d -> fst ((snd (y x)) d)>
+@entry
 def lambda_(D: Reverse, t: Lambda, context: Context) -> Term:
     params = tuple(Var(p.name, reverse_primal(p.of)) for p in t.params)
     both = Lambda(params, D(t.body, D.extend(context, *t.params)))
@@ -55,6 +53,7 @@ def lambda_(D: Reverse, t: Lambda, context: Context) -> Term:
 
 # D[t s]  :=  let <x, xctx'> = D[t] in let <y, y'> = D[s] in let <z, xarg'> = x y in
 #             <z, \d. xctx' (!y (x) d) + y' (xarg' d)>
+@entry
 def apply(D: Reverse, t: Apply, context: Context) -> Term:
     def body(ps: list[Var]) -> Term:
         f, *args = ps
@@ -76,6 +75,3 @@ def apply(D: Reverse, t: Apply, context: Context) -> Term:
         )
 
     return D.bind_all((t.function, *t.args), context, body)
-
-
-RULES: Mapping[type[Term], Any] = MappingProxyType({Lambda: lambda_, Apply: apply})

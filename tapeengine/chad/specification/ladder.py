@@ -15,6 +15,7 @@ from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.specification import functions
 from tapeengine.chad.specification.environment import Snoc, Vectors
 from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.tables import table
 from tapeengine.chad.terms import Module, Term
 
 #: The four forms by name. "vector" and "sparse" are one transformation under two representations of the linear types.
@@ -23,7 +24,7 @@ FORMS: Mapping[str, type[Form]] = MappingProxyType(
 )
 
 #: The rules, with those for functions.
-WITH_FUNCTIONS: Mapping[type[Term], Rule] = MappingProxyType({**RULES, **functions.RULES})
+WITH_FUNCTIONS: Mapping[type[Term], Rule] = MappingProxyType({**RULES, **table(vars(functions))})
 
 
 def reverse_in(module: Module, form: str) -> Module:

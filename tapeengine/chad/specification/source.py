@@ -5,42 +5,46 @@ Arrays, which the appendix lacks, cost one step for each element in addition to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.functions import added
 from tapeengine.chad.primitives import evaluate_op
 from tapeengine.chad.specification.evaluation import Environment, Evaluation
+from tapeengine.chad.tables import entry
 from tapeengine.chad.types import Float
 from tapeengine.chad.values import Tagged
 
 
 # cost(x) = 1
+@entry
 def variable(E: Evaluation, t: S.Var, env: Environment) -> Any:
     E.step()
     return env[t.name]
 
 
 # cost(let x = s in t) = 1 + cost(s) + cost(t)
+@entry
 def let(E: Evaluation, t: S.Let, env: Environment) -> Any:
     E.step()
     return E.eval(t.body, {**env, t.var.name: E.eval(t.bound, env)})
 
 
 # cost(r) = 1
+@entry
 def literal(E: Evaluation, t: S.Literal, env: Environment) -> Any:
     E.step()
     return t.value
 
 
 # cost(op(t)) = 1 + cost(t), where the arguments of an n-ary operation are a tuple
+@entry
 def op(E: Evaluation, t: S.Op, env: Environment) -> Any:
     E.step(1 + (len(t.args) > 1))
     return evaluate_op(t.op, [E.eval(a, env) for a in t.args])
 
 
+@entry
 def primitive(E: Evaluation, t: S.Primitive, env: Environment) -> Any:
     args = [E.eval(a, env) for a in t.args]
     E.step(1 + len(args))
@@ -48,24 +52,28 @@ def primitive(E: Evaluation, t: S.Primitive, env: Environment) -> Any:
 
 
 # cost(<t1, ..., tn>) = 1 + cost(t1) + ... + cost(tn)
+@entry
 def tuple_(E: Evaluation, t: S.Tuple, env: Environment) -> Any:
     E.step()
     return tuple([E.eval(item, env) for item in t.items])
 
 
 # cost(fst t) = 1 + cost(t)
+@entry
 def proj(E: Evaluation, t: S.Proj, env: Environment) -> Any:
     E.step()
     return E.eval(t.term, env)[t.index]
 
 
 # cost(inl t) = 1 + cost(t)
+@entry
 def inject(E: Evaluation, t: S.Inject, env: Environment) -> Any:
     E.step()
     return Tagged(t.index, E.eval(t.term, env))
 
 
 # cost(case r of {inl x -> s | inr y -> t}) = 1 + cost(r) + cost(the branch taken)
+@entry
 def case(E: Evaluation, t: S.Case, env: Environment) -> Any:
     E.step()
     value = E.eval(t.term, env)
@@ -74,12 +82,14 @@ def case(E: Evaluation, t: S.Case, env: Environment) -> Any:
 
 
 # as a case on a value of two options
+@entry
 def if_(E: Evaluation, t: S.If, env: Environment) -> Any:
     E.step()
     return E.eval(t.then if E.eval(t.condition, env) else t.orelse, env)
 
 
 # cost(\x. t) = 1 + |FV(\x. t)|
+@entry
 def lambda_(E: Evaluation, t: S.Lambda, env: Environment) -> Any:
     closure = E.captured(t, env)
     E.step(1 + len(closure))
@@ -92,6 +102,7 @@ def lambda_(E: Evaluation, t: S.Lambda, env: Environment) -> Any:
 
 
 # cost(t s) = 1 + cost(t) + cost(s) + cost(the body)
+@entry
 def apply(E: Evaluation, t: S.Apply, env: Environment) -> Any:
     E.step()
     function = E.eval(t.function, env)
@@ -100,11 +111,13 @@ def apply(E: Evaluation, t: S.Apply, env: Environment) -> Any:
     return function(*[E.eval(a, env) for a in t.args])
 
 
+@entry
 def call(E: Evaluation, t: S.Call, env: Environment) -> Any:
     E.step()
     return E.call(t.name, [E.eval(a, env) for a in t.args])
 
 
+@entry
 def build(E: Evaluation, t: S.Build, env: Environment) -> Any:
     n = E.eval(t.size, env)
     E.step(1 + max(n, 0))
@@ -113,11 +126,13 @@ def build(E: Evaluation, t: S.Build, env: Environment) -> Any:
 
 
 # as a tuple
+@entry
 def elements(E: Evaluation, t: S.Elements, env: Environment) -> Any:
     E.step()
     return [E.eval(item, env) for item in t.items]
 
 
+@entry
 def index(E: Evaluation, t: S.Index, env: Environment) -> Any:
     E.step()
     array = E.eval(t.array, env)
@@ -127,11 +142,13 @@ def index(E: Evaluation, t: S.Index, env: Environment) -> Any:
     return array[i]
 
 
+@entry
 def size(E: Evaluation, t: S.Size, env: Environment) -> Any:
     E.step()
     return len(E.eval(t.array, env))
 
 
+@entry
 def map_(E: Evaluation, t: S.Map, env: Environment) -> Any:
     arrays = [E.eval(a, env) for a in t.arrays]
     names = [v.name for v in t.vars]
@@ -140,12 +157,14 @@ def map_(E: Evaluation, t: S.Map, env: Environment) -> Any:
     return result
 
 
+@entry
 def total(E: Evaluation, t: S.Total, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
     return sum(array, 0.0 if isinstance(t.type, Float) else 0)
 
 
+@entry
 def fold(E: Evaluation, t: S.Fold, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
@@ -157,6 +176,7 @@ def fold(E: Evaluation, t: S.Fold, env: Environment) -> Any:
     return state
 
 
+@entry
 def scan(E: Evaluation, t: S.Scan, env: Environment) -> Any:
     state = E.eval(t.init, env)
     array = E.eval(t.array, env)
@@ -168,6 +188,7 @@ def scan(E: Evaluation, t: S.Scan, env: Environment) -> Any:
     return states
 
 
+@entry
 def gather(E: Evaluation, t: S.Gather, env: Environment) -> Any:
     array = E.eval(t.array, env)
     indices = E.eval(t.indices, env)
@@ -175,6 +196,7 @@ def gather(E: Evaluation, t: S.Gather, env: Environment) -> Any:
     return [array[i] for i in indices]
 
 
+@entry
 def scatter(E: Evaluation, t: S.Scatter, env: Environment) -> Any:
     result = list(E.eval(t.array, env))
     indices = E.eval(t.indices, env)
@@ -185,24 +207,28 @@ def scatter(E: Evaluation, t: S.Scatter, env: Environment) -> Any:
     return result
 
 
+@entry
 def replicate(E: Evaluation, t: S.Replicate, env: Environment) -> Any:
     n = E.eval(t.size, env)
     E.step(1 + max(n, 0))
     return [E.eval(t.term, env)] * n
 
 
+@entry
 def filter_(E: Evaluation, t: S.Filter, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
     return [x for x in array if E.eval(t.condition, {**env, t.var.name: x})]
 
 
+@entry
 def concatenate(E: Evaluation, t: S.Concatenate, env: Environment) -> Any:
     result = [*E.eval(t.first, env), *E.eval(t.second, env)]
     E.step(1 + len(result))
     return result
 
 
+@entry
 def for_(E: Evaluation, t: S.For, env: Environment) -> Any:
     n = E.eval(t.size, env)
     state = E.eval(t.init, env)
@@ -212,6 +238,7 @@ def for_(E: Evaluation, t: S.For, env: Environment) -> Any:
     return state
 
 
+@entry
 def while_(E: Evaluation, t: S.While, env: Environment) -> Any:
     state = E.eval(t.init, env)
     E.step()
@@ -219,37 +246,3 @@ def while_(E: Evaluation, t: S.While, env: Environment) -> Any:
         E.step()
         state = E.eval(t.body, {**env, t.state.name: state})
     return state
-
-
-RULES: Mapping[type[S.Term], Callable[..., Any]] = MappingProxyType(
-    {
-        S.Var: variable,
-        S.Let: let,
-        S.Literal: literal,
-        S.Op: op,
-        S.Primitive: primitive,
-        S.Tuple: tuple_,
-        S.Proj: proj,
-        S.Inject: inject,
-        S.Case: case,
-        S.If: if_,
-        S.Lambda: lambda_,
-        S.Apply: apply,
-        S.Call: call,
-        S.Build: build,
-        S.Elements: elements,
-        S.Index: index,
-        S.Size: size,
-        S.Map: map_,
-        S.Total: total,
-        S.Fold: fold,
-        S.Scan: scan,
-        S.Gather: gather,
-        S.Scatter: scatter,
-        S.Replicate: replicate,
-        S.Filter: filter_,
-        S.Concatenate: concatenate,
-        S.For: for_,
-        S.While: while_,
-    }
-)

@@ -12,6 +12,7 @@ from tapeengine.chad.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.linear import LinearValues
 from tapeengine.chad.specification import Evaluator, linear, reverse_in
 from tapeengine.chad.specification.evaluation import Environment, Rule
+from tapeengine.chad.tables import table
 from tapeengine.chad.terms import Branch, Lambda, Module, Term
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum
@@ -21,7 +22,7 @@ from tapeengine.ladder.counts import Counts
 from tapeengine.ladder.derivative import Derivative
 
 #: The terms whose evaluation is counted: operations on cotangents and on environment vectors that are values.
-COUNTED = frozenset(linear.RULES)
+COUNTED = frozenset(table(vars(linear)))
 
 
 def function(E: Any, t: Lambda, env: Environment) -> Callable[..., Any]:

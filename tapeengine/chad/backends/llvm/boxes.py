@@ -6,8 +6,10 @@ from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.intermediate.statements import BoxOf, Option, Pack, Plus, Unpack
+from tapeengine.chad.tables import entry
 
 
+@entry
 def pack(b: Body, s: Pack) -> None:
     """Make a record."""
     types = [w for x in s.values for w in words(x.type)]
@@ -16,17 +18,20 @@ def pack(b: Body, s: Pack) -> None:
     b.give(s.out, [record])
 
 
+@entry
 def option(b: Body, s: Option) -> None:
     """Read the number of an option."""
     b.give(s.out, [b.read("i64", b.one(s.box), FRAME)])
 
 
+@entry
 def plus(b: Body, s: Plus) -> None:
     """Add two linear records."""
     assert isinstance(s.out.type, BoxOf)
     b.give(s.out, [b.program.plus(b, s.out.type, b.one(s.left), b.one(s.right))])
 
 
+@entry
 def unpack(b: Body, s: Unpack) -> None:
     """Read the fields of a record; those of a null linear record are zeros."""
     types = [w for v in s.outs for w in words(v.type)]

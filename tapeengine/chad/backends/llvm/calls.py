@@ -12,6 +12,7 @@ from tapeengine.chad.backends.llvm.layout import words
 from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.intermediate.operations import Scalar
 from tapeengine.chad.intermediate.statements import Call, Function, Operand, Registered
+from tapeengine.chad.tables import entry
 
 
 def params_of(f: Function) -> list[str]:
@@ -24,6 +25,7 @@ def results_of(f: Function) -> list[str]:
     return [*(w for x in f.results for w in words(x.type)), *(["ptr"] if f.kept is not None else [])]
 
 
+@entry
 def call(b: Body, s: Call) -> None:
     """Call a function of the program."""
     callee = b.program.functions[s.function]
@@ -39,6 +41,7 @@ def call(b: Body, s: Call) -> None:
         del found[:n]
 
 
+@entry
 def registered(b: Body, s: Registered) -> None:
     """Call a primitive of the registry: its C kernel, or the primitive itself."""
     primitive = b.program.program.primitives[s.name]

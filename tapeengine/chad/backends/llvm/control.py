@@ -31,6 +31,7 @@ from tapeengine.chad.backends.llvm.writer import FRAME
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import walk
+from tapeengine.chad.tables import entry
 
 #: Bytes before the first column: the number of steps.
 HEADER = 32
@@ -267,6 +268,7 @@ class Recalled:
             recall_record(b, k, record, skip=1)
 
 
+@entry
 def for_(b: Body, s: F.For) -> None:
     """A loop whose number of steps is known before it begins, or is the number of its frames."""
     recalled = Recalled(b, s)
@@ -551,6 +553,7 @@ def by_chain(b: Body, s: F.For, recalled: Recalled) -> None:
     b.sticky = outer
 
 
+@entry
 def while_(b: Body, s: F.While) -> None:
     """A loop that ends by a condition."""
     scratch = Scratch(b, s)
@@ -577,6 +580,7 @@ def while_(b: Body, s: F.While) -> None:
 # ------------------------------------------------------------ branches
 
 
+@entry
 def if_(b: Body, s: F.If) -> None:
     """A branch."""
     if s.kept is not None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from tapeengine.chad.backends.llvm import boxes, control
-from tapeengine.chad.backends.llvm.body import Body, Rules
-from tapeengine.chad.backends.llvm.calls import call, registered
+from tapeengine.chad.backends.llvm import boxes, calls, control
+from tapeengine.chad.backends.llvm.body import Body
 from tapeengine.chad.backends.llvm.layout import stride, words
 from tapeengine.chad.backends.llvm.lifetimes import is_filled
 from tapeengine.chad.backends.llvm.operations import compute
 from tapeengine.chad.backends.llvm.writer import ELEMENT, REFER
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from tapeengine.chad.tables import entry, table
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
 #: done them; where a loop has checked its last step; for all sizes of arguments.
@@ -28,6 +28,7 @@ def as_taken(b: Body, x: str, of: F.Type, wanted: Scalar) -> str:
     return b.op(f"sitofp i64 {x} to double") if wanted == REAL and of != REAL else x
 
 
+@entry
 def compute_(b: Body, s: F.Compute) -> None:
     args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
     index = s.args[0] if s.operation.name in DIVIDING else None
@@ -42,24 +43,29 @@ def compute_(b: Body, s: F.Compute) -> None:
         b.indices.add(s.out.name)
 
 
+@entry
 def load(b: Body, s: F.Load) -> None:
     place = b.read_at(s)
     with b.accessing(s.array):
         b.give(s.out, b.read_values([s.out.type], place, ELEMENT))
 
 
+@entry
 def row(b: Body, s: F.Row) -> None:
     b.give(s.out, [b.read_at(s), *b.value(s.array)[1 + len(s.indices) :]])
 
 
+@entry
 def check(b: Body, s: F.Check) -> None:
     b.index(s.index, b.one(s.size), checked=True)
 
 
+@entry
 def size(b: Body, s: F.Size) -> None:
     b.give(s.out, [b.value(s.array)[1 + s.dim]])
 
 
+@entry
 def new(b: Body, s: F.New) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     bytes_each, after = stride(s.out.type.element), b.following
@@ -79,6 +85,7 @@ def new(b: Body, s: F.New) -> None:
     b.give(s.out, [place, *sizes])
 
 
+@entry
 def zeros_like(b: Body, s: F.ZerosLike) -> None:
     assert isinstance(s.out.type, F.ArrayOf) and isinstance(s.array.type, F.ArrayOf)
     if isinstance(s.out.type.element, F.ArrayOf):
@@ -90,6 +97,7 @@ def zeros_like(b: Body, s: F.ZerosLike) -> None:
     b.give(s.out, [place, *sizes])
 
 
+@entry
 def store(b: Body, s: F.Store) -> None:
     place = b.element(s.array, s.indices, checked=False, may_be_negative=False)
     value = b.value(s.value)
@@ -97,6 +105,7 @@ def store(b: Body, s: F.Store) -> None:
         b.write_words(words(s.value.type), value, place, ELEMENT)
 
 
+@entry
 def append(b: Body, s: F.Append) -> None:
     assert isinstance(s.array.type, F.ArrayOf)
     data_at, size_at, room_at = b.places_of(s.array)
@@ -118,6 +127,7 @@ def append(b: Body, s: F.Append) -> None:
     b.set(size_at, "i64", b.op(f"add nuw nsw i64 {n}, 1"))
 
 
+@entry
 def assign(b: Body, s: F.Assign) -> None:
     found = [b.value(x) for x in s.values]
     for v, x, value in zip(s.outs, s.values, found, strict=True):
@@ -137,10 +147,12 @@ def sum_(b: Body, of: object, a: str, x: str) -> str:
     return b.op(f"extractvalue {{i64, i1}} {both}, 0")
 
 
+@entry
 def add(b: Body, s: F.Add) -> None:
     b.give(s.out, [sum_(b, s.out.type, b.one(s.out), b.one(s.value))])
 
 
+@entry
 def add_at(b: Body, s: F.AddAt) -> None:
     assert isinstance(s.array.type, F.ArrayOf)
     of = s.array.type.element
@@ -153,35 +165,11 @@ def add_at(b: Body, s: F.AddAt) -> None:
         b.write(word, after, place, ELEMENT)
 
 
+@entry
 def add_all(b: Body, s: F.AddAll) -> None:
     if not isinstance(s.value, F.Const):
         assert isinstance(s.array.type, F.ArrayOf)
         b.program.add_all(b, s.array.type, b.value(s.array), b.value(s.value))
 
 
-RULES: Rules = MappingProxyType(
-    {
-        F.Compute: compute_,
-        F.Load: load,
-        F.Row: row,
-        F.Check: check,
-        F.Size: size,
-        F.New: new,
-        F.ZerosLike: zeros_like,
-        F.Store: store,
-        F.Append: append,
-        F.Assign: assign,
-        F.Add: add,
-        F.AddAt: add_at,
-        F.AddAll: add_all,
-        F.Plus: boxes.plus,
-        F.Pack: boxes.pack,
-        F.Option: boxes.option,
-        F.Unpack: boxes.unpack,
-        F.For: control.for_,
-        F.While: control.while_,
-        F.If: control.if_,
-        F.Call: call,
-        F.Registered: registered,
-    }
-)
+RULES = table(globals(), vars(boxes), vars(calls), vars(control))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tapeengine.chad.backends.whole.sums import summed
@@ -23,6 +23,7 @@ from tapeengine.chad.backends.whole.values import (
 from tapeengine.chad.backends.whole.writer import Writer
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE, Scalar
+from tapeengine.chad.tables import entry
 
 
 def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[Axis, ...]:
@@ -103,6 +104,7 @@ def laid_out(w: Writer, x: Any, axes: tuple[Axis, ...] = ()) -> Number:
     return w.emit(f"ops.spread({w.aligned(found, order)}, ({shape},){kind})", order, found.kind, "a")
 
 
+@entry
 def load(w: Writer, s: F.Load | F.Row) -> None:
     array = w.value(s.array)
     indices = [w.value(i) for i in s.indices]
@@ -152,6 +154,7 @@ def of_references(w: Writer, x: References, indices: Sequence[Value], s: F.Load 
     return Array(Number(name, dims, x.kind), dims, home=x.name)
 
 
+@entry
 def size(w: Writer, s: F.Size) -> None:
     array = w.value(s.array)
     if isinstance(array, References):
@@ -167,6 +170,7 @@ def size(w: Writer, s: F.Size) -> None:
     w.env[s.out.name] = Affine((), axis.count)
 
 
+@entry
 def check(w: Writer, s: F.Check) -> None:
     i, n = w.value(s.index), w.value(s.size)
     if n.axes:
@@ -191,6 +195,7 @@ def axis_of(w: Writer, count: Value) -> Axis:
     return Axis(most.text, n.text)
 
 
+@entry
 def new(w: Writer, s: F.New) -> None:
     of = s.out.type
     assert isinstance(of, F.ArrayOf)
@@ -210,6 +215,7 @@ def new(w: Writer, s: F.New) -> None:
     w.env[s.out.name] = w.made(Local(s.out.name, dims, w.axes, len(w.masks), of.element, grows=not s.sizes))
 
 
+@entry
 def zeros_like(w: Writer, s: F.ZerosLike) -> None:
     array = w.value(s.array)
     if isinstance(array, References):
@@ -261,6 +267,7 @@ def target(w: Writer, x: F.Operand) -> tuple[Local, tuple[Value, ...]]:
     return w.refuse("writing to an array of another function")  # type: ignore[no-any-return]
 
 
+@entry
 def store(w: Writer, s: F.Store) -> None:
     array = w.env[s.array.name]
     if isinstance(array, References):
@@ -295,6 +302,7 @@ def store_reference(w: Writer, array: References, index: Value, value: Any) -> N
     array.name = w.emit(f"list({whole.text})", (), array.kind, array.name).text
 
 
+@entry
 def append(w: Writer, s: F.Append) -> None:
     local, _ = target(w, s.array)
     inner = tuple(a for a in w.axes if a not in local.around)
@@ -390,11 +398,13 @@ def indexed(w: Writer, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]
 # ------------------------------------------------------------ adding
 
 
+@entry
 def add_at(w: Writer, s: F.AddAt) -> None:
     local, before = target(w, s.array)
     added(w, local, [*before, *(w.value(i) for i in s.indices)], w.value(s.value))
 
 
+@entry
 def add_all(w: Writer, s: F.AddAll) -> None:
     value = w.value(s.value)
     found = w.env[s.array.name]
@@ -523,17 +533,3 @@ def sums_of_windows(w: Writer, value: Value, axes: tuple[Axis, ...], i: Axis, j:
         if first.axes == (i,) and second.axes == (j,):
             return f"ops.convolve({first.text}, {second.text})"
     return f"ops.unwindows({w.full(w.number(value), (*axes, i, j))})"
-
-
-WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
-    F.Load: load,
-    F.Row: load,
-    F.Size: size,
-    F.Check: check,
-    F.New: new,
-    F.ZerosLike: zeros_like,
-    F.Store: store,
-    F.Append: append,
-    F.AddAt: add_at,
-    F.AddAll: add_all,
-}

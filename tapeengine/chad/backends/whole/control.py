@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
@@ -33,11 +33,13 @@ from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import changes, outs, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.registered import is_elementwise
+from tapeengine.chad.tables import entry, table
 from tapeengine.chad.types import BOOL, FLOAT, INT, Type
 
 # ------------------------------------------------------------ numbers
 
 
+@entry
 def compute(w: Writer, s: F.Compute) -> None:
     args = [w.value(x) for x in s.args]
     if s.operation.name in ("isame", "iequal") and not args[0].axes and not args[1].axes:
@@ -100,6 +102,7 @@ def at_once(w: Writer, s: F.Compute, args: list[Number]) -> Value:
     return Affine((), found.text) if s.operation.gives == WHOLE and not axes else found
 
 
+@entry
 def assign(w: Writer, s: F.Assign) -> None:
     found = [w.value(x) for x in s.values]
     for v, x in zip(s.outs, found, strict=True):
@@ -112,6 +115,7 @@ def assign(w: Writer, s: F.Assign) -> None:
             assigned.add(v.name)
 
 
+@entry
 def add(w: Writer, s: F.Add) -> None:
     name = s.out.name
     if isinstance(s.out.type, F.BoxOf):
@@ -163,6 +167,7 @@ def spread_lanes(w: Writer, x: Value, home: Home) -> Value:
 # ------------------------------------------------------------ loops as whole-array operations
 
 
+@entry
 def for_(w: Writer, s: F.For) -> None:
     refuse_changes(w, s)
     if id(s) in w.stepwise:
@@ -406,6 +411,7 @@ def recall(w: Writer, k: F.Kept, site: Site, index: Value) -> list[Frames]:
     return []
 
 
+@entry
 def while_(w: Writer, s: F.While) -> None:
     refuse_changes(w, s)
     w.steps_one_by_one += 1
@@ -440,6 +446,7 @@ def while_(w: Writer, s: F.While) -> None:
 # ------------------------------------------------------------ branches
 
 
+@entry
 def if_(w: Writer, s: F.If) -> None:
     condition = w.value(s.condition)
     if not condition.axes:
@@ -628,6 +635,7 @@ def merge(w: Writer, mask: Number, sides: Sequence[Lanes], found: list[dict[str,
 # ------------------------------------------------------------ primitives
 
 
+@entry
 def registered(w: Writer, s: F.Registered) -> None:
     if w.axes:
         one_by_one(w, s)
@@ -672,13 +680,4 @@ def one_by_one(w: Writer, s: F.Registered) -> None:
 
 KIND_TYPES: Mapping[object, Type] = MappingProxyType({REAL: FLOAT, WHOLE: INT, TRUTH: BOOL})
 
-WRITE: Mapping[type[object], Callable[[Writer, Any], None]] = {
-    **arrays.WRITE,
-    F.Compute: compute,
-    F.Assign: assign,
-    F.Add: add,
-    F.For: for_,
-    F.While: while_,
-    F.If: if_,
-    F.Registered: registered,
-}
+WRITE = table(vars(arrays), globals())

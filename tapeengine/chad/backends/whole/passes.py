@@ -7,7 +7,6 @@ import dis
 import functools
 import keyword
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -87,7 +86,7 @@ def attempted(functions: Sequence[Function], primitives: Mapping[str, Primitive]
     stepwise: set[int] = set()
     while True:
         writer = Writer(stepwise, NAMES | FUNCTIONS.keys())
-        writer.write = MappingProxyType(WRITE)
+        writer.write = WRITE
         writer.primitives = primitives
         try:
             return Functions(written(writer, functions), writer, primitives)
