@@ -10,23 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
 from tapeengine.chad.inline import inline
-from tapeengine.chad.terms import (
-    Apply,
-    Branch,
-    Call,
-    Case,
-    Definition,
-    Inject,
-    Lambda,
-    Module,
-    Proj,
-    Term,
-    Tuple,
-    Var,
-    lets,
-)
 from tapeengine.chad.traverse import Names, all_names, children, free_variables, map_children, retype
 from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, has_functions, show, with_parts
 from tapeengine.errors import UnsupportedError
@@ -56,12 +42,12 @@ class Defunctionaliser:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.sums: dict[Function, str] = {}
-        self.lambdas: dict[Function, list[Lambda]] = {}
+        self.lambdas: dict[Function, list[S.Lambda]] = {}
         self.position: dict[int, tuple[Function, int]] = {}
 
-    def collect(self, term: Term) -> None:
+    def collect(self, term: S.Term) -> None:
         """Note every lambda in a term."""
-        if isinstance(term, Lambda):
+        if isinstance(term, S.Lambda):
             assert isinstance(term.type, Function)
             of = anonymous(term.type)
             self.name(of)
@@ -84,16 +70,16 @@ class Defunctionaliser:
         return Named(self.name(of)) if isinstance(of, Function) else with_parts(of, self.type)
 
     # [\x. t]  :=  inj_k <FV(\x. t)>        [t s]  :=  apply(t, s)
-    def term(self, term: Term) -> Term:
+    def term(self, term: S.Term) -> S.Term:
         """Rewrite a term; the types in it are rewritten afterwards."""
-        if isinstance(term, Lambda):
+        if isinstance(term, S.Lambda):
             of, k = self.position[id(term)]
-            return Inject(k, Tuple(tuple(free_variables(term).values())), Named(self.name(of)))
-        if isinstance(term, Apply):
+            return S.Inject(k, S.Tuple(tuple(free_variables(term).values())), Named(self.name(of)))
+        if isinstance(term, S.Apply):
             of_ = term.function.type
             assert isinstance(of_, Function)
             args = tuple(map(self.term, (term.function, *term.args)))
-            return Call(self.applier(of_), args, of_.result)
+            return S.Call(self.applier(of_), args, of_.result)
         return map_children(term, self.term)
 
     def applier(self, of: Function) -> str:
@@ -101,28 +87,28 @@ class Defunctionaliser:
         return f"apply_{self.name(of)}"
 
     # apply(f, x)  :=  case f of {inj_k <FV> -> t_k}
-    def appliers(self) -> dict[str, Definition]:
+    def appliers(self) -> dict[str, S.Definition]:
         """Give the definitions that apply functions, and convert their bodies."""
         made = {}
         for of, found in list(self.lambdas.items()):
-            closure = Var(self.names("f"), self.type(of))
-            params = tuple(Var(self.names("x"), self.type(t)) for t in of.params)
+            closure = S.Var(self.names("f"), self.type(of))
+            params = tuple(S.Var(self.names("x"), self.type(t)) for t in of.params)
             if found:
-                body: Term = Case(closure, tuple(self.branch(f, params) for f in found))
-                made[self.applier(of)] = Definition(self.applier(of), (closure, *params), self.type(of.result), body)
+                body: S.Term = S.Case(closure, tuple(self.branch(f, params) for f in found))
+                made[self.applier(of)] = S.Definition(self.applier(of), (closure, *params), self.type(of.result), body)
         return made
 
-    def branch(self, function: Lambda, params: tuple[Var, ...]) -> Branch:
+    def branch(self, function: S.Lambda, params: tuple[S.Var, ...]) -> S.Branch:
         """Give the branch for one lambda: bind what it captured and its parameters, then its body."""
         captured = tuple(free_variables(function).values())
-        payload = Var(self.names("c"), Product(tuple(v.of for v in captured)))
-        parts = ((var, Proj(payload, i)) for i, var in enumerate(captured))
-        body = lets((*parts, *zip(function.params, params, strict=True)), self.term(function.body))
-        return Branch(self.var(payload), retype(body, self.type))
+        payload = S.Var(self.names("c"), Product(tuple(v.of for v in captured)))
+        parts = ((var, S.Proj(payload, i)) for i, var in enumerate(captured))
+        body = S.lets((*parts, *zip(function.params, params, strict=True)), self.term(function.body))
+        return S.Branch(self.var(payload), retype(body, self.type))
 
-    def var(self, var: Var) -> Var:
+    def var(self, var: S.Var) -> S.Var:
         """Rewrite a binder."""
-        return Var(var.name, self.type(var.of))
+        return S.Var(var.name, self.type(var.of))
 
     def options(self) -> dict[str, Sum]:
         """Give the sum types of all function types."""
@@ -136,7 +122,7 @@ class Defunctionaliser:
 
 
 @deep()
-def close(module: Module) -> Module:
+def close(module: S.Module) -> S.Module:
     """Remove all functions from a module.
 
     Raises
@@ -153,25 +139,25 @@ def close(module: Module) -> Module:
             )
     inlined = inlined_definitions(module)
     if not any(mentions_functions(d.body) for d in inlined.values()):
-        return Module(module.main, inlined, module.types)
-    return defunctionalised(Module(module.main, inlined, module.types))
+        return S.Module(module.main, inlined, module.types)
+    return defunctionalised(S.Module(module.main, inlined, module.types))
 
 
-def inlined_definitions(module: Module) -> dict[str, Definition]:
+def inlined_definitions(module: S.Module) -> dict[str, S.Definition]:
     """Inline local functions in every definition."""
-    inlined: dict[str, Definition] = {}
+    inlined: dict[str, S.Definition] = {}
     for definition in module.definitions.values():
         used = all_names(definition.body) | {p.name for p in definition.params} | set(module.definitions) | set(inlined)
         inlined.update(inline(definition, Names(used)))
     return inlined
 
 
-def mentions_functions(term: Term) -> bool:
+def mentions_functions(term: S.Term) -> bool:
     """Tell whether functions are left in a term."""
     return has_functions(term.type) or any(mentions_functions(child) for child, _ in children(term))
 
 
-def defunctionalised(module: Module) -> Module:
+def defunctionalised(module: S.Module) -> S.Module:
     """Replace the function values of a module by members of sums."""
     used: set[str] = set(module.definitions) | set(module.types)
     for definition in module.definitions.values():
@@ -179,13 +165,13 @@ def defunctionalised(module: Module) -> Module:
     D = Defunctionaliser(Names(used))
     for definition in module.definitions.values():
         D.collect(definition.body)
-    definitions: dict[str, Definition] = {}
+    definitions: dict[str, S.Definition] = {}
     for name, d in module.definitions.items():
         params = tuple(map(D.var, d.params))
-        definitions[name] = Definition(name, params, D.type(d.result), retype(D.term(d.body), D.type))
+        definitions[name] = S.Definition(name, params, D.type(d.result), retype(D.term(d.body), D.type))
     definitions.update(D.appliers())
     types: Mapping[str, Sum] = {name: sum_type(D, of) for name, of in module.types.items()}
-    return Module(module.main, definitions, {**types, **D.options()})
+    return S.Module(module.main, definitions, {**types, **D.options()})
 
 
 def sum_type(D: Defunctionaliser, of: Sum) -> Sum:

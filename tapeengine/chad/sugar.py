@@ -4,64 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tapeengine.chad.terms import (
-    Build,
-    Filter,
-    Fold,
-    Gather,
-    If,
-    Index,
-    Let,
-    Map,
-    Op,
-    Proj,
-    Size,
-    Term,
-    Total,
-    Var,
-    lets,
-    lit,
-)
+from tapeengine.chad import terms as S
 from tapeengine.chad.types import BOOL, INT
 
 
-def lower_map(t: Map, fresh: Callable[..., Var]) -> Term:
+def lower_map(t: S.Map, fresh: Callable[..., S.Var]) -> S.Term:
     """Write a map as a build."""
-    arrays = [a if isinstance(a, Var) else fresh("xs", a.type) for a in t.arrays]
+    arrays = [a if isinstance(a, S.Var) else fresh("xs", a.type) for a in t.arrays]
     i = fresh("i", INT)
-    n: Term = Size(arrays[0])
+    n: S.Term = S.Size(arrays[0])
     for other in arrays[1:]:
-        n = Op("iequal" if t.broadcasts else "isame", (n, Size(other)), INT)
-    body = lets(((var, Index(array, i)) for var, array in zip(t.vars, arrays, strict=True)), t.body)
+        n = S.Op("iequal" if t.broadcasts else "isame", (n, S.Size(other)), INT)
+    body = S.lets(((var, S.Index(array, i)) for var, array in zip(t.vars, arrays, strict=True)), t.body)
     named = [(name, bound) for name, bound in zip(arrays, t.arrays, strict=True) if name is not bound]
-    return lets(named, Build(n, i, body, t.is_parallel))
+    return S.lets(named, S.Build(n, i, body, t.is_parallel))
 
 
-def lower_filter(t: Filter, fresh: Callable[..., Var]) -> Term:
+def lower_filter(t: S.Filter, fresh: Callable[..., S.Var]) -> S.Term:
     """Write a filter as a gather at the selected indices."""
     a, i, j = fresh("a", t.array.type), fresh("i", INT), fresh("j", INT)
-    chosen = Filter(i, Let(t.var, Index(a, i), t.condition), Build(Size(a), j, j))
-    return Let(a, t.array, Gather(a, chosen))
+    chosen = S.Filter(i, S.Let(t.var, S.Index(a, i), t.condition), S.Build(S.Size(a), j, j))
+    return S.Let(a, t.array, S.Gather(a, chosen))
 
 
-def component(pairs: Term, n: Term, j: Var, which: int) -> Build:
+def component(pairs: S.Term, n: S.Term, j: S.Var, which: int) -> S.Build:
     """Give the array of one component of each of `n` tuples; `j` is bound."""
-    return Build(n, j, Proj(Index(pairs, j), which))
+    return S.Build(n, j, S.Proj(S.Index(pairs, j), which))
 
 
-def wrapped(index: Term, array: Term) -> Op:
+def wrapped(index: S.Term, array: S.Term) -> S.Op:
     """Count a negative index from the end."""
-    return Op("imod", (index, Size(array)), INT)
+    return S.Op("imod", (index, S.Size(array)), INT)
 
 
-def is_extreme(t: Fold) -> bool:
+def is_extreme(t: S.Fold) -> bool:
     """Tell whether a fold computes a maximum or minimum as numpy does."""
     match t.body:
-        case Op("maximum" | "minimum", (Var(a), Var(b))):
+        case S.Op("maximum" | "minimum", (S.Var(a), S.Var(b))):
             return {a, b} == {t.left.name, t.right.name}
     return False
 
 
-def equals(xs: Term, m: Term, i: Var) -> Term:
+def equals(xs: S.Term, m: S.Term, i: S.Var) -> S.Term:
     """Count the elements equal to a number; `i` is bound."""
-    return Total(Build(Size(xs), i, If(Op("eq", (Index(xs, i), m), BOOL), lit(1.0), lit(0.0))))
+    return S.Total(S.Build(S.Size(xs), i, S.If(S.Op("eq", (S.Index(xs, i), m), BOOL), S.lit(1.0), S.lit(0.0))))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder, zero_of
 from tapeengine.chad.lowering.patterns import (
@@ -16,22 +17,6 @@ from tapeengine.chad.lowering.patterns import (
     is_zero,
     part,
     variables,
-)
-from tapeengine.chad.lowering.values import (
-    FUNCTIONS,
-    ZERO,
-    Items,
-    Member,
-    NotLowered,
-    Part,
-    Pull,
-    Rows,
-    Steps,
-    Taken,
-    Tup,
-    Value,
-    Zero,
-    rebuilt,
 )
 from tapeengine.chad.types import (
     Type,
@@ -45,30 +30,30 @@ class Arrays:
 
     # ------------------------------------------------------------ reading
 
-    def operand(self, value: Value) -> F.Operand:
+    def operand(self, value: V.Value) -> F.Operand:
         """Give a scalar or a box."""
         if isinstance(value, F.Var | F.Const):
             return value
-        if isinstance(value, Zero):
+        if isinstance(value, V.Zero):
             return F.Const(0.0, REAL)
-        raise NotLowered(f"a {type(value).__name__} instead of a scalar")
+        raise V.NotLowered(f"a {type(value).__name__} instead of a scalar")
 
-    def size(self, value: Value) -> F.Operand:
+    def size(self, value: V.Value) -> F.Operand:
         """Give the size of an array."""
         match value:
-            case Items(items):
+            case V.Items(items):
                 return F.Const(len(items), WHOLE)
-            case Pull(size):
+            case V.Pull(size):
                 return size
-            case Rows(None, element):
+            case V.Rows(None, element):
                 part = first_part(element)
                 if part is None:
-                    raise NotLowered("rows without elements")
+                    raise V.NotLowered("rows without elements")
                 return self.b.size(part.array, len(part.indices))
-            case Rows(size):
+            case V.Rows(size):
                 assert size is not None
                 return size
-        raise NotLowered(f"the size of a {type(value).__name__}")
+        raise V.NotLowered(f"the size of a {type(value).__name__}")
 
     def is_within(self, index: F.Operand, size: F.Operand) -> bool:
         """Tell whether an index is that of a loop with exactly this number of steps."""
@@ -76,16 +61,16 @@ class Arrays:
             return 0 <= index.value < size.value  # type: ignore[operator]
         return any(b.index == index and b.count == size for b in self.b.block.chain())
 
-    def index(self, value: Value, i: F.Operand, hint: str = "x") -> Value:
+    def index(self, value: V.Value, i: F.Operand, hint: str = "x") -> V.Value:
         """Give ``value[i]``."""
-        if isinstance(value, Items) and isinstance(i, F.Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
+        if isinstance(value, V.Items) and isinstance(i, F.Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
             return value.items[i.value]  # type: ignore[index]
-        if isinstance(value, Items):
+        if isinstance(value, V.Items):
             value = self.rows(value)
         within = self.is_within(i, self.size(value))
-        if isinstance(value, Pull):
+        if isinstance(value, V.Pull):
             return value.at(self.checked(i, value.size, within))
-        assert isinstance(value, Rows)
+        assert isinstance(value, V.Rows)
         if first_part(value.element) is None and not within:
             i = self.checked(i, self.size(value), within)
         return self.element(value.element, i, not within, hint)
@@ -97,18 +82,18 @@ class Arrays:
         self.b.add(F.Check(i, size))
         return i if isinstance(i, F.Const) and i.value >= 0 else self.b.compute("imod", i, size)  # type: ignore[operator]
 
-    def element(self, of: Value, i: F.Operand, checked: bool, hint: str = "x") -> Value:
+    def element(self, of: V.Value, i: F.Operand, checked: bool, hint: str = "x") -> V.Value:
         """Give the element at an index, from the pattern of all elements."""
         match of:
-            case Part(array, indices):
+            case V.Part(array, indices):
                 return self.part(array, (*indices, i), checked, hint)
-            case Tup() | Member() | Rows():
-                return rebuilt(of, lambda x: self.element(x, i, checked, hint))
-            case Steps(block, value):
-                return Taken(block, value, i)
+            case V.Tup() | V.Member() | V.Rows():
+                return V.rebuilt(of, lambda x: self.element(x, i, checked, hint))
+            case V.Steps(block, value):
+                return V.Taken(block, value, i)
         return of
 
-    def part(self, array: F.Var, indices: tuple[F.Operand, ...], checked: bool, hint: str) -> Value:
+    def part(self, array: F.Var, indices: tuple[F.Operand, ...], checked: bool, hint: str) -> V.Value:
         """Give a part of an array: an element if all indices are given, otherwise the start of a row.
 
         A row that may not exist is read at its index, even if its elements are not.
@@ -116,28 +101,28 @@ class Arrays:
         of = array.type
         assert isinstance(of, F.ArrayOf)
         if len(indices) < of.rank and not checked:
-            return Part(array, indices)
+            return V.Part(array, indices)
         found = self.b.load(array, indices, checked, hint if len(indices) == of.rank else "row")
-        return Part(found) if isinstance(found.type, F.ArrayOf) else found
+        return V.Part(found) if isinstance(found.type, F.ArrayOf) else found
 
     # ------------------------------------------------------------ building
 
     def build(
         self,
         size: F.Operand,
-        at: Callable[[F.Operand], Value],
+        at: Callable[[F.Operand], V.Value],
         hint: str = "i",
         keeps: bool = False,
         is_parallel: bool = False,
-    ) -> Rows:
+    ) -> V.Rows:
         """Write a loop that makes an array."""
         with self.b.loop(size, hint=hint, keeps=keeps, is_parallel=is_parallel) as body:
             assert body.index is not None
             value = at(body.index)
             element = self.kept_element(value, size, body)
-        return Rows(size, element)
+        return V.Rows(size, element)
 
-    def kept_element(self, value: Value, size: F.Operand, body: Block) -> Value:
+    def kept_element(self, value: V.Value, size: F.Operand, body: Block) -> V.Value:
         """Store the value of a step in arrays; return the pattern of all elements."""
         match value:
             case F.Const():
@@ -148,19 +133,19 @@ class Arrays:
                 array = self.before(body, F.ArrayOf(value.type), (size,))
                 assert body.index is not None
                 self.b.add(F.Store(array, (body.index,), value))
-                return Part(array)
-            case Tup() | Member():
-                return rebuilt(value, lambda x: self.kept_element(x, size, body))
-            case Rows() | Pull() | Items():
+                return V.Part(array)
+            case V.Tup() | V.Member():
+                return V.rebuilt(value, lambda x: self.kept_element(x, size, body))
+            case V.Rows() | V.Pull() | V.Items():
                 rows = self.rows(value)
-                return ZERO if is_zero(rows) else self.kept_rows(rows, size, body)
-        if isinstance(value, FUNCTIONS):
-            return Steps(body, value)
-        if isinstance(value, Zero):
+                return V.ZERO if is_zero(rows) else self.kept_rows(rows, size, body)
+        if isinstance(value, V.FUNCTIONS):
+            return V.Steps(body, value)
+        if isinstance(value, V.Zero):
             outside = list(body.chain())[1:]
             known = all(v is not None and self.b.homes[v.name] in outside for v in variables(value))
-            return value if known else ZERO
-        raise NotLowered(f"an array of {type(value).__name__}")
+            return value if known else V.ZERO
+        raise V.NotLowered(f"an array of {type(value).__name__}")
 
     def before(self, body: Block, of: F.ArrayOf, sizes: tuple[F.Operand, ...]) -> F.Var:
         """Make an array directly before a loop."""
@@ -169,22 +154,22 @@ class Arrays:
         with self.b.at(body.before, body.parent):
             return self.b.new(of, sizes)
 
-    def kept_rows(self, rows: Rows, size: F.Operand, body: Block) -> Rows:
+    def kept_rows(self, rows: V.Rows, size: F.Operand, body: Block) -> V.Rows:
         """Store the row of a step: in an array of one more dimension if all rows have the same size, else unchanged."""
         fixed = self.with_fixed_sizes(rows, body)
         if fixed is not None and is_dense(rows) and not holds_boxes(rows):
             return self.dense_rows(fixed, size, body, ())
-        return Rows(None, self.row_references(rows, size, body))
+        return V.Rows(None, self.row_references(rows, size, body))
 
-    def with_fixed_sizes(self, rows: Rows, body: Block) -> Rows | None:
+    def with_fixed_sizes(self, rows: V.Rows, body: Block) -> V.Rows | None:
         """Give the row of a step with sizes that are known before the loop; None if a size depends on the step."""
         if rows.size is None:
             return rows
         size = self.fixed_size(rows.size, body)
-        inner: Value | None = rows.element
-        if isinstance(inner, Rows):
+        inner: V.Value | None = rows.element
+        if isinstance(inner, V.Rows):
             inner = self.with_fixed_sizes(inner, body)
-        return None if size is None or inner is None else Rows(size, inner)
+        return None if size is None or inner is None else V.Rows(size, inner)
 
     def fixed_size(self, size: F.Operand, body: Block) -> F.Operand | None:
         """Give a size before a loop, where the steps check the equality of sizes; None if it depends on the step."""
@@ -207,28 +192,28 @@ class Arrays:
         """Tell whether a number is the size of an array, which is not negative."""
         return isinstance(x, F.Var) and isinstance(self.b.made.get(x.name), F.Size)
 
-    def dense_rows(self, rows: Rows, size: F.Operand, body: Block, dims: tuple[F.Operand, ...]) -> Rows:
+    def dense_rows(self, rows: V.Rows, size: F.Operand, body: Block, dims: tuple[F.Operand, ...]) -> V.Rows:
         """Store rows in arrays of one more dimension."""
         assert rows.size is not None
         dims = (*dims, rows.size)
 
-        def go(of: Value) -> Value:
+        def go(of: V.Value) -> V.Value:
             match of:
-                case Part(array, indices):
+                case V.Part(array, indices):
                     assert isinstance(array.type, F.ArrayOf)
                     base = self.before(body, F.ArrayOf(array.type.element, 1 + len(dims)), (size, *dims))
                     assert body.index is not None
                     self.copy_row(base, body, array, indices, dims)
-                    return Part(base)
-                case Tup() | Member():
-                    return rebuilt(of, go)
-                case Rows():
+                    return V.Part(base)
+                case V.Tup() | V.Member():
+                    return V.rebuilt(of, go)
+                case V.Rows():
                     return self.dense_rows(of, size, body, dims)
                 case F.Var() if self.b.homes[of.name] not in list(body.chain())[1:]:
                     return self.kept_element(of, size, body)
             return of
 
-        return Rows(rows.size, go(rows.element))
+        return V.Rows(rows.size, go(rows.element))
 
     def copy_row(
         self, base: F.Var, body: Block, array: F.Var, indices: tuple[F.Operand, ...], dims: tuple[F.Operand, ...]
@@ -251,29 +236,29 @@ class Arrays:
 
         go((), dims)
 
-    def row_references(self, rows: Rows, size: F.Operand, body: Block) -> Value:
+    def row_references(self, rows: V.Rows, size: F.Operand, body: Block) -> V.Value:
         """Store references to the rows of each leaf."""
 
-        def go(of: Value) -> Value:
+        def go(of: V.Value) -> V.Value:
             match of:
-                case Part():
+                case V.Part():
                     row = self.whole(of)
                     base = self.before(body, F.ArrayOf(row.type), (size,))
                     assert body.index is not None
                     self.b.add(F.Store(base, (body.index,), row))
-                    return Part(base)
-                case Tup() | Member():
-                    return rebuilt(of, go)
-                case Rows(_, element):
-                    return Rows(None, go(element))
+                    return V.Part(base)
+                case V.Tup() | V.Member():
+                    return V.rebuilt(of, go)
+                case V.Rows(_, element):
+                    return V.Rows(None, go(element))
             return of
 
         found = go(self.spread(rows).element)
         if first_part(found) is None:
-            raise NotLowered("rows of different sizes without elements")
+            raise V.NotLowered("rows of different sizes without elements")
         return found
 
-    def replaced(self, rows: Rows, index: F.Operand, is_there: bool, value: Value) -> Rows:
+    def replaced(self, rows: V.Rows, index: F.Operand, is_there: bool, value: V.Value) -> V.Rows:
         """Give an array with the element at an index replaced; a negative index in range counts from the end."""
         assert rows.size is not None
         if is_there and not self.is_within(index, rows.size):
@@ -282,46 +267,46 @@ class Arrays:
                 index = self.b.compute("imod", index, rows.size)
         return self.changed(rows, index, value, is_there)
 
-    def own(self, rows: Rows) -> Rows:
+    def own(self, rows: V.Rows) -> V.Rows:
         """Give an array to change: a copy, or the array itself if nothing else uses it afterwards.
 
         It is a change of an element that is not there, so `in_place` decides which of both.
         """
-        return self.changed(rows, F.Const(-1, WHOLE), ZERO, is_there=False)
+        return self.changed(rows, F.Const(-1, WHOLE), V.ZERO, is_there=False)
 
-    def changed(self, rows: Rows, index: F.Operand | None, value: Value | None, is_there: bool = True) -> Rows:
+    def changed(self, rows: V.Rows, index: F.Operand | None, value: V.Value | None, is_there: bool = True) -> V.Rows:
         """Give an array with one element replaced, appended or removed."""
 
-        def go(of: Value, x: Value | None) -> Value:
-            if isinstance(of, Tup):
-                return Tup(tuple(go(y, None if x is None else part(x, k)) for k, y in enumerate(of.items)))
-            assert isinstance(of, Part) and isinstance(of.array.type, F.ArrayOf)
+        def go(of: V.Value, x: V.Value | None) -> V.Value:
+            if isinstance(of, V.Tup):
+                return V.Tup(tuple(go(y, None if x is None else part(x, k)) for k, y in enumerate(of.items)))
+            assert isinstance(of, V.Part) and isinstance(of.array.type, F.ArrayOf)
             out = self.b.fresh("a", of.array.type)
-            new = zero_of(of.array.type.element) if isinstance(x, Zero) else None if x is None else self.operand(x)
+            new = zero_of(of.array.type.element) if isinstance(x, V.Zero) else None if x is None else self.operand(x)
             self.b.add(F.Changed(out, of.array, index, new, is_there))
-            return Part(out)
+            return V.Part(out)
 
         assert rows.size is not None
         size = rows.size
         if index is None:
             size = self.b.compute("isub" if value is None else "iadd", size, F.Const(1, WHOLE))
-        return Rows(size, go(rows.element, value))
+        return V.Rows(size, go(rows.element, value))
 
-    def spread(self, rows: Rows) -> Rows:
+    def spread(self, rows: V.Rows) -> V.Rows:
         """Give rows with all leaves stored: a value that all elements share is stored for each."""
         if all_parts(rows.element):
             return rows
         of = rows
         return self.stored_build(self.size(rows), lambda i: self.index(of, i))
 
-    def stored_build(self, size: F.Operand, at: Callable[[F.Operand], Value]) -> Rows:
+    def stored_build(self, size: F.Operand, at: Callable[[F.Operand], V.Value]) -> V.Rows:
         """Write a loop that makes an array and stores every leaf of every element."""
         with self.b.loop(size, hint="i") as body:
             assert body.index is not None
             element = self.kept_element(self.copied(at(body.index), body), size, body)
-        return Rows(size, element)
+        return V.Rows(size, element)
 
-    def copied(self, value: Value, body: Block) -> Value:
+    def copied(self, value: V.Value, body: Block) -> V.Value:
         """Give a copy of a value whose scalars and arrays belong to the body."""
         match value:
             case F.Var() | F.Const():
@@ -330,38 +315,38 @@ class Arrays:
                 out = self.b.fresh("x", value.type)
                 self.b.add(F.Assign((out,), (value,)))
                 return out
-            case Tup() | Member():
-                return rebuilt(value, lambda x: self.copied(x, body))
-            case Rows() | Pull() | Items():
+            case V.Tup() | V.Member():
+                return V.rebuilt(value, lambda x: self.copied(x, body))
+            case V.Rows() | V.Pull() | V.Items():
                 row = value
                 return self.stored_build(self.size(row), lambda i: self.index(row, i))
         return value
 
-    def rows(self, value: Value) -> Rows:
+    def rows(self, value: V.Value) -> V.Rows:
         """Give an array stored in memory."""
         match value:
-            case Rows():
+            case V.Rows():
                 return value
-            case Pull(size, at):
+            case V.Pull(size, at):
                 return self.build(size, at)
-            case Items(items, of):
+            case V.Items(items, of):
                 return self.stacked(items, of)
-        raise NotLowered(f"a {type(value).__name__} instead of an array")
+        raise V.NotLowered(f"a {type(value).__name__} instead of an array")
 
-    def laid(self, value: Value) -> Value:
+    def laid(self, value: V.Value) -> V.Value:
         """Give a value whose arrays are stored in memory, so that it is known whether their rows have equal sizes."""
         match value:
-            case Pull(size, at):
+            case V.Pull(size, at):
                 return self.build(size, at)
-            case Tup() | Member():
-                return rebuilt(value, self.laid)
+            case V.Tup() | V.Member():
+                return V.rebuilt(value, self.laid)
         return value
 
-    def stacked(self, items: tuple[Value, ...], of: Type) -> Rows:
+    def stacked(self, items: tuple[V.Value, ...], of: Type) -> V.Rows:
         """Store items side by side; see `Cotangents`."""
         raise NotImplementedError
 
-    def whole(self, of: Part) -> F.Var:
+    def whole(self, of: V.Part) -> F.Var:
         """Give a part of an array as a separate array."""
         if not of.indices:
             return of.array

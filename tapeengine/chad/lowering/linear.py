@@ -5,64 +5,52 @@ from __future__ import annotations
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
+from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import is_zero, leaf_types, part, stored
 from tapeengine.chad.lowering.source import changed
-from tapeengine.chad.lowering.values import (
-    ARRAYS,
-    ZERO,
-    Env,
-    NotLowered,
-    Owed,
-    Rows,
-    Scattered,
-    Single,
-    Tup,
-    Value,
-    Zero,
-)
 from tapeengine.chad.tables import entry
 from tapeengine.chad.types import LArray, Linear, LSum, Type
 
 
 @entry
-def zero(L: Lower, t: T.Zero, env: Env) -> Value:
-    return ZERO
+def zero(L: Lower, t: T.Zero, env: V.Env) -> V.Value:
+    return V.ZERO
 
 
 @entry
-def plus(L: Lower, t: T.Plus, env: Env) -> Value:
+def plus(L: Lower, t: T.Plus, env: V.Env) -> V.Value:
     return L.plus(L(t.left, env), L(t.right, env), t.type)  # type: ignore[arg-type]
 
 
 @entry
-def tuple_(L: Lower, t: T.LTuple, env: Env) -> Value:
+def tuple_(L: Lower, t: T.LTuple, env: V.Env) -> V.Value:
     items = tuple(L(x, env) for x in t.items)
-    likes = tuple(x.like for x in items if isinstance(x, Zero))
-    return Zero(Tup(likes)) if items and len(likes) == len(items) else Tup(items)  # type: ignore[arg-type]
+    likes = tuple(x.like for x in items if isinstance(x, V.Zero))
+    return V.Zero(V.Tup(likes)) if items and len(likes) == len(items) else V.Tup(items)  # type: ignore[arg-type]
 
 
 @entry
-def proj(L: Lower, t: T.LProj, env: Env) -> Value:
+def proj(L: Lower, t: T.LProj, env: V.Env) -> V.Value:
     return part(L(t.term, env), t.index)
 
 
 @entry
-def inject(L: Lower, t: T.LInject, env: Env) -> Value:
+def inject(L: Lower, t: T.LInject, env: V.Env) -> V.Value:
     value = L(t.term, env)
-    if isinstance(value, Zero):
-        return ZERO
+    if isinstance(value, V.Zero):
+        return V.ZERO
     if isinstance(t.of, LSum):
-        return Tup(tuple(value if k == t.index else ZERO for k in range(len(t.of.options))))
+        return V.Tup(tuple(value if k == t.index else V.ZERO for k in range(len(t.of.options))))
     out = L.b.fresh("d", BoxOf(t.of.name, linear=True))
     L.b.add(Pack(out, t.index, tuple(L.flat(L.in_box(value, T.linear_type(t.term)), stored(t.term.type), dense=False))))
     return out
 
 
 @entry
-def cast(L: Lower, t: T.LCast, env: Env) -> Value:
+def cast(L: Lower, t: T.LCast, env: V.Env) -> V.Value:
     value = L(t.term, env)
-    if isinstance(t.term.type, LSum) or isinstance(value, Zero):
+    if isinstance(t.term.type, LSum) or isinstance(value, V.Zero):
         return part(value, t.index)
     of = stored(t.of)
     outs = [L.b.fresh("d", x) for x in leaf_types(of, dense=False)]
@@ -72,10 +60,10 @@ def cast(L: Lower, t: T.LCast, env: Env) -> Value:
 
 
 @entry
-def scale(L: Lower, t: T.LScale, env: Env) -> Value:
+def scale(L: Lower, t: T.LScale, env: V.Env) -> V.Value:
     d = L(t.term, env)
-    if isinstance(d, Zero):
-        return ZERO
+    if isinstance(d, V.Zero):
+        return V.ZERO
     factor = L.number(t.factor, env)
     if isinstance(factor, Const) and factor.value == -1:
         return L.b.compute("neg", L.operand(d), hint="d")
@@ -83,44 +71,44 @@ def scale(L: Lower, t: T.LScale, env: Env) -> Value:
 
 
 @entry
-def single(L: Lower, t: T.LSingle, env: Env) -> Value:
+def single(L: Lower, t: T.LSingle, env: V.Env) -> V.Value:
     value = L(t.term, env)
-    return ZERO if isinstance(value, Zero) else Single(L.number(t.index, env), value)
+    return V.ZERO if isinstance(value, V.Zero) else V.Single(L.number(t.index, env), value)
 
 
 @entry
-def dense(L: Lower, t: T.LDense, env: Env) -> Value:
+def dense(L: Lower, t: T.LDense, env: V.Env) -> V.Value:
     if isinstance(t.array, S.Build):
         found = changed(L, t.array, env)
-        if isinstance(found, Rows):
-            return Owed(ZERO, lambda _: found)
+        if isinstance(found, V.Rows):
+            return V.Owed(V.ZERO, lambda _: found)
     made = L(t.array, env)
-    return ZERO if is_zero(made) else made
+    return V.ZERO if is_zero(made) else made
 
 
 @entry
-def scattered(L: Lower, t: T.LScatter, env: Env) -> Value:
+def scattered(L: Lower, t: T.LScatter, env: V.Env) -> V.Value:
     indices, values = L(t.indices, env), L(t.term, env)
-    if isinstance(values, Zero):
-        return ZERO
+    if isinstance(values, V.Zero):
+        return V.ZERO
     assert isinstance(t.type, LArray)
-    return Scattered(indices, L.collected(values, L.size(indices), t.type))
+    return V.Scattered(indices, L.collected(values, L.size(indices), t.type))
 
 
 @entry
-def index(L: Lower, t: T.LIndex, env: Env) -> Value:
+def index(L: Lower, t: T.LIndex, env: V.Env) -> V.Value:
     value = L(t.term, env)
     wrapped = isinstance(t.index, S.Op) and t.index.op == "imod" and isinstance(t.index.args[1], S.Size)
     i = L.number(t.index.args[0] if wrapped else t.index, env)  # type: ignore[attr-defined]
-    if isinstance(value, Zero):
-        return ZERO
-    if isinstance(value, ARRAYS):
+    if isinstance(value, V.Zero):
+        return V.ZERO
+    if isinstance(value, V.ARRAYS):
         return L.index(value, i)
-    raise NotLowered("a component of a sum of cotangents")
+    raise V.NotLowered("a component of a sum of cotangents")
 
 
 @entry
-def total(L: Lower, t: T.LTotal, env: Env) -> Value:
+def total(L: Lower, t: T.LTotal, env: V.Env) -> V.Value:
     """The sum of all entries."""
     value = L(t.term, env)
     assert isinstance(t.term.type, LArray)
@@ -129,78 +117,78 @@ def total(L: Lower, t: T.LTotal, env: Env) -> Value:
 
 
 @entry
-def collect(L: Lower, t: T.Collect, env: Env) -> Value:
+def collect(L: Lower, t: T.Collect, env: V.Env) -> V.Value:
     value = L(t.term, env)
     assert isinstance(t.term.type, LArray)
-    if isinstance(value, Rows) and value.size is not None:
-        return Rows(L.number(t.size, env), value.element)
-    if isinstance(value, ARRAYS):
+    if isinstance(value, V.Rows) and value.size is not None:
+        return V.Rows(L.number(t.size, env), value.element)
+    if isinstance(value, V.ARRAYS):
         return value
     return L.collected(value, L.number(t.size, env), t.term.type)
 
 
 @entry
-def vjp(L: Lower, t: T.Vjp, env: Env) -> Value:
+def vjp(L: Lower, t: T.Vjp, env: V.Env) -> V.Value:
     """The rule of a primitive for the cotangent of an argument."""
     d = L(t.term, env)
-    if isinstance(d, Zero):
-        return ZERO
+    if isinstance(d, V.Zero):
+        return V.ZERO
     out = L(t.out, env)
     d = L.full(d, T.linear_type(t.term), out)
     return L.registered(t.name, "vjp", t.argument, rule_values(L, t, d, out, env), t.static, t.of)
 
 
 @entry
-def jvp(L: Lower, t: T.Jvp, env: Env) -> Value:
+def jvp(L: Lower, t: T.Jvp, env: V.Env) -> V.Value:
     """The rule of a primitive for the tangent of an argument."""
     d = L(t.term, env)
-    if isinstance(d, Zero):
-        return ZERO
+    if isinstance(d, V.Zero):
+        return V.ZERO
     d = L.full(d, T.linear_type(t.term), L(t.args[t.argument], env))
     return L.registered(t.name, "jvp", t.argument, rule_values(L, t, d, L(t.out, env), env), t.static, t.of)
 
 
-def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: Value, out: Value, env: Env) -> list[tuple[Value, Type]]:
+def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: V.Value, out: V.Value, env: V.Env) -> list[tuple[V.Value, Type]]:
     """Give the arguments of a rule."""
     return [(d, t.term.type), *((L(a, env), a.type) for a in t.args), (out, t.out.type)]
 
 
 @entry
-def map_accum(L: Lower, t: T.MapAccum, env: Env) -> Value:
+def map_accum(L: Lower, t: T.MapAccum, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
-    kept: list[Value] = []
+    kept: list[V.Value] = []
 
-    def step(body: object, state: Value) -> Value:
+    def step(body: object, state: V.Value) -> V.Value:
         env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
         found = L(t.body, env)
         kept.append(L.kept_element(part(found, 1), n, body))  # type: ignore[arg-type]
         return part(found, 0)
 
     last = L.iterate(n, init, t.init.type, step, t.state.name)
-    return Tup((last, Rows(n, kept[0])))
+    return V.Tup((last, V.Rows(n, kept[0])))
 
 
 @entry
-def while_accum(L: Lower, t: T.WhileAccum, env: Env) -> Value:
+def while_accum(L: Lower, t: T.WhileAccum, env: V.Env) -> V.Value:
     init = L(t.init, env)
-    kept: list[Value] = []
+    kept: list[V.Value] = []
 
-    def test(state: Value) -> Operand:
+    def test(state: V.Value) -> Operand:
         env[t.state.name] = state
         return L.number(t.condition, env)
 
-    def step(body: object, state: Value) -> Value:
+    def step(body: object, state: V.Value) -> V.Value:
         found = L(t.body, env)
         kept.append(L.only_functions(part(found, 1), body))  # type: ignore[arg-type]
         return part(found, 0)
 
     last, n = L.repeat(init, t.init.type, test, step, t.state.name)
-    return Tup((last, Rows(n, kept[0])))
+    return V.Tup((last, V.Rows(n, kept[0])))
 
 
 @entry
-def run(L: Lower, t: T.Run, env: Env) -> Value:
+def run(L: Lower, t: T.Run, env: V.Env) -> V.Value:
     slots = [L.preset.pop(name) if name in L.preset else L.slot(of, env.get(name)) for name, of in t.slots]
     return L.with_slots([name for name, _ in t.slots], slots, lambda: L.perform(t.body, env))[1]
 
@@ -209,55 +197,55 @@ def run(L: Lower, t: T.Run, env: Env) -> Value:
 
 
 @entry
-def one(L: Lower, t: T.One, env: Env) -> Value:
+def one(L: Lower, t: T.One, env: V.Env) -> V.Value:
     L.slots[t.slot][-1].add(L(t.term, env))
-    return Tup(())
+    return V.Tup(())
 
 
 @entry
-def scope(L: Lower, t: T.Scope, env: Env) -> Value:
+def scope(L: Lower, t: T.Scope, env: V.Env) -> V.Value:
     slot = L.slot(t.of, env.get(t.slot))
     result, closed = L.with_slots([t.slot], [slot], lambda: L.perform(t.body, env))
-    return Tup((result, part(closed, 0)))
+    return V.Tup((result, part(closed, 0)))
 
 
 @entry
-def return_(L: Lower, t: T.Return, env: Env) -> Value:
+def return_(L: Lower, t: T.Return, env: V.Env) -> V.Value:
     return L(t.term, env)
 
 
 @entry
-def bind(L: Lower, t: T.Bind, env: Env) -> Value:
+def bind(L: Lower, t: T.Bind, env: V.Env) -> V.Value:
     env[t.var.name] = L.perform(t.first, env)
     return L.perform(t.body, env)
 
 
 @entry
-def then(L: Lower, t: T.Then, env: Env) -> Value:
+def then(L: Lower, t: T.Then, env: V.Env) -> V.Value:
     L.perform(t.first, env)
     return L.perform(t.second, env)
 
 
 @entry
-def for_each(L: Lower, t: T.ForEach, env: Env) -> Value:
+def for_each(L: Lower, t: T.ForEach, env: V.Env) -> V.Value:
     with L.b.loop(L.natural(t.size, env), down=True, hint=t.index.name, is_parallel=t.is_parallel) as body:
         assert body.index is not None
         env[t.index.name] = body.index
         L.perform(t.body, env)
-    return Tup(())
+    return V.Tup(())
 
 
 @entry
-def descend(L: Lower, t: T.Descend, env: Env) -> Value:
+def descend(L: Lower, t: T.Descend, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
     of = t.init.type
     if isinstance(of, Linear):
         init = L.full(init, of, L(t.like[0], env) if t.like else None)
-    kept: list[Value] = []
+    kept: list[V.Value] = []
     each = t.body.type.result.items[1]  # type: ignore[attr-defined]
 
-    def step(body: object, state: Value) -> Value:
+    def step(body: object, state: V.Value) -> V.Value:
         env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
         found = L.perform(t.body, env)
         kept.append(L.kept_element(L.full(part(found, 1), each, None), n, body))  # type: ignore[arg-type]
@@ -265,4 +253,4 @@ def descend(L: Lower, t: T.Descend, env: Env) -> Value:
         return L.full(state, of, None) if isinstance(of, Linear) else state
 
     last = L.iterate(n, init, of, step, t.state.name, down=True)
-    return Tup((last, Rows(n, kept[0])))
+    return V.Tup((last, V.Rows(n, kept[0])))

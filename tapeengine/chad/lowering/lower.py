@@ -8,6 +8,7 @@ from typing import Any
 from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import TRUTH, WHOLE
+from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import Cotangents
@@ -21,30 +22,6 @@ from tapeengine.chad.lowering.patterns import (
     tangent_type,
 )
 from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
-from tapeengine.chad.lowering.values import (
-    FUNCTIONS,
-    ZERO,
-    Back,
-    Bag,
-    Closure,
-    Delayed,
-    Either,
-    Env,
-    Items,
-    Member,
-    NotLowered,
-    Owed,
-    Pull,
-    Rows,
-    Scattered,
-    Single,
-    Steps,
-    Taken,
-    Tup,
-    Uneven,
-    Value,
-    Zero,
-)
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import (
     EVM,
@@ -59,7 +36,7 @@ from tapeengine.chad.types import (
     Type,
 )
 
-Rule = Callable[["Lower", Any, Env], Value]
+Rule = Callable[["Lower", Any, V.Env], V.Value]
 ONE = F.Const(1, WHOLE)
 Static = tuple[tuple[str, object], ...]
 
@@ -94,33 +71,33 @@ class Lower(Cotangents):
         self.slots: dict[str, list[Slot]] = {}
         self.preset: dict[str, Slot] = {}
 
-    def __call__(self, term: S.Term, env: Env) -> Value:
+    def __call__(self, term: S.Term, env: V.Env) -> V.Value:
         """Write a term; return its value. A computation is delayed until it is run."""
         while isinstance(term, S.Let):
             env[term.var.name] = self.labelled(self(term.bound, env), term.var.name)
             term = term.body
         if isinstance(term.type, EVM):
-            return Delayed(lambda: self.perform(term, env))
+            return V.Delayed(lambda: self.perform(term, env))
         rule = self.rules.get(type(term))
         if rule is None:
-            raise NotLowered(f"{type(term).__name__} has no intermediate form")
+            raise V.NotLowered(f"{type(term).__name__} has no intermediate form")
         return rule(self, term, env)
 
     rules: Mapping[type[S.Term], Rule]
 
-    def labelled(self, value: Value, name: str) -> Value:
+    def labelled(self, value: V.Value, name: str) -> V.Value:
         """Give a value the user's name."""
         return value
 
-    def perform(self, term: S.Term, env: Env) -> Value:
+    def perform(self, term: S.Term, env: V.Env) -> V.Value:
         """Write the effects of a computation; return its result."""
         while isinstance(term, S.Let):
             env[term.var.name] = self(term.bound, env)
             term = term.body
         found = self.rules[type(term)](self, term, env)
-        return found.run() if isinstance(found, Delayed) else found
+        return found.run() if isinstance(found, V.Delayed) else found
 
-    def evaluated(self, term: S.Term, env: Env) -> Value:
+    def evaluated(self, term: S.Term, env: V.Env) -> V.Value:
         """Write a term, and run it if it accumulates."""
         return self.perform(term, env) if isinstance(term.type, EVM) else self(term, env)
 
@@ -129,16 +106,16 @@ class Lower(Cotangents):
         self.made += 1
         return S.Var(f"{hint}'{self.made}", of)  # no term has such a name
 
-    def call(self, t: S.Call, args: list[Value]) -> Value:
+    def call(self, t: S.Call, args: list[V.Value]) -> V.Value:
         """Inline the call of a definition."""
         definition = self.module.definitions[t.name]
         return self(definition.body, {p.name: a for p, a in zip(definition.params, args, strict=True)})
 
-    def number(self, term: S.Term, env: Env) -> F.Operand:
+    def number(self, term: S.Term, env: V.Env) -> F.Operand:
         """Write a term of scalar type."""
         return self.operand(self(term, env))
 
-    def natural(self, term: S.Term, env: Env) -> F.Operand:
+    def natural(self, term: S.Term, env: V.Env) -> F.Operand:
         """Write a size; a negative one counts as 0."""
         n = self.number(term, env)
         if isinstance(n, F.Const):
@@ -156,8 +133,8 @@ class Lower(Cotangents):
     # ------------------------------------------------------------ registry primitives
 
     def registered(
-        self, name: str, rule: str, argument: int, values: list[tuple[Value, Type]], static: Static, of: Type
-    ) -> Value:
+        self, name: str, rule: str, argument: int, values: list[tuple[V.Value, Type]], static: Static, of: Type
+    ) -> V.Value:
         """Write the call of a registry primitive or of one of its rules."""
         leaves = [x for value, t in values for x in self.flat(value, t, is_dense(value))]
         outs = [self.b.fresh("y", t) for t in leaf_types(of, True)]
@@ -167,29 +144,29 @@ class Lower(Cotangents):
 
     # ------------------------------------------------------------ cotangents
 
-    def with_slots(self, names: list[str], slots: list[Slot], run: Callable[[], Value]) -> tuple[Value, Value]:
+    def with_slots(self, names: list[str], slots: list[Slot], run: Callable[[], V.Value]) -> tuple[V.Value, V.Value]:
         """Run with additional open slots; return the result and the tuple of their sums."""
         for name, slot in zip(names, slots, strict=True):
             self.slots.setdefault(name, []).append(slot)
         result = run()
         for name in names:
             self.slots[name].pop()
-        return result, Tup(tuple(slot.close() for slot in slots))
+        return result, V.Tup(tuple(slot.close() for slot in slots))
 
-    def summed(self, value: Value, of: LArray, like: Value | None = None) -> Value:
+    def summed(self, value: V.Value, of: LArray, like: V.Value | None = None) -> V.Value:
         """Write the sum of all entries of a cotangent of an array."""
-        if isinstance(value, Zero | Tup):
-            return Zero(like)
-        if isinstance(value, Single):
+        if isinstance(value, V.Zero | V.Tup):
+            return V.Zero(like)
+        if isinstance(value, V.Single):
             return value.value
-        if isinstance(value, Scattered):
+        if isinstance(value, V.Scattered):
             return self.summed(value.values, of, like)
-        if isinstance(value, Bag):
-            found: Value = ZERO
+        if isinstance(value, V.Bag):
+            found: V.Value = V.ZERO
             for x in value.parts:
                 found = self.plus(found, self.summed(x, of, like), of.element)
             return found
-        if isinstance(value, Owed):
+        if isinstance(value, V.Owed):
             value = value.settle(None)
         slot = self.slot(of.element, like or self.index_like(value, of.element))
         with self.b.loop(self.size(value)) as body:
@@ -197,36 +174,38 @@ class Lower(Cotangents):
             slot.add(self.index(value, body.index))
         return slot.close()
 
-    def index_like(self, value: Value, of: Linear) -> Value | None:
+    def index_like(self, value: V.Value, of: Linear) -> V.Value | None:
         """Give the pattern of an element, for its sizes."""
-        if isinstance(value, Pull):
+        if isinstance(value, V.Pull):
             return value.at(F.Const(0, WHOLE))
-        if isinstance(value, Items):
+        if isinstance(value, V.Items):
             return value.items[0] if value.items else None
-        if not isinstance(value, Rows) or first_rows(value.element) is None:
+        if not isinstance(value, V.Rows) or first_rows(value.element) is None:
             return None
         if is_dense(value):
             return self.element(value.element, F.Const(0, WHOLE), False)
         stored_, rows = stored(of), value
 
-        def nothing() -> Value:
+        def nothing() -> V.Value:
             leaves = iter([self.nothing(t) for t in leaf_types(stored_, False)])
             return self.restored(stored_, leaves, False)  # type: ignore[arg-type]
 
         there = self.b.compute("gt", self.size(value), F.Const(0, WHOLE))
         return self.choose(there, lambda: self.element(rows.element, F.Const(0, WHOLE), False), nothing, of)
 
-    def only_functions(self, value: Value, body: Block) -> Value:
+    def only_functions(self, value: V.Value, body: Block) -> V.Value:
         """Give the functions that a step of a loop of unknown length keeps."""
-        if isinstance(value, FUNCTIONS):
-            return Steps(body, value)
-        if isinstance(value, Tup):
-            return Tup(tuple(self.only_functions(x, body) for x in value.items))
-        raise NotLowered("a loop with a condition that keeps values")
+        if isinstance(value, V.FUNCTIONS):
+            return V.Steps(body, value)
+        if isinstance(value, V.Tup):
+            return V.Tup(tuple(self.only_functions(x, body) for x in value.items))
+        raise V.NotLowered("a loop with a condition that keeps values")
 
     # ------------------------------------------------------------ branches
 
-    def choose(self, condition: F.Operand, then: Callable[[], Value], orelse: Callable[[], Value], of: Type) -> Value:
+    def choose(
+        self, condition: F.Operand, then: Callable[[], V.Value], orelse: Callable[[], V.Value], of: Type
+    ) -> V.Value:
         """Write a conditional whose branches return values of a type."""
         if isinstance(condition, F.Const):
             return then() if condition.value else orelse()
@@ -240,31 +219,33 @@ class Lower(Cotangents):
         return self.finished(condition, blocks, (values[0], values[1]), of)
 
     def finished(
-        self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type
-    ) -> Value:
+        self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[V.Value, V.Value], of: Type
+    ) -> V.Value:
         """Append a conditional whose branches have been written; return its value."""
         flow = blocks[0].flow
         assert isinstance(flow, F.If)
         self.b.add(flow)
         return self.joined(condition, blocks, values, of)
 
-    def joined(self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[Value, Value], of: Type) -> Value:
+    def joined(
+        self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[V.Value, V.Value], of: Type
+    ) -> V.Value:
         """Give the value of a conditional."""
         a, b = values
-        if isinstance(a, FUNCTIONS) or isinstance(b, FUNCTIONS):
-            return Either(condition, Taken(blocks[0], a), Taken(blocks[1], b))
-        if isinstance(a, Zero) and isinstance(b, Zero):
-            return a if a == b else ZERO
+        if isinstance(a, V.FUNCTIONS) or isinstance(b, V.FUNCTIONS):
+            return V.Either(condition, V.Taken(blocks[0], a), V.Taken(blocks[1], b))
+        if isinstance(a, V.Zero) and isinstance(b, V.Zero):
+            return a if a == b else V.ZERO
         if isinstance(of, Product | LProduct | LSum):
             types = of.options if isinstance(of, LSum) else of.items
             each = [self.joined(condition, blocks, (part(a, k), part(b, k)), t) for k, t in enumerate(types)]
             d = tangent_type(of)
             if d is not None:
                 each[1] = self.beside(each[1], d, each[0])
-            return Tup(tuple(each))
+            return V.Tup(tuple(each))
         if isinstance(a, F.Var | F.Const) and a == b:
             return a
-        if isinstance(a, Member) and isinstance(b, Member):
+        if isinstance(a, V.Member) and isinstance(b, V.Member):
             return self.joined_members(condition, blocks, (a, b), of)
         if isinstance(of, Linear):
             a, b = (self.full_in(block, x, of) for block, x in zip(blocks, (a, b), strict=True))
@@ -281,23 +262,23 @@ class Lower(Cotangents):
                 self.b.add(F.Assign(tuple(outs), tuple(operands)))
         return self.restored(of, iter(outs), dense)
 
-    def laid_in(self, block: Block, value: Value) -> Value:
+    def laid_in(self, block: Block, value: V.Value) -> V.Value:
         """Store the arrays of a value in memory, in a block."""
         with self.b.inside(block):
             return self.laid(value)
 
-    def full_in(self, block: Block, value: Value, of: Linear) -> Value:
+    def full_in(self, block: Block, value: V.Value, of: Linear) -> V.Value:
         """Give a cotangent with all leaves, in a block."""
         with self.b.inside(block):
             return self.full(value, of, None)
 
     def joined_members(
-        self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[Member, Member], of: Type
-    ) -> Value:
+        self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[V.Member, V.Member], of: Type
+    ) -> V.Value:
         """Join two members of a sum; fields of an option that one of them lacks are never read."""
         assert isinstance(of, Sum)
         tag = self.joined(condition, blocks, (values[0].tag, values[1].tag), Int())
-        options: list[Value | None] = []
+        options: list[V.Value | None] = []
         for t, a, b in zip(of.options, values[0].options, values[1].options, strict=True):
             if a is None and b is None:
                 options.append(None)
@@ -307,19 +288,19 @@ class Lower(Cotangents):
                 with self.b.inside(block):
                     full.append(self.default(other) if x is None else x)  # type: ignore[arg-type]
             options.append(self.joined(condition, blocks, (full[0], full[1]), t))
-        return Member(self.operand(tag), tuple(options))
+        return V.Member(self.operand(tag), tuple(options))
 
     # ------------------------------------------------------------ loops
 
     def iterate(
         self,
         count: F.Operand,
-        init: Value,
+        init: V.Value,
         of: Type,
-        step: Callable[[Block, Value], Value],
+        step: Callable[[Block, V.Value], V.Value],
         hint: str,
         down: bool = False,
-    ) -> Value:
+    ) -> V.Value:
         """Write a counted loop that carries a state, which ``step`` maps to the next; return the last state."""
         state = Carried(self, init, of, hint)
         with self.b.loop(count, down=down, keeps=self.keeps) as body:
@@ -331,12 +312,12 @@ class Lower(Cotangents):
 
     def repeat(
         self,
-        init: Value,
+        init: V.Value,
         of: Type,
-        test: Callable[[Value], F.Operand],
-        step: Callable[[Block, Value], Value],
+        test: Callable[[V.Value], F.Operand],
+        step: Callable[[Block, V.Value], V.Value],
         hint: str,
-    ) -> tuple[Value, F.Operand]:
+    ) -> tuple[V.Value, F.Operand]:
         """Write a loop with a condition; return the last state and the number of steps."""
         state = Carried(self, init, of, hint)
         steps = self.b.fresh("steps", WHOLE)
@@ -363,28 +344,28 @@ class Lower(Cotangents):
 
     # ------------------------------------------------------------ functions
 
-    def apply(self, function: Value, args: Sequence[Value], of: Type) -> Value:
+    def apply(self, function: V.Value, args: Sequence[V.Value], of: Type) -> V.Value:
         """Apply a function; if it accumulates, delay this until the computation is run."""
         if isinstance(of, EVM):
             result = of.result
-            return Delayed(lambda: self.applied(function, args, result))
+            return V.Delayed(lambda: self.applied(function, args, result))
         return self.applied(function, args, of)
 
-    def applied(self, function: Value, args: Sequence[Value], of: Type) -> Value:
+    def applied(self, function: V.Value, args: Sequence[V.Value], of: Type) -> V.Value:
         """Write the application of a function, and run it if it accumulates."""
         match function:
-            case Closure(params, body, env):
+            case V.Closure(params, body, env):
                 env.update(zip(params, args, strict=True))
                 found = self.perform(body, env) if isinstance(body.type, EVM) else self(body, env)
-                return found.run() if isinstance(found, Delayed) else found
-            case Back(run):
+                return found.run() if isinstance(found, V.Delayed) else found
+            case V.Back(run):
                 return run(args[0])
-            case Taken(block, value, index):
+            case V.Taken(block, value, index):
                 self.open(block, index)
                 return self.applied(value, args, of)
-            case Either(condition, then, orelse):
+            case V.Either(condition, then, orelse):
                 return self.applied_either(condition, (then, orelse), args, of)
-        raise NotLowered(f"application of a {type(function).__name__}")
+        raise V.NotLowered(f"application of a {type(function).__name__}")
 
     def open(self, block: Block, index: F.Operand | None) -> None:
         """Open the frames of a step of a forward loop, in the reverse loop over them."""
@@ -395,11 +376,11 @@ class Lower(Cotangents):
                 if block not in around.mirrors:
                     around.mirrors.append(block)
                 return
-        raise NotLowered("the frame of a step outside a loop")
+        raise V.NotLowered("the frame of a step outside a loop")
 
     def applied_either(
-        self, condition: F.Operand, functions: tuple[Taken, Taken], args: Sequence[Value], of: Type
-    ) -> Value:
+        self, condition: F.Operand, functions: tuple[V.Taken, V.Taken], args: Sequence[V.Value], of: Type
+    ) -> V.Value:
         """Apply the function of the branch that was taken."""
         blocks = self.b.branch(condition, keeps=False)
         names = [n for n, slots in self.slots.items() if slots and self.is_open_here(slots[-1])]
@@ -449,7 +430,7 @@ class Lower(Cotangents):
         condition: F.Operand,
         blocks: tuple[Block, Block],
         inner: tuple[Slot, Slot],
-        sums: tuple[Value, Value],
+        sums: tuple[V.Value, V.Value],
     ) -> None:
         """Add the contributions of two branches: as one array if one of them passes an array on, else in place."""
         if isinstance(slot, TupleSlot):
@@ -461,9 +442,9 @@ class Lower(Cotangents):
             return
         kept = any(is_changeable(d) and not self.is_new(d) for d in sums)
         if kept or any(isinstance(s, ArraySlot) and s.took_over for s in inner):
-            a, b = (Zero(slot.like) if isinstance(d, Zero) else d for d in sums)
+            a, b = (V.Zero(slot.like) if isinstance(d, V.Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
-            assert isinstance(rows, Rows)
+            assert isinstance(rows, V.Rows)
             slot.go_on(rows)
             return
         for block, d in zip(blocks, sums, strict=True):
@@ -480,7 +461,7 @@ def group_of(of: Type) -> F.Group:
 class Carried:
     """A value that a loop carries, in variables that are assigned at the end of each step."""
 
-    def __init__(self, lower: Lower, init: Value, of: Type, hint: str) -> None:
+    def __init__(self, lower: Lower, init: V.Value, of: Type, hint: str) -> None:
         self.lower, self.of, self.type, self.hint = lower, stored(of), of, hint
         init = lower.laid(lower.completed(init, of))
         self.dense = is_dense(init) and hint not in lower.uneven
@@ -494,18 +475,18 @@ class Carried:
         for v in self.variables:
             self.lower.b.homes[v.name] = body
 
-    def value(self) -> Value:
+    def value(self) -> V.Value:
         """Give the value in the body of the loop."""
         return self.lower.restored(self.of, iter(self.variables), self.dense)
 
-    def pairs(self, value: Value) -> list[tuple[F.Var, F.Operand]]:
+    def pairs(self, value: V.Value) -> list[tuple[F.Var, F.Operand]]:
         """Give the variables with their values at the end of a step."""
         value = self.lower.laid(self.lower.completed(value, self.type))
         if self.dense and not is_dense(value):
-            raise Uneven(self.hint)
+            raise V.Uneven(self.hint)
         return list(zip(self.variables, self.lower.flat(value, self.of, self.dense), strict=True))
 
-    def last(self) -> Value:
+    def last(self) -> V.Value:
         """Give the value after the loop."""
         b = self.lower.b
         outs = [b.fresh("y", v.type) for v in self.variables]

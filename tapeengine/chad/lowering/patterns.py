@@ -9,18 +9,7 @@ from typing import TypeGuard
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Var
 from tapeengine.chad.intermediate.statements import Type as FormType
-from tapeengine.chad.lowering.values import (
-    ARRAYS,
-    Items,
-    Member,
-    NotLowered,
-    Part,
-    Rows,
-    Tup,
-    Value,
-    Zero,
-    inside,
-)
+from tapeengine.chad.lowering import values as V
 from tapeengine.chad.types import (
     Array,
     Bool,
@@ -83,28 +72,28 @@ def leaf_type(of: Type) -> FormType:
             return BoxOf(name)
         case LNamed(name):
             return BoxOf(name, linear=True)
-    raise NotLowered(f"a value of type {of}")
+    raise V.NotLowered(f"a value of type {of}")
 
 
-def part(value: Value, k: int) -> Value:
+def part(value: V.Value, k: int) -> V.Value:
     """Give a component of a tuple; zero for a zero, and the unit for a tuple without leaves (stored as the unit)."""
-    if isinstance(value, Zero):
+    if isinstance(value, V.Zero):
         like = value.like
-        parts_ = like.items if isinstance(like, Tup) else like.options if isinstance(like, Member) else ()
-        return Zero(parts_[k]) if k < len(parts_) else Zero()
-    if isinstance(value, Tup):
+        parts_ = like.items if isinstance(like, V.Tup) else like.options if isinstance(like, V.Member) else ()
+        return V.Zero(parts_[k]) if k < len(parts_) else V.Zero()
+    if isinstance(value, V.Tup):
         return value.items[k] if value.items else value
-    raise NotLowered(f"a component of a {type(value).__name__}")
+    raise V.NotLowered(f"a component of a {type(value).__name__}")
 
 
-def is_zero(value: Value) -> bool:
+def is_zero(value: V.Value) -> bool:
     """Tell whether all of a cotangent is known to be zero."""
     match value:
-        case Tup(items) | Items(items, _):
+        case V.Tup(items) | V.Items(items, _):
             return bool(items) and all(map(is_zero, items))
-        case Rows(_, element):
+        case V.Rows(_, element):
             return is_zero(element)
-    return isinstance(value, Zero)
+    return isinstance(value, V.Zero)
 
 
 def tangent_type(of: Type) -> Linear | None:
@@ -115,24 +104,24 @@ def tangent_type(of: Type) -> Linear | None:
     return None
 
 
-def variables(value: Value | None) -> Iterator[Var | None]:
+def variables(value: V.Value | None) -> Iterator[Var | None]:
     """Iterate over the variables of a value; None stands for unknown ones."""
     match value:
         case Var():
             yield value
-        case Part(array, indices):
+        case V.Part(array, indices):
             yield array
             yield from (i for i in indices if isinstance(i, Var))
-        case Rows(size, element):
+        case V.Rows(size, element):
             yield from variables(size)
             yield from variables(element)
-        case Tup(items) | Items(items, _):
+        case V.Tup(items) | V.Items(items, _):
             for x in items:
                 yield from variables(x)
-        case Member(tag, options):
+        case V.Member(tag, options):
             for y in (tag, *options):
                 yield from variables(y)
-        case Zero(like):
+        case V.Zero(like):
             yield from variables(like)
         case Const() | None:
             return
@@ -140,56 +129,56 @@ def variables(value: Value | None) -> Iterator[Var | None]:
             yield None
 
 
-def parts(of: Value) -> Iterator[Part]:
+def parts(of: V.Value) -> Iterator[V.Part]:
     """Iterate over the stored leaves of an element."""
-    if isinstance(of, Part):
+    if isinstance(of, V.Part):
         yield of
-    for x in inside(of):
+    for x in V.inside(of):
         yield from parts(x)
 
 
-def first_part(of: Value) -> Part | None:
+def first_part(of: V.Value) -> V.Part | None:
     """Give the first stored leaf of an element."""
     return next(parts(of), None)
 
 
-def first_rows(of: Value) -> Rows | None:
+def first_rows(of: V.Value) -> V.Rows | None:
     """Give the first array inside an element."""
-    return of if isinstance(of, Rows) else next((r for x in inside(of) if (r := first_rows(x)) is not None), None)
+    return of if isinstance(of, V.Rows) else next((r for x in V.inside(of) if (r := first_rows(x)) is not None), None)
 
 
-def all_parts(of: Value) -> bool:
+def all_parts(of: V.Value) -> bool:
     """Tell whether every leaf of an element is stored."""
-    if isinstance(of, Member) and None in of.options:
+    if isinstance(of, V.Member) and None in of.options:
         return False
-    return isinstance(of, Part) or (isinstance(of, Tup | Member | Rows) and all(map(all_parts, inside(of))))
+    return isinstance(of, V.Part) or (isinstance(of, V.Tup | V.Member | V.Rows) and all(map(all_parts, V.inside(of))))
 
 
-def is_dense(value: Value) -> bool:
+def is_dense(value: V.Value) -> bool:
     """Tell whether no array inside a value has rows of different sizes."""
-    if isinstance(value, Items):
-        return all(not isinstance(x, ARRAYS) and is_dense(x) for x in value.items)
-    return not (isinstance(value, Rows) and value.size is None) and all(map(is_dense, inside(value)))
+    if isinstance(value, V.Items):
+        return all(not isinstance(x, V.ARRAYS) and is_dense(x) for x in value.items)
+    return not (isinstance(value, V.Rows) and value.size is None) and all(map(is_dense, V.inside(value)))
 
 
-def is_changeable(value: Value) -> TypeGuard[Rows]:
+def is_changeable(value: V.Value) -> TypeGuard[V.Rows]:
     """Tell whether the leaves of an array are complete arrays of numbers, whose elements can be changed."""
 
-    def stored_(of: Value) -> bool:
-        if isinstance(of, Tup):
+    def stored_(of: V.Value) -> bool:
+        if isinstance(of, V.Tup):
             return all(map(stored_, of.items))
-        if not isinstance(of, Part) or of.indices or not isinstance(of.array.type, ArrayOf):
+        if not isinstance(of, V.Part) or of.indices or not isinstance(of.array.type, ArrayOf):
             return False
         return of.array.type.rank == 1 and isinstance(of.array.type.element, Scalar)
 
-    return isinstance(value, Rows) and value.size is not None and stored_(value.element)
+    return isinstance(value, V.Rows) and value.size is not None and stored_(value.element)
 
 
-def holds_boxes(value: Value) -> bool:
+def holds_boxes(value: V.Value) -> bool:
     """Tell whether a leaf of a value is an array of boxes or of references, which has one dimension."""
-    if isinstance(value, Part):
+    if isinstance(value, V.Part):
         return isinstance(value.array.type, ArrayOf) and isinstance(value.array.type.element, ArrayOf | BoxOf)
-    return any(map(holds_boxes, value.items if isinstance(value, Items) else inside(value)))
+    return any(map(holds_boxes, value.items if isinstance(value, V.Items) else V.inside(value)))
 
 
 def leaf_types(of: Type, dense: bool) -> list[FormType]:
@@ -216,7 +205,7 @@ def array_types(of: Array, dense: bool) -> list[ArrayOf]:
         case Array():
             inner = array_types(element, dense)
             if not inner:
-                raise NotLowered("rows without elements")
+                raise V.NotLowered("rows without elements")
             if dense:
                 return [ArrayOf(t.element, t.rank + 1) for t in inner]
             return [ArrayOf(t) for t in inner]

@@ -6,6 +6,7 @@ from tapeengine.chad import terms as S
 from tapeengine.chad import written
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.lower import ONE, Lower
 from tapeengine.chad.lowering.patterns import (
     array_types,
@@ -15,55 +16,44 @@ from tapeengine.chad.lowering.patterns import (
     part,
     tangent_type,
 )
-from tapeengine.chad.lowering.values import (
-    Closure,
-    Env,
-    Items,
-    Member,
-    NotLowered,
-    Pull,
-    Rows,
-    Tup,
-    Value,
-)
 from tapeengine.chad.sugar import lower_map
 from tapeengine.chad.tables import entry
 from tapeengine.chad.types import Array, Float, Named
 
 
 @entry
-def variable(L: Lower, t: S.Var, env: Env) -> Value:
+def variable(L: Lower, t: S.Var, env: V.Env) -> V.Value:
     return env[t.name]
 
 
 @entry
-def literal(L: Lower, t: S.Literal, env: Env) -> Value:
+def literal(L: Lower, t: S.Literal, env: V.Env) -> V.Value:
     of: F.Type = leaf_type(t.of)
     return F.Const(float(t.value) if of == REAL else t.value, of)
 
 
 @entry
-def op(L: Lower, t: S.Op, env: Env) -> Value:
+def op(L: Lower, t: S.Op, env: V.Env) -> V.Value:
     return L.b.compute(t.op, *(L.number(a, env) for a in t.args))
 
 
 @entry
-def primitive(L: Lower, t: S.Primitive, env: Env) -> Value:
+def primitive(L: Lower, t: S.Primitive, env: V.Env) -> V.Value:
     args = [(L(a, env), a.type) for a in t.args]
     return L.registered(t.name, "value", 0, args, t.static, t.of)
 
 
 @entry
-def tuple_(L: Lower, t: S.Tuple, env: Env) -> Value:
+def tuple_(L: Lower, t: S.Tuple, env: V.Env) -> V.Value:
     items = [L(x, env) for x in t.items]
     d = tangent_type(t.type)
     if d is not None:
         items[1] = L.beside(items[1], d, items[0])
-    return Tup(tuple(items))
+    return V.Tup(tuple(items))
 
 
 @entry
-def proj(L: Lower, t: S.Proj, env: Env) -> Value:
+def proj(L: Lower, t: S.Proj, env: V.Env) -> V.Value:
     return part(L(t.term, env), t.index)
 
 
@@ -71,24 +61,24 @@ def proj(L: Lower, t: S.Proj, env: Env) -> Value:
 
 
 @entry
-def inject(L: Lower, t: S.Inject, env: Env) -> Value:
+def inject(L: Lower, t: S.Inject, env: V.Env) -> V.Value:
     payload = L(t.term, env)
     if isinstance(t.of, Named):
         out = L.b.fresh("box", F.BoxOf(t.of.name))
         L.b.add(F.Pack(out, t.index, tuple(L.flat(payload, t.term.type, dense=False))))
         return out
-    return Member(F.Const(t.index, WHOLE), tuple(payload if k == t.index else None for k in range(len(t.of.options))))
+    return V.Member(F.Const(t.index, WHOLE), tuple(payload if k == t.index else None for k in range(len(t.of.options))))
 
 
 @entry
-def case(L: Lower, t: S.Case, env: Env) -> Value:
+def case(L: Lower, t: S.Case, env: V.Env) -> V.Value:
     value = L(t.term, env)
-    if isinstance(value, Member) and isinstance(value.tag, F.Const):
+    if isinstance(value, V.Member) and isinstance(value.tag, F.Const):
         return branch(L, t, int(value.tag.value), value, env)  # type: ignore[arg-type]
-    tag = L.operand(value.tag) if isinstance(value, Member) else L.b.option(value)  # type: ignore[arg-type]
-    possible = [k for k in range(len(t.branches)) if not isinstance(value, Member) or value.options[k] is not None]
+    tag = L.operand(value.tag) if isinstance(value, V.Member) else L.b.option(value)  # type: ignore[arg-type]
+    possible = [k for k in range(len(t.branches)) if not isinstance(value, V.Member) or value.options[k] is not None]
 
-    def go(left: list[int]) -> Value:
+    def go(left: list[int]) -> V.Value:
         if len(left) == 1:
             return branch(L, t, left[0], value, env)
         test = L.b.compute("eq", tag, F.Const(left[0], WHOLE))
@@ -97,10 +87,10 @@ def case(L: Lower, t: S.Case, env: Env) -> Value:
     return go(possible)
 
 
-def branch(L: Lower, t: S.Case, k: int, value: Value, env: Env) -> Value:
+def branch(L: Lower, t: S.Case, k: int, value: V.Value, env: V.Env) -> V.Value:
     """Write one branch of a case."""
     b = t.branches[k]
-    if isinstance(value, Member):
+    if isinstance(value, V.Member):
         payload = value.options[k]
         assert payload is not None
     else:
@@ -110,7 +100,7 @@ def branch(L: Lower, t: S.Case, k: int, value: Value, env: Env) -> Value:
     return L.evaluated(b.body, env)
 
 
-def unpacked(L: Lower, box: F.Var, option: int, var: S.Var) -> Value:
+def unpacked(L: Lower, box: F.Var, option: int, var: S.Var) -> V.Value:
     """Unpack a box."""
     outs = [L.b.fresh(var.name, of) for of in leaf_types(var.of, dense=False)]
     L.b.add(F.Unpack(tuple(outs), box, option))
@@ -118,7 +108,7 @@ def unpacked(L: Lower, box: F.Var, option: int, var: S.Var) -> Value:
 
 
 @entry
-def if_(L: Lower, t: S.If, env: Env) -> Value:
+def if_(L: Lower, t: S.If, env: V.Env) -> V.Value:
     condition = L.number(t.condition, env)
     return L.choose(condition, lambda: L.evaluated(t.then, env), lambda: L.evaluated(t.orelse, env), t.type)
 
@@ -127,18 +117,18 @@ def if_(L: Lower, t: S.If, env: Env) -> Value:
 
 
 @entry
-def lambda_(L: Lower, t: S.Lambda, env: Env) -> Value:
-    return Closure(tuple(p.name for p in t.params), t.body, env)
+def lambda_(L: Lower, t: S.Lambda, env: V.Env) -> V.Value:
+    return V.Closure(tuple(p.name for p in t.params), t.body, env)
 
 
 @entry
-def apply(L: Lower, t: S.Apply, env: Env) -> Value:
+def apply(L: Lower, t: S.Apply, env: V.Env) -> V.Value:
     function = L(t.function, env)
     return L.apply(function, [L(a, env) for a in t.args], t.type)
 
 
 @entry
-def call(L: Lower, t: S.Call, env: Env) -> Value:
+def call(L: Lower, t: S.Call, env: V.Env) -> V.Value:
     return L.call(t, [L(a, env) for a in t.args])
 
 
@@ -146,7 +136,7 @@ def call(L: Lower, t: S.Call, env: Env) -> Value:
 
 
 @entry
-def build(L: Lower, t: S.Build, env: Env) -> Value:
+def build(L: Lower, t: S.Build, env: V.Env) -> V.Value:
     found = changed(L, t, env)
     if found is not None:
         return found
@@ -155,14 +145,14 @@ def build(L: Lower, t: S.Build, env: Env) -> Value:
     if same is not None:
         return same
 
-    def at(i: F.Operand) -> Value:
+    def at(i: F.Operand) -> V.Value:
         env[t.index.name] = i
         return L(t.body, env)
 
     return L.build(size, at, t.index.name, L.keeps, t.is_parallel)
 
 
-def changed(L: Lower, t: S.Build, env: Env) -> Value | None:
+def changed(L: Lower, t: S.Build, env: V.Env) -> V.Value | None:
     """Write an array that differs from another in one element, if the term has that form."""
     change, longer = written.written(t), written.shortened(t)
     if change is not None:
@@ -177,7 +167,7 @@ def changed(L: Lower, t: S.Build, env: Env) -> Value | None:
     return None
 
 
-def component(L: Lower, t: S.Build, size: F.Operand, env: Env) -> Value | None:
+def component(L: Lower, t: S.Build, size: F.Operand, env: V.Env) -> V.Value | None:
     """Give ``[a[i].k for i in range(len(a))]`` without a copy."""
     path = []
     body = t.body
@@ -187,62 +177,62 @@ def component(L: Lower, t: S.Build, size: F.Operand, env: Env) -> Value | None:
     if not isinstance(body, S.Index) or not isinstance(body.array, S.Var) or body.index != t.index:
         return None
     array = env[body.array.name]
-    if not isinstance(array, Rows) or array.size != size:
+    if not isinstance(array, V.Rows) or array.size != size:
         return None
     element = array.element
     for k in reversed(path):
         element = part(element, k)
-    return Rows(size, element)
+    return V.Rows(size, element)
 
 
 @entry
-def elements(L: Lower, t: S.Elements, env: Env) -> Value:
+def elements(L: Lower, t: S.Elements, env: V.Env) -> V.Value:
     items = tuple(L(x, env) for x in t.items)
     if isinstance(t.of, Float):
         items = tuple(L.flat(x, t.of, True)[0] for x in items)
-    return Items(items, t.of)
+    return V.Items(items, t.of)
 
 
 @entry
-def index(L: Lower, t: S.Index, env: Env) -> Value:
+def index(L: Lower, t: S.Index, env: V.Env) -> V.Value:
     array = L(t.array, env)
-    if t.measured and isinstance(array, Rows) and array.size is not None:
+    if t.measured and isinstance(array, V.Rows) and array.size is not None:
         return L.element(array.element, L.number(t.index, env), False)
     return L.index(array, L.number(t.index, env))
 
 
 @entry
-def size(L: Lower, t: S.Size, env: Env) -> Value:
+def size(L: Lower, t: S.Size, env: V.Env) -> V.Value:
     return L.size(L(t.array, env))
 
 
 @entry
-def map_(L: Lower, t: S.Map, env: Env) -> Value:
+def map_(L: Lower, t: S.Map, env: V.Env) -> V.Value:
     return L(lower_map(t, L.variable), env)
 
 
 @entry
-def replicate(L: Lower, t: S.Replicate, env: Env) -> Value:
+def replicate(L: Lower, t: S.Replicate, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     value = L(t.term, env)
-    return Pull(n, lambda _: value)
+    return V.Pull(n, lambda _: value)
 
 
 @entry
-def total(L: Lower, t: S.Total, env: Env) -> Value:
+def total(L: Lower, t: S.Total, env: V.Env) -> V.Value:
     return L.total(L(t.array, env), t.type == Float())
 
 
 @entry
-def gather(L: Lower, t: S.Gather, env: Env) -> Value:
+def gather(L: Lower, t: S.Gather, env: V.Env) -> V.Value:
     array, indices = L(t.array, env), L(t.indices, env)
-    if isinstance(array, Items):
+    if isinstance(array, V.Items):
         array = L.rows(array)
     return L.build(L.size(indices), lambda k: L.index(array, L.operand(L.index(indices, k))))
 
 
 @entry
-def scatter(L: Lower, t: S.Scatter, env: Env) -> Value:
+def scatter(L: Lower, t: S.Scatter, env: V.Env) -> V.Value:
     array, indices, values = L(t.array, env), L(t.indices, env), L(t.values, env)
     made = L.copy(array, t.array.type)
     n = L.b.compute("imin", L.size(indices), L.size(values))
@@ -253,12 +243,12 @@ def scatter(L: Lower, t: S.Scatter, env: Env) -> Value:
 
 
 @entry
-def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
+def filter_(L: Lower, t: S.Filter, env: V.Env) -> V.Value:
     array = L.rows(L(t.array, env))
     of = Array(t.var.of)
     found = [L.b.new(a, ()) for a in array_types(of, dense=False)]
     if not found:
-        raise NotLowered("a selection of values without leaves")
+        raise V.NotLowered("a selection of values without leaves")
     with L.b.loop(L.size(array)) as body:
         assert body.index is not None
         x = env[t.var.name] = L.index(array, body.index, t.var.name)
@@ -272,11 +262,11 @@ def filter_(L: Lower, t: S.Filter, env: Env) -> Value:
 
 
 @entry
-def concatenate(L: Lower, t: S.Concatenate, env: Env) -> Value:
+def concatenate(L: Lower, t: S.Concatenate, env: V.Env) -> V.Value:
     of = t.type
     assert isinstance(of, Array)
     first, second = L(t.first, env), L(t.second, env)
-    if isinstance(second, Items) and len(second.items) == 1 and is_changeable(first):
+    if isinstance(second, V.Items) and len(second.items) == 1 and is_changeable(first):
         return L.changed(first, None, second.items[0])
     return L.concatenated(first, second, of)
 
@@ -285,11 +275,11 @@ def concatenate(L: Lower, t: S.Concatenate, env: Env) -> Value:
 
 
 @entry
-def for_(L: Lower, t: S.For, env: Env) -> Value:
+def for_(L: Lower, t: S.For, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
 
-    def step(body: object, state: Value) -> Value:
+    def step(body: object, state: V.Value) -> V.Value:
         env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
         return L(t.body, env)
 
@@ -297,10 +287,10 @@ def for_(L: Lower, t: S.For, env: Env) -> Value:
 
 
 @entry
-def while_(L: Lower, t: S.While, env: Env) -> Value:
+def while_(L: Lower, t: S.While, env: V.Env) -> V.Value:
     init = L(t.init, env)
 
-    def test(state: Value) -> F.Operand:
+    def test(state: V.Value) -> F.Operand:
         env[t.state.name] = state
         return L.number(t.condition, env)
 
@@ -308,12 +298,12 @@ def while_(L: Lower, t: S.While, env: Env) -> Value:
 
 
 @entry
-def fold(L: Lower, t: S.Fold, env: Env) -> Value:
+def fold(L: Lower, t: S.Fold, env: V.Env) -> V.Value:
     array = L.rows(L(t.array, env))
     first = L.index(array, F.Const(0, WHOLE))
     n = L.b.compute("isub", L.size(array), ONE)
 
-    def step(body: object, state: Value) -> Value:
+    def step(body: object, state: V.Value) -> V.Value:
         env[t.left.name] = state
         k = L.b.compute("iadd", body.index, ONE)  # type: ignore[attr-defined]
         env[t.right.name] = L.element(array.element, k, False)
@@ -323,14 +313,14 @@ def fold(L: Lower, t: S.Fold, env: Env) -> Value:
 
 
 @entry
-def scan(L: Lower, t: S.Scan, env: Env) -> Value:
+def scan(L: Lower, t: S.Scan, env: V.Env) -> V.Value:
     init = L(t.init, env)
     array = L(t.array, env)
-    array = L.rows(array) if isinstance(array, Items) else array
-    kept: list[Value] = []
+    array = L.rows(array) if isinstance(array, V.Items) else array
+    kept: list[V.Value] = []
     n = L.size(array)
 
-    def step(body: object, state: Value) -> Value:
+    def step(body: object, state: V.Value) -> V.Value:
         env[t.state.name] = state
         env[t.var.name] = L.index(array, body.index)  # type: ignore[attr-defined]
         state = L(t.body, env)
@@ -338,4 +328,4 @@ def scan(L: Lower, t: S.Scan, env: Env) -> Value:
         return state
 
     L.iterate(n, init, t.init.type, step, t.state.name)
-    return Rows(n, kept[0])
+    return V.Rows(n, kept[0])

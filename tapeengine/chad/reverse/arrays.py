@@ -7,6 +7,7 @@ The cotangent of an array is a bag of indices and cotangents (EC section 7), wit
 from __future__ import annotations
 
 from tapeengine.chad import target as T
+from tapeengine.chad import terms as S
 from tapeengine.chad import written
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
@@ -14,84 +15,59 @@ from tapeengine.chad.reverse.loops import sized
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
 from tapeengine.chad.tables import entry
-from tapeengine.chad.terms import (
-    Apply,
-    Build,
-    Concatenate,
-    Elements,
-    Filter,
-    Fold,
-    Gather,
-    If,
-    Index,
-    Let,
-    Map,
-    Op,
-    Proj,
-    Replicate,
-    Scan,
-    Scatter,
-    Size,
-    Term,
-    Total,
-    Tuple,
-    Var,
-    element_type,
-    lit,
-)
 from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
 
 
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in
 #     <map fst a, \d. let ds = collect d n in for i < n: snd (a ! i) (ds ! i)>
 @entry
-def build(D: Reverse, t: Build, context: Context) -> Term:
+def build(D: Reverse, t: S.Build, context: Context) -> S.Term:
     change = written.written(t)
     if change is not None:
         return replaced(D, t, change, context)
 
-    def kept(n: Var, a: Var) -> Term:
-        def back(d: Var) -> Term:
+    def kept(n: S.Var, a: S.Var) -> S.Term:
+        def back(d: S.Var) -> S.Term:
             k = D.fresh("k", INT)
             return D.let(
                 "ds",
                 T.Collect(d, n),
-                lambda ds: D.form.for_each(n, k, D.back(Index(a, k), Index(ds, k)), context, t.is_parallel),
+                lambda ds: D.form.for_each(n, k, D.back(S.Index(a, k), S.Index(ds, k)), context, t.is_parallel),
             )
 
         return D.result(component(a, n, D.fresh("j", INT), 0), back, cotangent(t.type))
 
-    def sized(n: Var) -> Term:
-        return D.let("a", Build(n, t.index, D(t.body, context), t.is_parallel), lambda a: kept(n, a))
+    def sized(n: S.Var) -> S.Term:
+        return D.let("a", S.Build(n, t.index, D(t.body, context), t.is_parallel), lambda a: kept(n, a))
 
     return D.let("n", D.primal(t.size, context), sized)
 
 
 # D[t with s at k]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
 #     <x with y at k, \d. let ds = collect d (size x) in do y' (ds ! k); x' (ds with 0 at k)>
-def replaced(D: Reverse, t: Build, change: written.Written, context: Context) -> Term:
+def replaced(D: Reverse, t: S.Build, change: written.Written, context: Context) -> S.Term:
     j = D.fresh("j", INT)
 
-    def body(ps: list[Var], place: Var) -> Term:
+    def body(ps: list[S.Var], place: S.Var) -> S.Term:
         p, q = ps
-        xs = Proj(p, 0)
+        xs = S.Proj(p, 0)
 
-        def at(array: Term) -> Term:
+        def at(array: S.Term) -> S.Term:
             return wrapped(place, array) if change.is_there else place
 
-        def parts(ds: Var) -> Term:
-            zero = T.Zero(element_type(ds))  # type: ignore[arg-type]
-            there = Index(ds, place)
-            d = there if change.is_there else If(written.has(xs, place), there, zero)
+        def parts(ds: S.Var) -> S.Term:
+            zero = T.Zero(S.element_type(ds))  # type: ignore[arg-type]
+            there = S.Index(ds, place)
+            d = there if change.is_there else S.If(written.has(xs, place), there, zero)
             return D.form.both(D.back(q, d), D.back(p, T.LDense(written.replaced(ds, j, at(ds), zero))))
 
         return D.result(
-            written.replaced(xs, j, at(xs), Proj(q, 0)),
-            lambda d: D.let("ds", T.Collect(d, Size(xs)), parts),
+            written.replaced(xs, j, at(xs), S.Proj(q, 0)),
+            lambda d: D.let("ds", T.Collect(d, S.Size(xs)), parts),
             cotangent(t.type),
         )
 
-    def bound(place: Var) -> Term:
+    def bound(place: S.Var) -> S.Term:
         return D.bind_all((change.array, change.value), context, lambda ps: body(ps, place))
 
     return D.let("k", D.primal(change.place, context), bound)
@@ -100,26 +76,26 @@ def replaced(D: Reverse, t: Build, change: written.Written, context: Context) ->
 # D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in
 #     <[x1, ..., xn], \d. let ds = collect d n in do x1' (ds ! 1); ...>
 @entry
-def elements(D: Reverse, t: Elements, context: Context) -> Term:
-    def body(ps: list[Var]) -> Term:
-        def back(ds: Var) -> Term:
-            return D.form.all([D.back(p, Index(ds, lit(i))) for i, p in enumerate(ps)], context)
+def elements(D: Reverse, t: S.Elements, context: Context) -> S.Term:
+    def body(ps: list[S.Var]) -> S.Term:
+        def back(ds: S.Var) -> S.Term:
+            return D.form.all([D.back(p, S.Index(ds, S.lit(i))) for i, p in enumerate(ps)], context)
 
-        xs = Elements(tuple(Proj(p, 0) for p in ps), reverse_primal(t.of))
-        return D.result(xs, lambda d: D.let("ds", T.Collect(d, lit(len(ps))), back), cotangent(t.type))
+        xs = S.Elements(tuple(S.Proj(p, 0) for p in ps), reverse_primal(t.of))
+        return D.result(xs, lambda d: D.let("ds", T.Collect(d, S.lit(len(ps))), back), cotangent(t.type))
 
     return D.bind_all(t.items, context, body)
 
 
 # D[t ! i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <x ! i, \d. x' (BOne i d)>
 @entry
-def index(D: Reverse, t: Index, context: Context) -> Term:
-    def body(p: Var) -> Term:
+def index(D: Reverse, t: S.Index, context: Context) -> S.Term:
+    def body(p: S.Var) -> S.Term:
         return D.let(
             "i",
             D.primal(t.index, context),
             lambda i: D.result(
-                Index(Proj(p, 0), i, t.measured), lambda d: D.back(p, T.LSingle(i, d)), cotangent(t.type)
+                S.Index(S.Proj(p, 0), i, t.measured), lambda d: D.back(p, T.LSingle(i, d)), cotangent(t.type)
             ),
         )
 
@@ -128,38 +104,38 @@ def index(D: Reverse, t: Index, context: Context) -> Term:
 
 # D[map (x1 ... xn. t) a1 ... an]  :=  D[build (min (size a1) ...) (i. let x1 = a1 ! i in ... t)]
 @entry
-def map_(D: Reverse, t: Map, context: Context) -> Term:
+def map_(D: Reverse, t: S.Map, context: Context) -> S.Term:
     return D(lower_map(t, D.fresh), context)
 
 
 # D[sum t]  :=  let <x, x'> = D[t] in <sum x, \d. x' (BArray (replicate (size x) d))>
 @entry
-def total(D: Reverse, t: Total, context: Context) -> Term:
-    def body(p: Var) -> Term:
-        x = Proj(p, 0)
-        return D.result(Total(x), lambda d: D.back(p, T.LDense(Replicate(Size(x), d))), cotangent(t.type))
+def total(D: Reverse, t: S.Total, context: Context) -> S.Term:
+    def body(p: S.Var) -> S.Term:
+        x = S.Proj(p, 0)
+        return D.result(S.Total(x), lambda d: D.back(p, T.LDense(S.Replicate(S.Size(x), d))), cotangent(t.type))
 
     return D.bind("p", t.array, context, body)
 
 
 # D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, \d. x' (sum d)>
 @entry
-def replicate(D: Reverse, t: Replicate, context: Context) -> Term:
-    def body(n: Var, p: Var) -> Term:
-        like = (Proj(p, 0),) if isinstance(t.term.type, Array) else ()
-        return D.result(Replicate(n, Proj(p, 0)), lambda d: D.back(p, T.LTotal(d, like)), cotangent(t.type))
+def replicate(D: Reverse, t: S.Replicate, context: Context) -> S.Term:
+    def body(n: S.Var, p: S.Var) -> S.Term:
+        like = (S.Proj(p, 0),) if isinstance(t.term.type, Array) else ()
+        return D.result(S.Replicate(n, S.Proj(p, 0)), lambda d: D.back(p, T.LTotal(d, like)), cotangent(t.type))
 
     return D.let("n", D.primal(t.size, context), lambda n: D.bind("p", t.term, context, lambda p: body(n, p)))
 
 
 # D[gather t i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <gather x i, \d. x' (BScatter i d)>
 @entry
-def gather(D: Reverse, t: Gather, context: Context) -> Term:
-    def body(p: Var) -> Term:
+def gather(D: Reverse, t: S.Gather, context: Context) -> S.Term:
+    def body(p: S.Var) -> S.Term:
         return D.let(
             "i",
             D.primal(t.indices, context),
-            lambda i: D.result(Gather(Proj(p, 0), i), lambda d: D.back(p, T.LScatter(i, d)), cotangent(t.type)),
+            lambda i: D.result(S.Gather(S.Proj(p, 0), i), lambda d: D.back(p, T.LScatter(i, d)), cotangent(t.type)),
         )
 
     return D.bind("p", t.array, context, body)
@@ -168,20 +144,20 @@ def gather(D: Reverse, t: Gather, context: Context) -> Term:
 # D[scatter t i s]  :=  let <x, x'> = D[t] in let i = D[i]1 in let <y, y'> = D[s] in
 #     <scatter x i y, \d. do let ds = collect d (size x); y' (BArray (gather ds i)); x' (BArray ds)>
 @entry
-def scatter(D: Reverse, t: Scatter, context: Context) -> Term:
-    def body(p: Var, i: Var, q: Var) -> Term:
-        x, y = Proj(p, 0), Proj(q, 0)
+def scatter(D: Reverse, t: S.Scatter, context: Context) -> S.Term:
+    def body(p: S.Var, i: S.Var, q: S.Var) -> S.Term:
+        x, y = S.Proj(p, 0), S.Proj(q, 0)
 
-        def back(d: Var) -> Term:
+        def back(d: S.Var) -> S.Term:
             return D.let(
                 "ds",
-                T.Collect(d, Size(x)),
-                lambda ds: D.form.both(D.back(q, T.LDense(Gather(ds, i))), D.back(p, T.LDense(ds))),
+                T.Collect(d, S.Size(x)),
+                lambda ds: D.form.both(D.back(q, T.LDense(S.Gather(ds, i))), D.back(p, T.LDense(ds))),
             )
 
-        return D.result(Scatter(x, i, y), back, cotangent(t.type))
+        return D.result(S.Scatter(x, i, y), back, cotangent(t.type))
 
-    def indices(p: Var) -> Term:
+    def indices(p: S.Var) -> S.Term:
         return D.let(
             "i", D.primal(t.indices, context), lambda i: D.bind("p", t.values, context, lambda q: body(p, i, q))
         )
@@ -191,30 +167,30 @@ def scatter(D: Reverse, t: Scatter, context: Context) -> Term:
 
 # D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))]
 @entry
-def filter_(D: Reverse, t: Filter, context: Context) -> Term:
+def filter_(D: Reverse, t: S.Filter, context: Context) -> S.Term:
     return D(lower_filter(t, D.fresh), context)
 
 
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, \d. do let ds = collect d (size x + size y);
 #     x' (BArray (build (size x) (i. ds ! i))); y' (BArray (build (size y) (i. ds ! (size x + i))))>
 @entry
-def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
-    if isinstance(t.second, Elements) and len(t.second.items) == 1 and written.is_flat(t.second.of):
+def concatenate(D: Reverse, t: S.Concatenate, context: Context) -> S.Term:
+    if isinstance(t.second, S.Elements) and len(t.second.items) == 1 and written.is_flat(t.second.of):
         return extended(D, t, t.second.items[0], context)
 
-    def body(ps: list[Var]) -> Term:
+    def body(ps: list[S.Var]) -> S.Term:
         p, q = ps
-        n, m = Size(Proj(p, 0)), Size(Proj(q, 0))
+        n, m = S.Size(S.Proj(p, 0)), S.Size(S.Proj(q, 0))
 
-        def parts(ds: Var) -> Term:
+        def parts(ds: S.Var) -> S.Term:
             i, j = D.fresh("i", INT), D.fresh("i", INT)
-            low = Build(n, i, Index(ds, i))
-            high = Build(m, j, Index(ds, Op("iadd", (n, j), INT)))
+            low = S.Build(n, i, S.Index(ds, i))
+            high = S.Build(m, j, S.Index(ds, S.Op("iadd", (n, j), INT)))
             return D.form.both(D.back(p, T.LDense(low)), D.back(q, T.LDense(high)))
 
         return D.result(
-            Concatenate(Proj(p, 0), Proj(q, 0)),
-            lambda d: D.let("ds", T.Collect(d, Op("iadd", (n, m), INT)), parts),
+            S.Concatenate(S.Proj(p, 0), S.Proj(q, 0)),
+            lambda d: D.let("ds", T.Collect(d, S.Op("iadd", (n, m), INT)), parts),
             cotangent(t.type),
         )
 
@@ -223,18 +199,18 @@ def concatenate(D: Reverse, t: Concatenate, context: Context) -> Term:
 
 # D[t ++ [s]]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
 #     <x ++ [y], \d. let ds = collect d (size x + 1) in do y' (ds ! size x); x' (ds without its last)>
-def extended(D: Reverse, t: Concatenate, item: Term, context: Context) -> Term:
-    def body(ps: list[Var]) -> Term:
+def extended(D: Reverse, t: S.Concatenate, item: S.Term, context: Context) -> S.Term:
+    def body(ps: list[S.Var]) -> S.Term:
         p, q = ps
-        n = Size(Proj(p, 0))
+        n = S.Size(S.Proj(p, 0))
         i = D.fresh("i", INT)
 
-        def parts(ds: Var) -> Term:
-            return D.form.both(D.back(q, Index(ds, n)), D.back(p, T.LDense(written.without_last(ds, i))))
+        def parts(ds: S.Var) -> S.Term:
+            return D.form.both(D.back(q, S.Index(ds, n)), D.back(p, T.LDense(written.without_last(ds, i))))
 
         return D.result(
-            Concatenate(Proj(p, 0), Elements((Proj(q, 0),), reverse_primal(item.type))),
-            lambda d: D.let("ds", T.Collect(d, Op("iadd", (n, lit(1)), INT)), parts),
+            S.Concatenate(S.Proj(p, 0), S.Elements((S.Proj(q, 0),), reverse_primal(item.type))),
+            lambda d: D.let("ds", T.Collect(d, S.Op("iadd", (n, S.lit(1)), INT)), parts),
             cotangent(t.type),
         )
 
@@ -244,66 +220,66 @@ def extended(D: Reverse, t: Concatenate, item: Term, context: Context) -> Term:
 # D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
 # combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass descends the chain from its root.
 @entry
-def fold(D: Reverse, t: Fold, context: Context) -> Term:
+def fold(D: Reverse, t: S.Fold, context: Context) -> S.Term:
     if is_extreme(t):
         return extreme(D, t, context)
     of = cotangent(t.type)
     inner = D.extend(context, t.left, t.right)
 
-    def body(p: Var) -> Term:
-        return D.let("n", Op("isub", (Size(Proj(p, 0)), lit(1)), INT), lambda n: chain(p, n))
+    def body(p: S.Var) -> S.Term:
+        return D.let("n", S.Op("isub", (S.Size(S.Proj(p, 0)), S.lit(1)), INT), lambda n: chain(p, n))
 
-    def chain(p: Var, n: Var) -> Term:
-        xs = Proj(p, 0)
+    def chain(p: S.Var, n: S.Var) -> S.Term:
+        xs = S.Proj(p, 0)
         k = D.fresh("k", INT)
-        right = Var(t.right.name, reverse_primal(t.right.of))
-        step = Let(right, Index(xs, Op("iadd", (k, lit(1)), INT)), D(t.body, inner))
-        left = Var(t.left.name, reverse_primal(t.left.of))
-        return D.let("r", T.MapAccum(n, k, left, Index(xs, lit(0)), step), lambda r: paired(p, n, r))
+        right = S.Var(t.right.name, reverse_primal(t.right.of))
+        step = S.Let(right, S.Index(xs, S.Op("iadd", (k, S.lit(1)), INT)), D(t.body, inner))
+        left = S.Var(t.left.name, reverse_primal(t.left.of))
+        return D.let("r", T.MapAccum(n, k, left, S.Index(xs, S.lit(0)), step), lambda r: paired(p, n, r))
 
-    def paired(p: Var, n: Var, r: Var) -> Term:
-        def back(d: Var) -> Term:
+    def paired(p: S.Var, n: S.Var, r: S.Var) -> S.Term:
+        def back(d: S.Var) -> S.Term:
             k, state = D.fresh("k", INT), D.fresh("d", of)
-            step = backward_step(D, (t.left, t.right), Apply(Index(Proj(r, 1), k), (state,)))
+            step = backward_step(D, (t.left, t.right), S.Apply(S.Index(S.Proj(r, 1), k), (state,)))
 
-            def finish(got: Term) -> Term:
-                first = Replicate(lit(1), Proj(got, 0))
-                return D.back(p, T.LDense(Concatenate(first, Proj(got, 1))))
+            def finish(got: S.Term) -> S.Term:
+                first = S.Replicate(S.lit(1), S.Proj(got, 0))
+                return D.back(p, T.LDense(S.Concatenate(first, S.Proj(got, 1))))
 
             return D.form.descend(n, k, state, d, step, (), context, finish)
 
-        return D.result(Proj(r, 0), back, of)
+        return D.result(S.Proj(r, 0), back, of)
 
     return D.bind("p", t.array, context, body)
 
 
 # D[fold max s]  :=  let <x, x'> = D[s], m = fold max x in <m, \d -> x' (i. if x ! i = m then d / n else 0)>, where n is
 # the number of elements equal to m: the opcode's own rule, generalised to any number of tied elements
-def extreme(D: Reverse, t: Fold, context: Context) -> Term:
-    def body(p: Var) -> Term:
-        xs = Proj(p, 0)
+def extreme(D: Reverse, t: S.Fold, context: Context) -> S.Term:
+    def body(p: S.Var) -> S.Term:
+        xs = S.Proj(p, 0)
 
-        def back(m: Var, d: Var) -> Term:
-            def shared(part: Var) -> Term:
+        def back(m: S.Var, d: S.Var) -> S.Term:
+            def shared(part: S.Var) -> S.Term:
                 i = D.fresh("i", INT)
-                share = If(Op("eq", (Index(xs, i), m), BOOL), part, T.Zero(LReal()))
-                return D.back(p, T.LDense(Build(Size(xs), i, share)))
+                share = S.If(S.Op("eq", (S.Index(xs, i), m), BOOL), part, T.Zero(LReal()))
+                return D.back(p, T.LDense(S.Build(S.Size(xs), i, share)))
 
-            return D.let("part", T.LScale(d, Op("div", (lit(1.0), equals(xs, m, D.fresh("i", INT))))), shared)
+            return D.let("part", T.LScale(d, S.Op("div", (S.lit(1.0), equals(xs, m, D.fresh("i", INT))))), shared)
 
-        return D.let("m", Fold(t.left, t.right, t.body, xs), lambda m: D.result(m, lambda d: back(m, d), LReal()))
+        return D.let("m", S.Fold(t.left, t.right, t.body, xs), lambda m: D.result(m, lambda d: back(m, d), LReal()))
 
     return D.bind("p", t.array, context, body)
 
 
-def backward_step(D: Reverse, variables: tuple[Var, Var], effect: Term) -> Term:
+def backward_step(D: Reverse, variables: tuple[S.Var, S.Var], effect: S.Term) -> S.Term:
     """Extract the cotangents of two bound variables from an effect, as a computation of their pair."""
     slots = D.extend((), *variables)
     zeros = [T.Zero(cotangent(v.of)) for v in variables]
 
-    def result(ds: list[Term]) -> Term:
+    def result(ds: list[S.Term]) -> S.Term:
         got = iter(ds)
-        return Tuple(tuple(z if is_discrete(v.of) else next(got) for v, z in zip(variables, zeros, strict=True)))
+        return S.Tuple(tuple(z if is_discrete(v.of) else next(got) for v, z in zip(variables, zeros, strict=True)))
 
     return D.form.scopes(slots, effect, result)
 
@@ -311,44 +287,44 @@ def backward_step(D: Reverse, variables: tuple[Var, Var], effect: Term) -> Term:
 # D[scan (s x. t) s0 a]: the backpropagators of all steps are kept; the reverse pass threads the cotangent of the
 # state from the last step to the first, adding the cotangent of each output on the way.
 @entry
-def scan(D: Reverse, t: Scan, context: Context) -> Term:
+def scan(D: Reverse, t: S.Scan, context: Context) -> S.Term:
     of = cotangent(t.state.of)
     inner = D.extend(context, t.state, t.var)
 
-    def body(ps: list[Var]) -> Term:
+    def body(ps: list[S.Var]) -> S.Term:
         p, q = ps
-        xs = Proj(q, 0)
+        xs = S.Proj(q, 0)
         k = D.fresh("k", INT)
-        state = Var(t.state.name, reverse_primal(t.state.of))
+        state = S.Var(t.state.name, reverse_primal(t.state.of))
 
-        def keep(y: Var) -> Term:
-            return Tuple((Proj(y, 0), y))
+        def keep(y: S.Var) -> S.Term:
+            return S.Tuple((S.Proj(y, 0), y))
 
-        step = Let(Var(t.var.name, reverse_primal(t.var.of)), Index(xs, k), D.let("y", D(t.body, inner), keep))
-        loop = T.MapAccum(Size(xs), k, state, Proj(p, 0), step)
-        return D.let("r", loop, lambda r: paired(p, q, Proj(r, 1), sized(of, Proj(r, 0))))
+        step = S.Let(S.Var(t.var.name, reverse_primal(t.var.of)), S.Index(xs, k), D.let("y", D(t.body, inner), keep))
+        loop = T.MapAccum(S.Size(xs), k, state, S.Proj(p, 0), step)
+        return D.let("r", loop, lambda r: paired(p, q, S.Proj(r, 1), sized(of, S.Proj(r, 0))))
 
-    def paired(p: Var, q: Var, r: Term, like: tuple[Term, ...]) -> Term:
-        def down(n: Var, d: Var, ds: Var) -> Term:
+    def paired(p: S.Var, q: S.Var, r: S.Term, like: tuple[S.Term, ...]) -> S.Term:
+        def down(n: S.Var, d: S.Var, ds: S.Var) -> S.Term:
             k, state = D.fresh("k", INT), D.fresh("d", of)
-            effect = D.back(Index(r, k), T.Plus(state, Index(ds, k)))
+            effect = D.back(S.Index(r, k), T.Plus(state, S.Index(ds, k)))
             step = backward_step(D, (t.state, t.var), effect)
 
-            def finish(got: Term) -> Term:
+            def finish(got: S.Term) -> S.Term:
                 return D.form.all(
-                    carried(D, [(p, t.init, Proj(got, 0)), (q, t.array, T.LDense(Proj(got, 1)))]), context
+                    carried(D, [(p, t.init, S.Proj(got, 0)), (q, t.array, T.LDense(S.Proj(got, 1)))]), context
                 )
 
             return D.form.descend(n, k, state, T.Zero(of), step, like, context, finish)
 
-        def back(d: Var) -> Term:
-            return D.let("n", Size(r), lambda n: D.let("ds", T.Collect(d, n), lambda ds: down(n, d, ds)))
+        def back(d: S.Var) -> S.Term:
+            return D.let("n", S.Size(r), lambda n: D.let("ds", T.Collect(d, n), lambda ds: down(n, d, ds)))
 
-        return D.result(component(r, Size(r), D.fresh("j", INT), 0), back, cotangent(t.type))
+        return D.result(component(r, S.Size(r), D.fresh("j", INT), 0), back, cotangent(t.type))
 
     return D.bind_all((t.init, t.array), context, body)
 
 
-def carried(D: Reverse, parts: list[tuple[Var, Term, Term]]) -> list[Term]:
+def carried(D: Reverse, parts: list[tuple[S.Var, S.Term, S.Term]]) -> list[S.Term]:
     """Pass cotangents to the terms that carry a derivative."""
     return [D.back(p, d) for p, term, d in parts if not is_discrete(term.type)]

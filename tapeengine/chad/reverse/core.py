@@ -3,76 +3,62 @@
 from __future__ import annotations
 
 from tapeengine.chad import target as T
+from tapeengine.chad import terms as S
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.primitives import partial
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.reverse.transform import Reverse, derivative_type
 from tapeengine.chad.tables import entry
 from tapeengine.chad.target import scaled
-from tapeengine.chad.terms import (
-    Branch,
-    Call,
-    Case,
-    If,
-    Inject,
-    Let,
-    Literal,
-    Op,
-    Primitive,
-    Proj,
-    Term,
-    Tuple,
-    Var,
-)
 from tapeengine.chad.types import LNamed, LSum, is_discrete
 
 
 # D[x]  :=  <x, \d. one_x d>
 @entry
-def variable(D: Reverse, t: Var, context: Context) -> Term:
-    return D.result(Var(t.name, reverse_primal(t.of)), lambda d: D.form.one(t.name, d, context), cotangent(t.of))
+def variable(D: Reverse, t: S.Var, context: Context) -> S.Term:
+    return D.result(S.Var(t.name, reverse_primal(t.of)), lambda d: D.form.one(t.name, d, context), cotangent(t.of))
 
 
 # D[let x = t in s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
 #                        <y, \d. do <(), dx> <- scope (y' d); x' dx>
 @entry
-def let(D: Reverse, t: Let, context: Context) -> Term:
+def let(D: Reverse, t: S.Let, context: Context) -> S.Term:
     if is_discrete(t.var.of):
-        return Let(t.var, D.primal(t.bound, context), D(t.body, context))
+        return S.Let(t.var, D.primal(t.bound, context), D(t.body, context))
     slots = D.extend((), t.var)
 
-    def body(x: Var) -> Term:
+    def body(x: S.Var) -> S.Term:
         inner = D.bind(
             "p",
             t.body,
             D.extend(context, t.var),
             lambda y: D.result(
-                Proj(y, 0),
+                S.Proj(y, 0),
                 lambda d: D.form.after(slots, D.back(y, d), lambda ds: D.back(x, ds[0])),
                 cotangent(t.type),
             ),
         )
-        return Let(Var(t.var.name, reverse_primal(t.var.of)), Proj(x, 0), inner)
+        return S.Let(S.Var(t.var.name, reverse_primal(t.var.of)), S.Proj(x, 0), inner)
 
     return D.bind(t.var.name, t.bound, context, body)
 
 
 # D[r]  :=  <r, \d. return ()>
 @entry
-def literal(D: Reverse, t: Literal, context: Context) -> Term:
+def literal(D: Reverse, t: S.Literal, context: Context) -> S.Term:
     return D.result(t, lambda d: D.form.nothing(context), cotangent(t.type))
 
 
 # D[op(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... let <xn, xn'> = D[tn] in let y = op(x1, ..., xn) in
 #                         <y, \d. let <d1, ..., dn> = Dop^t(x1, ..., xn; d) in do x1' d1; ...; xn' dn>
 @entry
-def op(D: Reverse, t: Op, context: Context) -> Term:
-    def body(ps: list[Var]) -> Term:
-        return D.let("y", Op(t.op, tuple(Proj(p, 0) for p in ps), t.of), lambda y: paired(ps, y))
+def op(D: Reverse, t: S.Op, context: Context) -> S.Term:
+    def body(ps: list[S.Var]) -> S.Term:
+        return D.let("y", S.Op(t.op, tuple(S.Proj(p, 0) for p in ps), t.of), lambda y: paired(ps, y))
 
-    def paired(ps: list[Var], y: Var) -> Term:
-        def back(d: Var) -> Term:
-            xs = [Proj(p, 0) for p in ps]
+    def paired(ps: list[S.Var], y: S.Var) -> S.Term:
+        def back(d: S.Var) -> S.Term:
+            xs = [S.Proj(p, 0) for p in ps]
             effects = []
             for i, p in enumerate(ps):
                 factor = partial(t, i, xs, y)
@@ -87,12 +73,12 @@ def op(D: Reverse, t: Op, context: Context) -> Term:
 
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's vjp rule for each argument as Dop^t
 @entry
-def primitive(D: Reverse, t: Primitive, context: Context) -> Term:
-    def body(ps: list[Var]) -> Term:
-        xs = tuple(Proj(p, 0) for p in ps)
+def primitive(D: Reverse, t: S.Primitive, context: Context) -> S.Term:
+    def body(ps: list[S.Var]) -> S.Term:
+        xs = tuple(S.Proj(p, 0) for p in ps)
 
-        def paired(y: Var) -> Term:
-            def back(d: Var) -> Term:
+        def paired(y: S.Var) -> S.Term:
+            def back(d: S.Var) -> S.Term:
                 effects = [
                     D.back(p, T.Vjp(t.name, i, d, xs, y, t.static, cotangent(a.type)))
                     for i, (p, a) in enumerate(zip(ps, t.args, strict=True))
@@ -102,53 +88,53 @@ def primitive(D: Reverse, t: Primitive, context: Context) -> Term:
 
             return D.result(y, back, cotangent(t.type))
 
-        return D.let("y", Primitive(t.name, xs, t.static, t.of), paired)
+        return D.let("y", S.Primitive(t.name, xs, t.static, t.of), paired)
 
     return D.bind_all(t.args, context, body)
 
 
 # D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, \d. do x1' (lproj1 d); ...; xn' (lprojn d)>
 @entry
-def tuple_(D: Reverse, t: Tuple, context: Context) -> Term:
+def tuple_(D: Reverse, t: S.Tuple, context: Context) -> S.Term:
     of = reverse_primal(t.type)
 
-    def body(ps: list[Var]) -> Term:
-        def back(d: Var) -> Term:
+    def body(ps: list[S.Var]) -> S.Term:
+        def back(d: S.Var) -> S.Term:
             items = enumerate(zip(ps, t.items, strict=True))
             effects = [D.back(p, T.LProj(d, i)) for i, (p, item) in items if not is_discrete(item.type)]
             return D.form.all(effects, context)
 
-        return D.result(Tuple(tuple(Proj(p, 0) for p in ps), of), back, cotangent(t.type))  # type: ignore[arg-type]
+        return D.result(S.Tuple(tuple(S.Proj(p, 0) for p in ps), of), back, cotangent(t.type))  # type: ignore[arg-type]
 
     return D.bind_all(t.items, context, body)
 
 
 # D[proji t]  :=  let <x, x'> = D[t] in <proji x, \d. x' <0, ..., d, ..., 0>>
 @entry
-def proj(D: Reverse, t: Proj, context: Context) -> Term:
+def proj(D: Reverse, t: S.Proj, context: Context) -> S.Term:
     items = t.term.type.items  # type: ignore[attr-defined]
 
-    def one_hot(d: Term) -> Term:
+    def one_hot(d: S.Term) -> S.Term:
         return T.LTuple(tuple(d if i == t.index else T.Zero(cotangent(item)) for i, item in enumerate(items)))
 
     return D.bind(
         "p",
         t.term,
         context,
-        lambda p: D.result(Proj(Proj(p, 0), t.index), lambda d: D.back(p, one_hot(d)), cotangent(t.type)),
+        lambda p: D.result(S.Proj(S.Proj(p, 0), t.index), lambda d: D.back(p, one_hot(d)), cotangent(t.type)),
     )
 
 
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, \d. x' (lcasti d)>
 @entry
-def inject(D: Reverse, t: Inject, context: Context) -> Term:
+def inject(D: Reverse, t: S.Inject, context: Context) -> S.Term:
     of = reverse_primal(t.of)
     return D.bind(
         "p",
         t.term,
         context,
         lambda p: D.result(
-            Inject(t.index, Proj(p, 0), of),  # type: ignore[arg-type]
+            S.Inject(t.index, S.Proj(p, 0), of),  # type: ignore[arg-type]
             lambda d: D.back(p, T.LCast(t.index, d, cotangent(t.term.type))),
             cotangent(t.of),
         ),
@@ -158,13 +144,13 @@ def inject(D: Reverse, t: Inject, context: Context) -> Term:
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
 #     case x of {inji xi -> let <y, y'> = D[si] in <y, \d. do <(), dz> <- scope (y' d); x' (linji dz)>}
 @entry
-def case(D: Reverse, t: Case, context: Context) -> Term:
+def case(D: Reverse, t: S.Case, context: Context) -> S.Term:
     of = cotangent(t.term.type)
 
-    def branch(p: Var, i: int, b: Branch) -> Branch:
+    def branch(p: S.Var, i: int, b: S.Branch) -> S.Branch:
         slots = D.extend((), b.var)
 
-        def back(y: Var, d: Var) -> Term:
+        def back(y: S.Var, d: S.Var) -> S.Term:
             if not slots:
                 return D.back(y, d)
             assert isinstance(of, LSum | LNamed)
@@ -174,37 +160,37 @@ def case(D: Reverse, t: Case, context: Context) -> Term:
             "p",
             b.body,
             D.extend(context, b.var),
-            lambda y: D.result(Proj(y, 0), lambda d: back(y, d), cotangent(t.type)),
+            lambda y: D.result(S.Proj(y, 0), lambda d: back(y, d), cotangent(t.type)),
         )
-        return Branch(Var(b.var.name, reverse_primal(b.var.of)), body)
+        return S.Branch(S.Var(b.var.name, reverse_primal(b.var.of)), body)
 
     return D.bind(
-        "p", t.term, context, lambda p: Case(Proj(p, 0), tuple(branch(p, i, b) for i, b in enumerate(t.branches)))
+        "p", t.term, context, lambda p: S.Case(S.Proj(p, 0), tuple(branch(p, i, b) for i, b in enumerate(t.branches)))
     )
 
 
 # D[if c then t else s]  :=  if c then D[t] else D[s]
 @entry
-def if_(D: Reverse, t: If, context: Context) -> Term:
-    return If(D.primal(t.condition, context), D(t.then, context), D(t.orelse, context))
+def if_(D: Reverse, t: S.If, context: Context) -> S.Term:
+    return S.If(D.primal(t.condition, context), D(t.then, context), D(t.orelse, context))
 
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... let <z, z'> = D[f](x1, ..., xn) in
 #                        <z, \d. let <d1, ..., dn> = z' d in do x1' d1; ...; xn' dn>   (f is closed: EC appendix B)
 @entry
-def call(D: Reverse, t: Call, context: Context) -> Term:
+def call(D: Reverse, t: S.Call, context: Context) -> S.Term:
     of = derivative_type(tuple(a.type for a in t.args), t.of)
 
-    def body(ps: list[Var]) -> Term:
-        def effects(ps: list[Var], ds: Var) -> Term:
+    def body(ps: list[S.Var]) -> S.Term:
+        def effects(ps: list[S.Var], ds: S.Var) -> S.Term:
             each = enumerate(zip(ps, t.args, strict=True))
             return D.form.all([D.back(p, T.LProj(ds, i)) for i, (p, a) in each if not is_discrete(a.type)], context)
 
-        def paired(z: Var) -> Term:
+        def paired(z: S.Var) -> S.Term:
             return D.result(
-                Proj(z, 0), lambda d: D.let("ds", D.back(z, d), lambda ds: effects(ps, ds)), cotangent(t.of)
+                S.Proj(z, 0), lambda d: D.let("ds", D.back(z, d), lambda ds: effects(ps, ds)), cotangent(t.of)
             )
 
-        return D.let("z", Call(t.name, tuple(Proj(p, 0) for p in ps), of), paired)
+        return D.let("z", S.Call(t.name, tuple(S.Proj(p, 0) for p in ps), of), paired)
 
     return D.bind_all(t.args, context, body)

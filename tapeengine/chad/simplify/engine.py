@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
 from tapeengine.chad.simplify import linear, table1
 from tapeengine.chad.simplify.effects import Bindings, Frame, is_opaque, sequence, slots_of
@@ -20,22 +21,6 @@ from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.simplify.occurrences import Later, Occurrences, Use
 from tapeengine.chad.simplify.table1 import Rule, is_cheap
 from tapeengine.chad.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
-from tapeengine.chad.terms import (
-    Apply,
-    Build,
-    Definition,
-    If,
-    Index,
-    Lambda,
-    Let,
-    Module,
-    Proj,
-    Replicate,
-    Term,
-    Tuple,
-    Var,
-    unit,
-)
 from tapeengine.chad.traverse import Names, all_names, map_scopes, same
 from tapeengine.chad.types import EVM, UNIT, Linear, LUnit, Product
 
@@ -46,7 +31,7 @@ KEPT = Use(2, 2, True)
 
 
 #: The rules by the constructor at their head; a pass itself implements those of let and of computations.
-RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
+RULES: Mapping[type[S.Term], tuple[Rule, ...]] = MappingProxyType(
     {k: table1.RULES.get(k, ()) + linear.RULES.get(k, ()) for k in (*table1.RULES, *linear.RULES)}
 )
 
@@ -69,42 +54,42 @@ class Pass:
         Better names for bound terms, by the identity of the term: sums of contributions.
     """
 
-    def __init__(self, term: Term, names: Names) -> None:
+    def __init__(self, term: S.Term, names: Names) -> None:
         self.term = term
         self.found = Occurrences(term)
         self.names = names
         self.visited = self.found.visited
         self.copied = False
-        self.values: dict[str, Term] = {}
+        self.values: dict[str, S.Term] = {}
         self.lengths = Lengths(self.values, self.found.indices)
-        self.pending: dict[str, Term] = {}
-        self.hints: dict[int, tuple[Term, str]] = {}
+        self.pending: dict[str, S.Term] = {}
+        self.hints: dict[int, tuple[S.Term, str]] = {}
         self.bindings: Bindings | Frame = Bindings()
         self.frame = Frame()
 
-    def run(self) -> Term:
+    def run(self) -> S.Term:
         """Rewrite the whole term."""
         return self.block(self.term)
 
     # ------------------------------------------------------------ terms
 
-    def rewritten(self, term: Term) -> Term:
+    def rewritten(self, term: S.Term) -> S.Term:
         """Rewrite a term; its lets move to the block, and functions are not rewritten until they are applied."""
         term = self.chain(term)
         self.visited += 1
         match term:
-            case Var():
+            case S.Var():
                 return self.variable(term)
-            case Lambda():
+            case S.Lambda():
                 return Later(term)
             case Later():
                 return term
-            case Proj() | LProj():
+            case S.Proj() | LProj():
                 inner = self.rewritten(term.term)
                 return self.reduce(type(term)(inner, term.index))
-            case Tuple() | LTuple():
+            case S.Tuple() | LTuple():
                 return self.reduce(_replaced(term, items=tuple([self.rewritten(x) for x in term.items])))
-            case Apply():
+            case S.Apply():
                 function = self.rewritten(term.function)
                 return (
                     self.rewritten(self.applied(term, function))
@@ -117,21 +102,21 @@ class Pass:
                 return self.accumulated(term)
         return self.computation(term) if isinstance(term.type, EVM) else self.kept(term)
 
-    def variable(self, term: Var) -> Term:
+    def variable(self, term: S.Var) -> S.Term:
         """Replace a variable by its bound term."""
         if term.name in self.pending:
             return self.bound(self.pending.pop(term.name), self.use(term))
         return self.values.get(term.name, term)
 
-    def bound(self, term: Term, use: Use) -> Term:
+    def bound(self, term: S.Term, use: Use) -> S.Term:
         """Rewrite a bound term without its unused components, whose own uses were not counted."""
         term = self.chain(term)
-        if isinstance(term, Tuple | LTuple) and not use.whole:
+        if isinstance(term, S.Tuple | LTuple) and not use.whole:
             each = enumerate(term.items)
-            term = _replaced(term, items=tuple(x if i in use.parts else Var("unused", x.type) for i, x in each))
+            term = _replaced(term, items=tuple(x if i in use.parts else S.Var("unused", x.type) for i, x in each))
         return self.rewritten(term)
 
-    def block(self, term: Term) -> Term:
+    def block(self, term: S.Term) -> S.Term:
         """Rewrite a term as a block, so that lets stay inside."""
         outer, self.bindings = self.bindings, Bindings()
         core = self.whole(self.rewritten(term))
@@ -139,36 +124,36 @@ class Pass:
         assert isinstance(made, Bindings)
         return made.around(core)
 
-    def whole(self, term: Term) -> Term:
+    def whole(self, term: S.Term) -> S.Term:
         """Rewrite functions that were skipped."""
         match term:
             case Later(function):
                 return _replaced(function, body=self.block(function.body))
-            case Tuple() | LTuple():
+            case S.Tuple() | LTuple():
                 return _replaced(term, items=tuple([self.whole(x) for x in term.items]))
         return term
 
-    def kept(self, term: Term) -> Term:
+    def kept(self, term: S.Term) -> S.Term:
         """Rewrite the parts of a term, and then its head."""
-        if isinstance(term, If):
+        if isinstance(term, S.If):
             condition = self.whole(self.rewritten(term.condition))
             return self.reduce(
                 _replaced(term, condition=condition, then=self.block(term.then), orelse=self.block(term.orelse))
             )
         return self.reduce(map_scopes(term, self.block, lambda child: self.whole(self.rewritten(child))))
 
-    def call(self, term: Apply, function: Term) -> Term:
+    def call(self, term: S.Apply, function: S.Term) -> S.Term:
         """Rewrite a call of a function that is not known."""
         args = tuple([self.whole(self.rewritten(a)) for a in term.args])
         return self.reduce(_replaced(term, function=self.whole(function), args=args))
 
-    def applied(self, term: Apply, function: Later) -> Term:
+    def applied(self, term: S.Apply, function: Later) -> S.Term:
         """Apply a function that is known."""
-        result = table1.lam_app_let(Apply(function.function, term.args))
+        result = table1.lam_app_let(S.Apply(function.function, term.args))
         assert result is not None
         return result
 
-    def reduce(self, term: Term) -> Term:
+    def reduce(self, term: S.Term) -> S.Term:
         """Apply rules at the head of a term while one fits; lets that appear at the head move to the block."""
         for _ in range(20):
             for rule in self.rules(term):
@@ -178,29 +163,29 @@ class Pass:
                     break
             else:
                 break
-        while isinstance(term, Let):
+        while isinstance(term, S.Let):
             self.keep(term.var, term.bound)
             term = term.body
         return term
 
-    def rules(self, term: Term) -> tuple[Rule, ...]:
+    def rules(self, term: S.Term) -> tuple[Rule, ...]:
         """Give the rules for a term; some use information about the whole program."""
-        if isinstance(term, Index):
+        if isinstance(term, S.Index):
             return (lambda t: linear.index_build(t, self.found.indices),)
         if isinstance(term, ForEach):
             return (*RULES[ForEach], lambda t: for_each_sum(t, self.names, self.lengths))
         return RULES.get(type(term), ())
 
-    def plus(self, a: Term, b: Term) -> Term:
+    def plus(self, a: S.Term, b: S.Term) -> S.Term:
         """Add two linear terms, tuples component by component."""
         if isinstance(a, LTuple) and isinstance(b, LTuple):
             items = tuple(self.plus(x, y) for x, y in zip(a.items, b.items, strict=True))
             return self.reduce(LTuple(items))
         return self.reduce(Plus(a, b))
 
-    def added(self, terms: list[Term], of: Linear) -> Term:
+    def added(self, terms: list[S.Term], of: Linear) -> S.Term:
         """Add up linear terms."""
-        total: Term = terms[0] if terms else Zero(of)
+        total: S.Term = terms[0] if terms else Zero(of)
         for term in terms[1:]:
             total = self.plus(total, term)
         return total
@@ -208,24 +193,24 @@ class Pass:
     # ------------------------------------------------------------ lets
 
     # letRotate, letPairSplit, letInline in one, on uses counted beforehand
-    def chain(self, term: Term) -> Term:
+    def chain(self, term: S.Term) -> S.Term:
         """Add the lets around a term to the block; return the term."""
-        while isinstance(term, Let):
+        while isinstance(term, S.Let):
             self.visited += 1
             term = self.let(term)
         return term
 
-    def let(self, term: Let) -> Term:
+    def let(self, term: S.Let) -> S.Term:
         """Bind a variable; return the body."""
         use = self.use(term.var)
         if use.count == 0:
             return term.body
-        if use.count == 1 and (not use.repeated or isinstance(term.bound, Lambda)):
+        if use.count == 1 and (not use.repeated or isinstance(term.bound, S.Lambda)):
             self.pending[term.var.name] = term.bound
             return term.body
         bound = self.bound(term.bound, use)
-        if isinstance(bound, Build | Replicate | LDense) and not is_cheap(bound) and not use.inlinable(bound):
-            whole = Let(term.var, bound, term.body)
+        if isinstance(bound, S.Build | S.Replicate | LDense) and not is_cheap(bound) and not use.inlinable(bound):
+            whole = S.Let(term.var, bound, term.body)
             divided = build_pair_split(whole, self.names) or replicate_inline(whole)
             if divided is not None:
                 self.copied = True
@@ -233,46 +218,46 @@ class Pass:
         self.bind(term.var, bound, use)
         return term.body
 
-    def use(self, var: Var) -> Use:
+    def use(self, var: S.Var) -> Use:
         """Give the use of a variable."""
         if var.name not in self.found.bound:
             return KEPT
         return self.found.uses.get(var.name) or Use()
 
-    def bind(self, var: Var, bound: Term, use: Use) -> None:
+    def bind(self, var: S.Var, bound: S.Term, use: Use) -> None:
         """Inline, split or keep a binding whose bound term is rewritten."""
         if is_cheap(bound) or use.inlinable(bound):
             self.values[var.name] = bound
-        elif isinstance(bound, Tuple | LTuple) and bound.items:
+        elif isinstance(bound, S.Tuple | LTuple) and bound.items:
             self.split(var, bound, use)
         elif id(bound) in self.hints:
-            named = Var(self.names(self.hints[id(bound)][1]), var.of)
+            named = S.Var(self.names(self.hints[id(bound)][1]), var.of)
             self.values[var.name] = named
             self.keep(named, bound)
         else:
             self.keep(var, self.whole(bound))
 
-    def keep(self, var: Var, bound: Term) -> None:
+    def keep(self, var: S.Var, bound: S.Term) -> None:
         """Keep a binding in its block."""
         self.lengths.bound[var.name] = bound
         self.bindings.add(var, bound)
 
-    def split(self, var: Var, bound: Tuple | LTuple, use: Use) -> None:
+    def split(self, var: S.Var, bound: S.Tuple | LTuple, use: Use) -> None:
         """Bind the components of a tuple separately."""
-        parts: list[Term] = []
+        parts: list[S.Term] = []
         for i, item in enumerate(bound.items):
-            if is_cheap(item) or (isinstance(bound, Tuple) and use.part(i).inlinable(item)):
+            if is_cheap(item) or (isinstance(bound, S.Tuple) and use.part(i).inlinable(item)):
                 parts.append(item)
             else:
-                part = Var(self.names(f"{var.name}_{i}"), item.type)
+                part = S.Var(self.names(f"{var.name}_{i}"), item.type)
                 self.keep(part, self.whole(item))
                 parts.append(part)
         named = var.of if isinstance(var.of, Product) and var.of.name else None
-        self.values[var.name] = LTuple(tuple(parts)) if isinstance(var.of, Linear) else Tuple(tuple(parts), named)
+        self.values[var.name] = LTuple(tuple(parts)) if isinstance(var.of, Linear) else S.Tuple(tuple(parts), named)
 
     # ------------------------------------------------------------ computations
 
-    def computation(self, term: Term) -> Term:
+    def computation(self, term: S.Term) -> S.Term:
         """Rewrite a computation that is not part of another."""
         outer, bindings, self.frame = self.frame, self.bindings, Frame()
         value = self.whole(self.perform(term))
@@ -281,7 +266,7 @@ class Pass:
         return result
 
     # the monad laws: a computation is represented by its steps and its value
-    def perform(self, term: Term, name: Var | None = None) -> Term:
+    def perform(self, term: S.Term, name: S.Var | None = None) -> S.Term:
         """Run a computation in the current frame; return its value, which may be given a name."""
         while True:
             term = self.chain(term)
@@ -297,9 +282,9 @@ class Pass:
                     if value != var:
                         self.bind(var, value, self.use(var))
                     term = body
-                case Var() if term.name in self.pending:
+                case S.Var() if term.name in self.pending:
                     term = self.pending.pop(term.name)
-                case Apply():
+                case S.Apply():
                     function = self.rewritten(term.function)
                     if not isinstance(function, Later):
                         return self.absorb(self.call(term, function), name)
@@ -308,14 +293,14 @@ class Pass:
                     return self.absorb(self.reduce(One(slot, self.whole(self.rewritten(d)))), None)
                 case Scope():
                     return self.scope(term, name)
-                case Var():
+                case S.Var():
                     return self.absorb(self.variable(term), name)
-                case Proj():
-                    return self.absorb(self.reduce(Proj(self.rewritten(term.term), term.index)), name)
+                case S.Proj():
+                    return self.absorb(self.reduce(S.Proj(self.rewritten(term.term), term.index)), name)
                 case _:
                     return self.absorb(self.kept(term), name)
 
-    def absorb(self, term: Term, name: Var | None) -> Term:
+    def absorb(self, term: S.Term, name: S.Var | None) -> S.Term:
         """Add a rewritten computation to the frame; return its value."""
         match term:
             case Return(value):
@@ -323,11 +308,11 @@ class Pass:
             case One(_, d):
                 if not isinstance(d, Zero) and d.type != LUnit():
                     self.frame.contribute(term)
-                return unit()
+                return S.unit()
             case Then(first, second):
                 self.absorb(self.reduce(first), None)
                 return self.absorb(self.reduce(second), name)
-            case Let(var, bound, body):
+            case S.Let(var, bound, body):
                 self.keep(var, bound)
                 return self.absorb(self.reduce(body), name)
             case Bind(var, first, body):
@@ -337,19 +322,19 @@ class Pass:
                 return self.absorb(body, name)
         return self.do(term, name)
 
-    def do(self, term: Term, name: Var | None) -> Term:
+    def do(self, term: S.Term, name: S.Var | None) -> S.Term:
         """Add a step to the frame; lets that follow may use its value, so they stay after it."""
         assert isinstance(term.type, EVM)
         if term.type == EVM(UNIT):
             self.frame.do(term, None)
-            return unit()
-        var = name or Var(self.names("r"), term.type.result)
+            return S.unit()
+        var = name or S.Var(self.names("r"), term.type.result)
         self.frame.do(term, var)
         self.bindings = self.frame
         return var
 
     # scope_x (one_x d1; ...; one_x dn; m)  ~>  m >>= \r. return (r, d1 + ... + dn)
-    def scope(self, term: Scope, name: Var | None) -> Term:
+    def scope(self, term: Scope, name: S.Var | None) -> S.Term:
         """Open a slot; its contributions become a sum if all of them are known."""
         frame, bindings = self.frame, self.bindings
         outer, mark, was_bound = frame.given.pop(term.slot, []), len(frame.steps), bool(frame.bound)
@@ -366,10 +351,10 @@ class Pass:
             frame.given[term.slot] = outer
         cotangent = self.added(frame.taken(places), term.of)
         self.hints[id(cotangent)] = (cotangent, f"d_{term.slot}")
-        return Tuple((value, cotangent))
+        return S.Tuple((value, cotangent))
 
     # run (one_x1 d1; ...; one_xn dn)  ~>  <d1, ..., dn>
-    def accumulated(self, term: Run) -> Term:
+    def accumulated(self, term: Run) -> S.Term:
         """Run a computation on a separate environment vector."""
         outer, bindings, self.frame = self.frame, self.bindings, Frame()
         value = self.perform(term.body)
@@ -381,7 +366,7 @@ class Pass:
         return self.reduce(LTuple(tuple(sums)))
 
 
-def _replaced(term: Term, **parts: object) -> Term:
+def _replaced(term: S.Term, **parts: object) -> S.Term:
     """Give a term with other parts; the same object if they are the same."""
     if all(_is_same(getattr(term, name), part) for name, part in parts.items()):
         return term
@@ -394,15 +379,15 @@ def _is_same(old: object, new: object) -> bool:
     return old is new
 
 
-def simplify(term: Term, names: Names | None = None) -> Term:
+def simplify(term: S.Term, names: Names | None = None) -> S.Term:
     """Simplify a term by the rules until none applies.
 
     Examples
     --------
     >>> from tapeengine.chad.terms import Op, Proj, lit
     >>> from tapeengine.chad.types import FLOAT
-    >>> x, y = Var("x", FLOAT), Var("y", FLOAT)
-    >>> simplify(Proj(Let(y, Op("mul", (x, lit(1.0))), Tuple((y, y))), 0)) == x
+    >>> x, y = S.Var("x", FLOAT), S.Var("y", FLOAT)
+    >>> simplify(S.Proj(S.Let(y, Op("mul", (x, lit(1.0))), S.Tuple((y, y))), 0)) == x
     True
     """
     names = names or Names(all_names(term))
@@ -414,10 +399,10 @@ def simplify(term: Term, names: Names | None = None) -> Term:
 
 
 @deep()
-def simplify_module(module: Module) -> Module:
+def simplify_module(module: S.Module) -> S.Module:
     """Simplify every definition of a module."""
     definitions = {}
     for name, d in module.definitions.items():
         names = Names(all_names(d.body) | {p.name for p in d.params} | set(module.definitions))
-        definitions[name] = Definition(d.name, d.params, d.result, simplify(d.body, names))
-    return Module(module.main, definitions, module.types)
+        definitions[name] = S.Definition(d.name, d.params, d.result, simplify(d.body, names))
+    return S.Module(module.main, definitions, module.types)

@@ -9,62 +9,47 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from tapeengine.chad import terms as S
 from tapeengine.chad.target import LDense, LIndex, LProj, LScale, LTotal, LTuple, Plus, Zero
-from tapeengine.chad.terms import (
-    Apply,
-    Build,
-    Elements,
-    Lambda,
-    Let,
-    Literal,
-    Map,
-    Op,
-    Proj,
-    Term,
-    Total,
-    Tuple,
-    Var,
-    lets,
-)
 from tapeengine.chad.traverse import Names, all_names, freshen
 from tapeengine.chad.types import Linear
 
-Rule = Callable[[Term], Term | None]
+Rule = Callable[[S.Term], S.Term | None]
 
 
-def is_cheap(term: Term) -> bool:
+def is_cheap(term: S.Term) -> bool:
     """Tell whether copying a term costs nothing at run time."""
     match term:
-        case Var() | Literal() | Zero() | Tuple(()):
+        case S.Var() | S.Literal() | Zero() | S.Tuple(()):
             return True
-        case Proj(inner, _):
+        case S.Proj(inner, _):
             return is_cheap(inner)
     return False
 
 
 # (\x. e) a  ~>  let x = a in e
-def lam_app_let(term: Term) -> Term | None:
+def lam_app_let(term: S.Term) -> S.Term | None:
     """Beta reduction into a let."""
     match term:
-        case Apply(Lambda(params, body), args):
-            return lets(zip(params, args, strict=True), body)
+        case S.Apply(S.Lambda(params, body), args):
+            return S.lets(zip(params, args, strict=True), body)
     return None
 
 
 # fst (a, b)  ~>  a        snd (a, b)  ~>  b
-def pair_proj(term: Term) -> Term | None:
+def pair_proj(term: S.Term) -> S.Term | None:
     """A projection of a tuple."""
     match term:
-        case Proj(Tuple(items), i) | LProj(LTuple(items), i):
+        case S.Proj(S.Tuple(items), i) | LProj(LTuple(items), i):
             return items[i]
     return None
 
 
 # (fst a, snd a)  ~>  a
-def pair_eta(term: Term) -> Term | None:
+def pair_eta(term: S.Term) -> S.Term | None:
     """A tuple of all projections of one term."""
     match term:
-        case Tuple((Proj(a, 0), *_) as items) if a.type == term.type:
+        case S.Tuple((S.Proj(a, 0), *_) as items) if a.type == term.type:
             pass
         case LTuple((LProj(a, 0), *_) as items) if a.type == term.type:
             pass
@@ -77,18 +62,18 @@ def pair_eta(term: Term) -> Term | None:
 
 
 # fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
-def let_proj(term: Term) -> Term | None:
+def let_proj(term: S.Term) -> S.Term | None:
     """Move a let out of a projection."""
     match term:
-        case Proj(Let(x, a, e), i):
-            return Let(x, a, Proj(e, i))
-        case LProj(Let(x, a, e), i):
-            return Let(x, a, LProj(e, i))
+        case S.Proj(S.Let(x, a, e), i):
+            return S.Let(x, a, S.Proj(e, i))
+        case LProj(S.Let(x, a, e), i):
+            return S.Let(x, a, LProj(e, i))
     return None
 
 
 # plus zero a  ~>  a
-def plus_zero_1(term: Term) -> Term | None:
+def plus_zero_1(term: S.Term) -> S.Term | None:
     """Zero on the left."""
     match term:
         case Plus(Zero(), a):
@@ -97,7 +82,7 @@ def plus_zero_1(term: Term) -> Term | None:
 
 
 # plus a zero  ~>  a
-def plus_zero_2(term: Term) -> Term | None:
+def plus_zero_2(term: S.Term) -> S.Term | None:
     """Zero on the right."""
     match term:
         case Plus(a, Zero()):
@@ -106,7 +91,7 @@ def plus_zero_2(term: Term) -> Term | None:
 
 
 # plus (a, b) (c, d)  ~>  (plus a c, plus b d)
-def plus_pair(term: Term) -> Term | None:
+def plus_pair(term: S.Term) -> S.Term | None:
     """The sum of two tuples."""
     match term:
         case Plus(LTuple(xs), LTuple(ys)):
@@ -115,38 +100,38 @@ def plus_pair(term: Term) -> Term | None:
 
 
 # plus (let x = e in a) b  ~>  let x = e in plus a b
-def plus_let_1(term: Term) -> Term | None:
+def plus_let_1(term: S.Term) -> S.Term | None:
     """Move a let out of the left summand."""
     match term:
-        case Plus(Let(x, e, a), b):
-            return Let(x, e, Plus(a, b))
+        case Plus(S.Let(x, e, a), b):
+            return S.Let(x, e, Plus(a, b))
     return None
 
 
 # plus a (let x = e in b)  ~>  let x = e in plus a b
-def plus_let_2(term: Term) -> Term | None:
+def plus_let_2(term: S.Term) -> S.Term | None:
     """Move a let out of the right summand."""
     match term:
-        case Plus(a, Let(x, e, b)):
-            return Let(x, e, Plus(a, b))
+        case Plus(a, S.Let(x, e, b)):
+            return S.Let(x, e, Plus(a, b))
     return None
 
 
 # 0 * x, x * 0  ~>  0    1 * x, x * 1  ~>  x    0 + x, x + 0, x - 0, x / 1  ~>  x    d * 1  ~>  d    zero * r  ~>  zero
-def algebra(term: Term) -> Term | None:
+def algebra(term: S.Term) -> S.Term | None:
     """Basic algebra on real and linear numbers. (As in the paper, 0 * x is 0 even if x is not finite.)"""
     match term:
-        case Op("mul", (Literal(0.0) as zero, _)) | Op("mul", (_, Literal(0.0) as zero)):
+        case S.Op("mul", (S.Literal(0.0) as zero, _)) | S.Op("mul", (_, S.Literal(0.0) as zero)):
             return zero
-        case Op("mul", (Literal(1.0), x)) | Op("mul", (x, Literal(1.0))):
+        case S.Op("mul", (S.Literal(1.0), x)) | S.Op("mul", (x, S.Literal(1.0))):
             return x
-        case Op("add", (Literal(0.0), x)) | Op("add", (x, Literal(0.0))):
+        case S.Op("add", (S.Literal(0.0), x)) | S.Op("add", (x, S.Literal(0.0))):
             return x
-        case Op("sub", (x, Literal(0.0))) | Op("div", (x, Literal(1.0))):
+        case S.Op("sub", (x, S.Literal(0.0))) | S.Op("div", (x, S.Literal(1.0))):
             return x
-        case Op("iadd", (Literal(0), x)) | Op("iadd", (x, Literal(0))) | Op("isub", (x, Literal(0))):
+        case S.Op("iadd", (S.Literal(0), x)) | S.Op("iadd", (x, S.Literal(0))) | S.Op("isub", (x, S.Literal(0))):
             return x
-        case LScale(x, Literal(1.0)):
+        case LScale(x, S.Literal(1.0)):
             return x
         case LScale(Zero() as zero, _):
             return zero
@@ -154,34 +139,34 @@ def algebra(term: Term) -> Term | None:
 
 
 # map (\x. zero) a  ~>  zero
-def map_zero(term: Term) -> Term | None:
+def map_zero(term: S.Term) -> S.Term | None:
     """The cotangent of an array whose elements are all zero."""
     match term:
-        case LDense(Map(_, Zero(), _) | Build(_, _, Zero())):
+        case LDense(S.Map(_, Zero(), _) | S.Build(_, _, Zero())):
             assert isinstance(term.type, Linear)
             return Zero(term.type)
     return None
 
 
 # sum (zip a b)  ~>  (sum a, sum b)
-def sum_zip(term: Term) -> Term | None:
+def sum_zip(term: S.Term) -> S.Term | None:
     """The sum of a linear array of tuples."""
     match term:
-        case LTotal(LDense(Map(xs, LTuple(items), arrays, broadcasts))) if items:
+        case LTotal(LDense(S.Map(xs, LTuple(items), arrays, broadcasts))) if items:
             names = Names(all_names(term))
-            bound = [Var(names("a"), a.type) for a in arrays]
-            sums = [LTotal(LDense(freshen(Map(xs, item, tuple(bound), broadcasts), names))) for item in items]
-            return lets(zip(bound, arrays, strict=True), LTuple(tuple(sums)))
-        case LTotal(LDense(Build(n, i, LTuple(items)))) if items:
+            bound = [S.Var(names("a"), a.type) for a in arrays]
+            sums = [LTotal(LDense(freshen(S.Map(xs, item, tuple(bound), broadcasts), names))) for item in items]
+            return S.lets(zip(bound, arrays, strict=True), LTuple(tuple(sums)))
+        case LTotal(LDense(S.Build(n, i, LTuple(items)))) if items:
             names = Names(all_names(term))
-            size = Var(names("n"), n.type)
-            sums = [LTotal(LDense(freshen(Build(size, i, item), names))) for item in items]
-            return Let(size, n, LTuple(tuple(sums)))
+            size = S.Var(names("n"), n.type)
+            sums = [LTotal(LDense(freshen(S.Build(size, i, item), names))) for item in items]
+            return S.Let(size, n, LTuple(tuple(sums)))
     return None
 
 
 # sum zero  ~>  zero
-def sum_zero(term: Term) -> Term | None:
+def sum_zero(term: S.Term) -> S.Term | None:
     """The sum of a zero array; a component of one."""
     match term:
         case LTotal(Zero()) | LIndex(Zero(), _):
@@ -191,27 +176,27 @@ def sum_zero(term: Term) -> Term | None:
 
 
 # sum (map (\x. [x]) e)  ~>  e
-def sum_singleton(term: Term) -> Term | None:
+def sum_singleton(term: S.Term) -> S.Term | None:
     """The sum of an array with one given element."""
     match term:
-        case Total(Elements((item,))):
+        case S.Total(S.Elements((item,))):
             return item
     return None
 
 
-RULES: Mapping[type[Term], tuple[Rule, ...]] = MappingProxyType(
+RULES: Mapping[type[S.Term], tuple[Rule, ...]] = MappingProxyType(
     {
-        Apply: (lam_app_let,),
-        Proj: (pair_proj, let_proj),
+        S.Apply: (lam_app_let,),
+        S.Proj: (pair_proj, let_proj),
         LProj: (pair_proj, let_proj),
-        Tuple: (pair_eta,),
+        S.Tuple: (pair_eta,),
         LTuple: (pair_eta,),
         Plus: (plus_zero_1, plus_zero_2, plus_pair, plus_let_1, plus_let_2),
-        Op: (algebra,),
+        S.Op: (algebra,),
         LScale: (algebra,),
         LDense: (map_zero,),
         LTotal: (sum_zip, sum_zero),
         LIndex: (sum_zero,),
-        Total: (sum_singleton,),
+        S.Total: (sum_singleton,),
     }
 )

@@ -16,35 +16,13 @@ from typing import Any
 
 from tapeengine.chad import forward as shared
 from tapeengine.chad import target as T
+from tapeengine.chad import terms as S
 from tapeengine.chad.derivative_types import forward_primal, tangent
 from tapeengine.chad.forward import Forward, Pair
 from tapeengine.chad.reverse.environment import Context
 from tapeengine.chad.specification.environment import pairs_of
 from tapeengine.chad.sugar import component, is_extreme
 from tapeengine.chad.tables import entry, table
-from tapeengine.chad.terms import (
-    Apply,
-    Branch,
-    Build,
-    Call,
-    Case,
-    Definition,
-    Fold,
-    For,
-    Index,
-    Lambda,
-    Let,
-    Module,
-    Op,
-    Proj,
-    Scan,
-    Size,
-    Term,
-    Tuple,
-    Var,
-    While,
-    lit,
-)
 from tapeengine.chad.traverse import Names, all_names
 from tapeengine.chad.types import INT, Function, LProduct, LUnit, is_discrete
 
@@ -64,29 +42,29 @@ class OfContext(Forward):
         super().__init__(names)
         self.rules = RULES
         self.context: Context = ()
-        self.v: Term = T.Zero(LUnit())
+        self.v: S.Term = T.Zero(LUnit())
 
-    def bind(self, term: Term, body: Callable[[Pair], Term]) -> Term:
+    def bind(self, term: S.Term, body: Callable[[Pair], S.Term]) -> S.Term:
         """Bind D[term]."""
-        return self.let(term.name if isinstance(term, Var) else "p", self(term), lambda p: body(self.pair(p)))
+        return self.let(term.name if isinstance(term, S.Var) else "p", self(term), lambda p: body(self.pair(p)))
 
-    def pair(self, p: Term) -> Pair:
+    def pair(self, p: S.Term) -> Pair:
         """Give the parts of a result."""
-        return Pair(Proj(p, 0), lambda: self.ahead(p))
+        return Pair(S.Proj(p, 0), lambda: self.ahead(p))
 
-    def result(self, primal: Term, ahead: Callable[[], Term]) -> Term:
+    def result(self, primal: S.Term, ahead: Callable[[], S.Term]) -> S.Term:
         """Pair a primal with its derivative, a function of the context's tangent."""
         v = self.fresh("v", pairs_of(self.context))
         outer, self.v = self.v, v
-        made = Tuple((primal, Lambda((v,), ahead())))
+        made = S.Tuple((primal, S.Lambda((v,), ahead())))
         self.v = outer
         return made
 
-    def primal(self, term: Term) -> Term:
+    def primal(self, term: S.Term) -> S.Term:
         """Give the primal of a term of discrete type."""
-        return Proj(self(term), 0)
+        return S.Proj(self(term), 0)
 
-    def within(self, term: Term, *variables: Var) -> Term:
+    def within(self, term: S.Term, *variables: S.Var) -> S.Term:
         """Give D[term] in the scope of more variables."""
         outer = self.context
         self.context += tuple((x.name, tangent(x.of)) for x in variables if not is_discrete(x.of))
@@ -94,34 +72,34 @@ class OfContext(Forward):
         self.context = outer
         return found
 
-    def ahead(self, pair: Term, *given: tuple[Var, Term], v: Term | None = None) -> Term:
+    def ahead(self, pair: S.Term, *given: tuple[S.Var, S.Term], v: S.Term | None = None) -> S.Term:
         """Call the derivative of a pair; see `called`."""
-        return self.called(Proj(pair, 1), *given, v=v)
+        return self.called(S.Proj(pair, 1), *given, v=v)
 
-    def called(self, function: Term, *given: tuple[Var, Term], v: Term | None = None) -> Term:
+    def called(self, function: S.Term, *given: tuple[S.Var, S.Term], v: S.Term | None = None) -> S.Term:
         """Call a derivative, for tangents of more variables: ``function <<v, t1>, t2>``."""
         v = self.v if v is None else v
         for var, t in given:
             v = v if is_discrete(var.of) else T.LTuple((v, t))
-        return Apply(function, (v,))
+        return S.Apply(function, (v,))
 
     # D[f(x1, ..., xn) = t]  :=  f(x1, ..., xn) = let <y, y'> = D[t] in <y, \<v1, ..., vn>. y' <<..., v1>, vn>>
-    def definition(self, definition: Definition) -> Definition:
+    def definition(self, definition: S.Definition) -> S.Definition:
         """Transform a definition; its derivative takes the linear tuple of the parameters' tangents."""
         given = self.fresh("v", LProduct(tuple(tangent(p.of) for p in definition.params)))
         parts = [(p, T.LProj(given, i)) for i, p in enumerate(definition.params)]
 
-        def paired(p: Var) -> Term:
-            return Tuple((Proj(p, 0), Lambda((given,), self.ahead(p, *parts))))
+        def paired(p: S.Var) -> S.Term:
+            return S.Tuple((S.Proj(p, 0), S.Lambda((given,), self.ahead(p, *parts))))
 
         body = self.let("p", self.within(definition.body, *definition.params), paired)
-        return Definition(definition.name, tuple(map(self.binder, definition.params)), body.type, body)
+        return S.Definition(definition.name, tuple(map(self.binder, definition.params)), body.type, body)
 
 
 # D[x]  :=  <x, \v. proj_x v>
 @entry
-def variable(D: OfContext, t: Var) -> Term:
-    def ahead() -> Term:
+def variable(D: OfContext, t: S.Var) -> S.Term:
+    def ahead() -> S.Term:
         v = D.v
         for name, _ in reversed(D.context):
             if name == t.name:
@@ -134,11 +112,11 @@ def variable(D: OfContext, t: Var) -> Term:
 
 # D[let x = t in s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <y, \v. y' <v, x' v>>
 @entry
-def let(D: OfContext, t: Let) -> Term:
-    def body(x: Var) -> Term:
+def let(D: OfContext, t: S.Let) -> S.Term:
+    def body(x: S.Var) -> S.Term:
         inner = D.within(t.body, t.var)
-        after = D.let("p", inner, lambda y: D.result(Proj(y, 0), lambda: D.ahead(y, (t.var, D.ahead(x)))))
-        return Let(D.binder(t.var), Proj(x, 0), after)
+        after = D.let("p", inner, lambda y: D.result(S.Proj(y, 0), lambda: D.ahead(y, (t.var, D.ahead(x)))))
+        return S.Let(D.binder(t.var), S.Proj(x, 0), after)
 
     return D.let(t.var.name, D(t.bound), body)
 
@@ -146,54 +124,54 @@ def let(D: OfContext, t: Let) -> Term:
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
 #     case x of {inji xi -> let <y, y'> = D[si] in <y, \v. y' <v, lcasti (x' v)>>}
 @entry
-def case(D: OfContext, t: Case) -> Term:
-    def branch(p: Pair, i: int, b: Branch) -> Branch:
-        def ahead(y: Var) -> Term:
+def case(D: OfContext, t: S.Case) -> S.Term:
+    def branch(p: Pair, i: int, b: S.Branch) -> S.Branch:
+        def ahead(y: S.Var) -> S.Term:
             return D.ahead(y, (b.var, T.LCast(i, p.d(), tangent(b.var.of))))
 
-        body = D.let("p", D.within(b.body, b.var), lambda y: D.result(Proj(y, 0), lambda: ahead(y)))
-        return Branch(D.binder(b.var), body)
+        body = D.let("p", D.within(b.body, b.var), lambda y: D.result(S.Proj(y, 0), lambda: ahead(y)))
+        return S.Branch(D.binder(b.var), body)
 
-    return D.bind(t.term, lambda p: Case(p.x, tuple(branch(p, i, b) for i, b in enumerate(t.branches))))
+    return D.bind(t.term, lambda p: S.Case(p.x, tuple(branch(p, i, b) for i, b in enumerate(t.branches))))
 
 
 # D[\x. t]  :=  let y = \x. D[t] in
 #     <\x. let <z, z'> = y x in <z, \v. z' <0, v>>, \v. \x. (snd (y x)) <v, 0>>
 @entry
-def lambda_(D: OfContext, t: Lambda) -> Term:
+def lambda_(D: OfContext, t: S.Lambda) -> S.Term:
     params = tuple(map(D.binder, t.params))
 
-    def primal(y: Var) -> Term:
+    def primal(y: S.Var) -> S.Term:
         copies = tuple(D.names.var(p) for p in params)
         given = D.fresh("v", LProduct(tuple(tangent(p.of) for p in t.params)))
         parts = [(p, T.LProj(given, i)) for i, p in enumerate(t.params)]
         zero = T.Zero(pairs_of(D.context))
 
-        def paired(z: Var) -> Term:
-            return Tuple((Proj(z, 0), Lambda((given,), D.ahead(z, *parts, v=zero))))
+        def paired(z: S.Var) -> S.Term:
+            return S.Tuple((S.Proj(z, 0), S.Lambda((given,), D.ahead(z, *parts, v=zero))))
 
-        return Lambda(copies, D.let("z", Apply(y, copies), paired))
+        return S.Lambda(copies, D.let("z", S.Apply(y, copies), paired))
 
-    def ahead(y: Var) -> Term:
+    def ahead(y: S.Var) -> S.Term:
         copies = tuple(D.names.var(p) for p in params)
-        return T.LLambda(copies, D.ahead(Apply(y, copies), *((p, T.Zero(tangent(p.of))) for p in t.params)))
+        return T.LLambda(copies, D.ahead(S.Apply(y, copies), *((p, T.Zero(tangent(p.of))) for p in t.params)))
 
-    return D.let("y", Lambda(params, D.within(t.body, *t.params)), lambda y: D.result(primal(y), lambda: ahead(y)))
+    return D.let("y", S.Lambda(params, D.within(t.body, *t.params)), lambda y: D.result(primal(y), lambda: ahead(y)))
 
 
 # D[t s]  :=  let <x, xctx'> = D[t] in let <y, y'> = D[s] in let <z, xarg'> = x y in
 #             <z, \v. (xctx' v) y + xarg' (y' v)>
 @entry
-def apply(D: OfContext, t: Apply) -> Term:
-    def body(ps: list[Pair]) -> Term:
+def apply(D: OfContext, t: S.Apply) -> S.Term:
+    def body(ps: list[Pair]) -> S.Term:
         f, *args = ps
         ys = tuple(p.x for p in args)
 
-        def ahead(z: Var) -> Term:
+        def ahead(z: S.Var) -> S.Term:
             along = T.LTuple(tuple(p.d() for p in args))
             return T.Plus(T.LApply(f.d(), ys), D.ahead(z, v=along))
 
-        return D.let("z", Apply(f.x, ys), lambda z: D.result(Proj(z, 0), lambda: ahead(z)))
+        return D.let("z", S.Apply(f.x, ys), lambda z: D.result(S.Proj(z, 0), lambda: ahead(z)))
 
     return D.bind_all((t.function, *t.args), body)
 
@@ -201,16 +179,16 @@ def apply(D: OfContext, t: Apply) -> Term:
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in let <z, z'> = D[f](x1, ..., xn) in
 #                        <z, \v. z' <x1' v, ..., xn' v>>
 @entry
-def call(D: OfContext, t: Call) -> Term:
+def call(D: OfContext, t: S.Call) -> S.Term:
     of = forward_primal(Function(tuple(a.type for a in t.args), t.of))
     assert isinstance(of, Function)
 
-    def body(ps: list[Pair]) -> Term:
-        def ahead(z: Var) -> Term:
+    def body(ps: list[Pair]) -> S.Term:
+        def ahead(z: S.Var) -> S.Term:
             return D.ahead(z, v=T.LTuple(tuple(p.d() for p in ps)))
 
-        made = Call(t.name, tuple(p.x for p in ps), of.result)
-        return D.let("z", made, lambda z: D.result(Proj(z, 0), lambda: ahead(z)))
+        made = S.Call(t.name, tuple(p.x for p in ps), of.result)
+        return D.let("z", made, lambda z: D.result(S.Proj(z, 0), lambda: ahead(z)))
 
     return D.bind_all(t.args, body)
 
@@ -220,29 +198,29 @@ def call(D: OfContext, t: Call) -> Term:
 
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in <map fst a, \v. build n (i. snd (a ! i) v)>
 @entry
-def build(D: OfContext, t: Build) -> Term:
-    def paired(n: Var, a: Var) -> Term:
+def build(D: OfContext, t: S.Build) -> S.Term:
+    def paired(n: S.Var, a: S.Var) -> S.Term:
         k = D.fresh("k", INT)
         each = component(a, n, D.fresh("j", INT), 0)
-        return D.result(each, lambda: T.LDense(Build(n, k, D.ahead(Index(a, k)))))
+        return D.result(each, lambda: T.LDense(S.Build(n, k, D.ahead(S.Index(a, k)))))
 
-    def sized(n: Var) -> Term:
-        return D.let("a", Build(n, t.index, D(t.body)), lambda a: paired(n, a))
+    def sized(n: S.Var) -> S.Term:
+        return D.let("a", S.Build(n, t.index, D(t.body)), lambda a: paired(n, a))
 
     return D.let("n", D.primal(t.size), sized)
 
 
 # D[size t]  :=  <size D[t]1, \v. 0>
 @entry
-def size(D: OfContext, t: Size) -> Term:
-    return D.result(Size(D.primal(t.array)), lambda: T.Zero(tangent(INT)))
+def size(D: OfContext, t: S.Size) -> S.Term:
+    return D.result(S.Size(D.primal(t.array)), lambda: T.Zero(tangent(INT)))
 
 
 # D[for n (i s. t) s0]  :=  let <x, x'> = D[s0] in let n = D[n]1 in let <y, fs> = mapAccum n (i s. D[t]) x in
 #     <y, \v. for n (i ds. (fs ! i) <v, ds>) (x' v)>
 @entry
-def for_(D: OfContext, t: For) -> Term:
-    def body(p: Pair, n: Var) -> Term:
+def for_(D: OfContext, t: S.For) -> S.Term:
+    def body(p: Pair, n: S.Var) -> S.Term:
         loop = T.MapAccum(n, t.index, D.binder(t.state), p.x, D.within(t.body, t.state))
         return D.let("r", loop, lambda r: rewound(D, t.state, p, r, n))
 
@@ -251,70 +229,72 @@ def for_(D: OfContext, t: For) -> Term:
 
 # D[while (s. c) (s. t) s0]: as for, with as many steps as were kept
 @entry
-def while_(D: OfContext, t: While) -> Term:
-    def body(p: Pair) -> Term:
-        condition = Proj(D.within(t.condition, t.state), 0)
+def while_(D: OfContext, t: S.While) -> S.Term:
+    def body(p: Pair) -> S.Term:
+        condition = S.Proj(D.within(t.condition, t.state), 0)
         loop = T.WhileAccum(D.binder(t.state), p.x, condition, D.within(t.body, t.state))
-        return D.let("r", loop, lambda r: rewound(D, t.state, p, r, Size(Proj(r, 1))))
+        return D.let("r", loop, lambda r: rewound(D, t.state, p, r, S.Size(S.Proj(r, 1))))
 
     return D.bind(t.init, body)
 
 
-def rewound(D: OfContext, state: Var, init: Pair, loop: Var, n: Term) -> Term:
+def rewound(D: OfContext, state: S.Var, init: Pair, loop: S.Var, n: S.Term) -> S.Term:
     """Pair the last state of a loop with the derivative that runs its steps again."""
 
-    def ahead() -> Term:
+    def ahead() -> S.Term:
         k, ds = D.fresh("k", INT), D.fresh("v", tangent(state.of))
-        return For(n, k, ds, init.d(), D.called(Index(Proj(loop, 1), k), (state, ds)))
+        return S.For(n, k, ds, init.d(), D.called(S.Index(S.Proj(loop, 1), k), (state, ds)))
 
-    return D.result(Proj(loop, 0), ahead)
+    return D.result(S.Proj(loop, 0), ahead)
 
 
 # D[fold (x y. t) s]: a loop from the left over the derivatives of its combinations
 @entry
-def fold(D: OfContext, t: Fold) -> Term:
+def fold(D: OfContext, t: S.Fold) -> S.Term:
     if is_extreme(t):
         return shared.extreme(D, t)
     k = D.fresh("k", INT)
-    following = Op("iadd", (k, lit(1)), INT)
+    following = S.Op("iadd", (k, S.lit(1)), INT)
 
-    def chain(p: Pair, n: Var) -> Term:
-        step = Let(D.binder(t.right), Index(p.x, following), D.within(t.body, t.left, t.right))
-        loop = T.MapAccum(n, k, D.binder(t.left), Index(p.x, lit(0)), step)
-        return D.let("r", loop, lambda r: D.result(Proj(r, 0), lambda: ahead(p, n, r)))
+    def chain(p: Pair, n: S.Var) -> S.Term:
+        step = S.Let(D.binder(t.right), S.Index(p.x, following), D.within(t.body, t.left, t.right))
+        loop = T.MapAccum(n, k, D.binder(t.left), S.Index(p.x, S.lit(0)), step)
+        return D.let("r", loop, lambda r: D.result(S.Proj(r, 0), lambda: ahead(p, n, r)))
 
-    def ahead(p: Pair, n: Var, r: Var) -> Term:
-        def over(ds: Var) -> Term:
+    def ahead(p: Pair, n: S.Var, r: S.Var) -> S.Term:
+        def over(ds: S.Var) -> S.Term:
             j, d = D.fresh("k", INT), D.fresh("v", tangent(t.type))
-            right = Index(ds, Op("iadd", (j, lit(1)), INT))
-            return For(n, j, d, Index(ds, lit(0)), D.called(Index(Proj(r, 1), j), (t.left, d), (t.right, right)))
+            right = S.Index(ds, S.Op("iadd", (j, S.lit(1)), INT))
+            return S.For(
+                n, j, d, S.Index(ds, S.lit(0)), D.called(S.Index(S.Proj(r, 1), j), (t.left, d), (t.right, right))
+            )
 
-        return D.let("ds", T.Collect(p.d(), Size(p.x)), over)
+        return D.let("ds", T.Collect(p.d(), S.Size(p.x)), over)
 
-    def body(p: Pair) -> Term:
-        return D.let("n", Op("isub", (Size(p.x), lit(1)), INT), lambda n: chain(p, n))
+    def body(p: Pair) -> S.Term:
+        return D.let("n", S.Op("isub", (S.Size(p.x), S.lit(1)), INT), lambda n: chain(p, n))
 
     return D.bind(t.array, body)
 
 
 # D[scan (s x. t) s0 a]: a scan over the derivatives of its steps
 @entry
-def scan(D: OfContext, t: Scan) -> Term:
-    def body(p: Pair, q: Pair) -> Term:
+def scan(D: OfContext, t: S.Scan) -> S.Term:
+    def body(p: Pair, q: Pair) -> S.Term:
         k = D.fresh("k", INT)
-        kept = D.let("y", D.within(t.body, t.state, t.var), lambda y: Tuple((Proj(y, 0), y)))
-        loop = T.MapAccum(Size(q.x), k, D.binder(t.state), p.x, Let(D.binder(t.var), Index(q.x, k), kept))
-        return D.let("r", Proj(loop, 1), lambda r: paired(p, q, r))
+        kept = D.let("y", D.within(t.body, t.state, t.var), lambda y: S.Tuple((S.Proj(y, 0), y)))
+        loop = T.MapAccum(S.Size(q.x), k, D.binder(t.state), p.x, S.Let(D.binder(t.var), S.Index(q.x, k), kept))
+        return D.let("r", S.Proj(loop, 1), lambda r: paired(p, q, r))
 
-    def paired(p: Pair, q: Pair, r: Var) -> Term:
-        def over(ds: Var) -> Term:
+    def paired(p: Pair, q: Pair, r: S.Var) -> S.Term:
+        def over(ds: S.Var) -> S.Term:
             k, d = D.fresh("k", INT), D.fresh("v", tangent(t.state.of))
-            step = D.ahead(Index(r, k), (t.state, d), (t.var, Index(ds, k)))
-            both = D.let("t", step, lambda s: Tuple((s, s)))
-            return T.LDense(Proj(T.MapAccum(Size(r), k, d, p.d(), both), 1))
+            step = D.ahead(S.Index(r, k), (t.state, d), (t.var, S.Index(ds, k)))
+            both = D.let("t", step, lambda s: S.Tuple((s, s)))
+            return T.LDense(S.Proj(T.MapAccum(S.Size(r), k, d, p.d(), both), 1))
 
-        each = component(r, Size(r), D.fresh("j", INT), 0)
-        return D.result(each, lambda: D.let("ds", T.Collect(q.d(), Size(q.x)), over))
+        each = component(r, S.Size(r), D.fresh("j", INT), 0)
+        return D.result(each, lambda: D.let("ds", T.Collect(q.d(), S.Size(q.x)), over))
 
     return D.bind_all((t.init, t.array), lambda ps: body(*ps))
 
@@ -322,7 +302,7 @@ def scan(D: OfContext, t: Scan) -> Term:
 RULES = table(vars(shared), globals())
 
 
-def forward(module: Module) -> Module:
+def forward(module: S.Module) -> S.Module:
     """Differentiate every definition of a module in forward mode.
 
     Returns
@@ -336,4 +316,4 @@ def forward(module: Module) -> Module:
         names = Names(all_names(d.body) | {p.name for p in d.params} | set(module.definitions))
         definitions[name] = OfContext(names).definition(d)
     types: dict[str, Any] = {name: forward_primal(of) for name, of in module.types.items()}
-    return Module(module.main, definitions, types)
+    return S.Module(module.main, definitions, types)
