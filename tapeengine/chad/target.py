@@ -45,6 +45,18 @@ def linear_type(term: Term) -> Linear:
     return term.type
 
 
+def component_type(array: Term) -> Linear:
+    """Give the type of the components of a linear array."""
+    assert isinstance(array.type, LArray)
+    return array.type.element
+
+
+def last_and_kept(init: Term, step: Type) -> Product:
+    """Give the type of a loop's last state and what it keeps, from its first state and the type of its steps."""
+    assert isinstance(step, Product)
+    return Product((init.type, Array(step.items[1])))
+
+
 # ---------------------------------------------------------------- linear operations (EC Fig. 3)
 
 
@@ -59,11 +71,9 @@ class Zero(Term):
 class Plus(Term):
     """The sum of two values of one linear type."""
 
+    LIKE = "left"
     left: Term
     right: Term
-
-    def _type(self) -> Type:
-        return self.left.type
 
 
 @dataclass(frozen=True)
@@ -151,11 +161,9 @@ class LScatter(Term):
     ``size`` is the size of ``indices``.
     """
 
+    LIKE = "term"
     indices: Term
     term: Term
-
-    def _type(self) -> Type:
-        return self.term.type
 
 
 @dataclass(frozen=True)
@@ -166,8 +174,7 @@ class LIndex(Term):
     index: Term
 
     def _type(self) -> Type:
-        assert isinstance(self.term.type, LArray)
-        return self.term.type.element
+        return component_type(self.term)
 
 
 @dataclass(frozen=True)
@@ -181,8 +188,7 @@ class LTotal(Term):
     like: tuple[Term, ...] = ()
 
     def _type(self) -> Type:
-        assert isinstance(self.term.type, LArray)
-        return self.term.type.element
+        return component_type(self.term)
 
 
 @dataclass(frozen=True)
@@ -193,8 +199,7 @@ class Collect(Term):
     size: Term
 
     def _type(self) -> Type:
-        assert isinstance(self.term.type, LArray)
-        return Array(self.term.type.element)
+        return Array(component_type(self.term))
 
 
 @dataclass(frozen=True)
@@ -213,13 +218,11 @@ class CopowerFold(Term):
     """The sum of ``body`` over all ``!key (x) value`` in ``term`` (CHAD Fig. 8: lcopowfold)."""
 
     BINDS: ClassVar[Binds] = {"body": ("key", "value")}
+    LIKE = "body"
     key: Var
     value: Var
     body: Term
     term: Term
-
-    def _type(self) -> Type:
-        return self.body.type
 
 
 @dataclass(frozen=True)
@@ -250,8 +253,8 @@ class LApply(Term):
 
 
 @dataclass(frozen=True)
-class Vjp(Term):
-    """The cotangent of argument ``argument`` of a registry primitive: its vjp rule at ``args`` and ``out``."""
+class Rule(Term):
+    """A rule of a registry primitive at ``args`` and ``out``, for argument ``argument``."""
 
     name: str
     argument: int
@@ -262,17 +265,12 @@ class Vjp(Term):
     of: Linear
 
 
-@dataclass(frozen=True)
-class Jvp(Term):
-    """The contribution of the tangent ``term`` of argument ``argument`` to the tangent of a primitive's output."""
+class Vjp(Rule):
+    """The cotangent of the argument from that of the output, ``term``."""
 
-    name: str
-    argument: int
-    term: Term
-    args: tuple[Term, ...]
-    out: Term
-    static: tuple[tuple[str, object], ...]
-    of: Linear
+
+class Jvp(Rule):
+    """The contribution of the argument's tangent, ``term``, to that of the output."""
 
 
 # ---------------------------------------------------------------- environment vectors as values (EC 2, 4.1)
@@ -343,23 +341,19 @@ class Bind(Term):
     """Runs ``first``, binds its result to ``var``, runs ``body``: ``do var <- first; body``."""
 
     BINDS: ClassVar[Binds] = {"body": ("var",)}
+    LIKE = "body"
     var: Var
     first: Term
     body: Term
-
-    def _type(self) -> Type:
-        return self.body.type
 
 
 @dataclass(frozen=True)
 class Then(Term):
     """Runs ``first`` for its effect, then ``second``; the two are independent."""
 
+    LIKE = "second"
     first: Term
     second: Term
-
-    def _type(self) -> Type:
-        return self.second.type
 
 
 @dataclass(frozen=True)
@@ -394,8 +388,7 @@ class Descend(Term):
 
     def _type(self) -> Type:
         assert isinstance(self.body.type, EVM)
-        assert isinstance(self.body.type.result, Product)
-        return EVM(Product((self.init.type, Array(self.body.type.result.items[1]))))
+        return EVM(last_and_kept(self.init, self.body.type.result))
 
 
 @dataclass(frozen=True)
@@ -424,8 +417,7 @@ class MapAccum(Term):
     body: Term
 
     def _type(self) -> Type:
-        assert isinstance(self.body.type, Product)
-        return Product((self.init.type, Array(self.body.type.items[1])))
+        return last_and_kept(self.init, self.body.type)
 
 
 @dataclass(frozen=True)
@@ -439,8 +431,7 @@ class WhileAccum(Term):
     body: Term
 
     def _type(self) -> Type:
-        assert isinstance(self.body.type, Product)
-        return Product((self.init.type, Array(self.body.type.items[1])))
+        return last_and_kept(self.init, self.body.type)
 
 
 def scaled(d: Term, factor: Term) -> Term:

@@ -39,9 +39,10 @@ Binds = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Term:
-    """Base class of all terms. `type` is the term's type."""
+    """Base class of all terms. `type` is the term's type: that of its part `LIKE`, or by default its field ``of``."""
 
     BINDS: ClassVar[Binds] = {}
+    LIKE: ClassVar[str] = ""
 
     type: Type = field(init=False, repr=False, compare=False)
 
@@ -49,8 +50,8 @@ class Term:
         object.__setattr__(self, "type", self._type())
 
     def _type(self) -> Type:
-        """Give the type of the term: by default the one in its field ``of``."""
-        return self.of  # type: ignore[attr-defined,no-any-return]
+        """Give the type of the term."""
+        return getattr(self, self.LIKE).type if self.LIKE else self.of  # type: ignore[attr-defined,no-any-return]
 
 
 def element_type(array: Term) -> Type:
@@ -73,12 +74,10 @@ class Let(Term):
     """``let var = bound in body``."""
 
     BINDS: ClassVar[Binds] = {"body": ("var",)}
+    LIKE = "body"
     var: Var
     bound: Term
     body: Term
-
-    def _type(self) -> Type:
-        return self.body.type
 
 
 @dataclass(frozen=True)
@@ -149,11 +148,9 @@ class Branch(Term):
     """One branch of a `Case`: ``var -> body``. It occurs only there."""
 
     BINDS: ClassVar[Binds] = {"body": ("var",)}
+    LIKE = "body"
     var: Var
     body: Term
-
-    def _type(self) -> Type:
-        return self.body.type
 
 
 @dataclass(frozen=True)
@@ -171,12 +168,10 @@ class Case(Term):
 class If(Term):
     """A conditional on a bool; only the chosen branch is evaluated."""
 
+    LIKE = "then"
     condition: Term
     then: Term
     orelse: Term
-
-    def _type(self) -> Type:
-        return self.then.type
 
 
 @dataclass(frozen=True)
@@ -296,13 +291,11 @@ class Fold(Term):
     """Reduces a non-empty array with an associative ``body`` of ``left`` and ``right`` (EC section 7)."""
 
     BINDS: ClassVar[Binds] = {"body": ("left", "right")}
+    LIKE = "body"
     left: Var
     right: Var
     body: Term
     array: Term
-
-    def _type(self) -> Type:
-        return self.body.type
 
 
 @dataclass(frozen=True)
@@ -324,23 +317,19 @@ class Scan(Term):
 class Gather(Term):
     """``[array[i] for i in indices]``."""
 
+    LIKE = "array"
     array: Term
     indices: Term
-
-    def _type(self) -> Type:
-        return self.array.type
 
 
 @dataclass(frozen=True)
 class Scatter(Term):
     """A copy of ``array`` (of floats) with ``values[k]`` added at ``indices[k]`` for each k."""
 
+    LIKE = "array"
     array: Term
     indices: Term
     values: Term
-
-    def _type(self) -> Type:
-        return self.array.type
 
 
 @dataclass(frozen=True)
@@ -359,23 +348,19 @@ class Filter(Term):
     """``[var for var in array if condition]``."""
 
     BINDS: ClassVar[Binds] = {"condition": ("var",)}
+    LIKE = "array"
     var: Var
     condition: Term
     array: Term
-
-    def _type(self) -> Type:
-        return self.array.type
 
 
 @dataclass(frozen=True)
 class Concatenate(Term):
     """Two arrays, one after the other."""
 
+    LIKE = "first"
     first: Term
     second: Term
-
-    def _type(self) -> Type:
-        return self.first.type
 
 
 @dataclass(frozen=True)
@@ -383,14 +368,12 @@ class For(Term):
     """``state = init; for index in range(size): state = body``; returns the last state."""
 
     BINDS: ClassVar[Binds] = {"body": ("index", "state")}
+    LIKE = "init"
     size: Term
     index: Var
     state: Var
     init: Term
     body: Term
-
-    def _type(self) -> Type:
-        return self.init.type
 
 
 @dataclass(frozen=True)
@@ -398,13 +381,11 @@ class While(Term):
     """``state = init; while condition: state = body``; returns the last state."""
 
     BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
+    LIKE = "init"
     state: Var
     init: Term
     condition: Term
     body: Term
-
-    def _type(self) -> Type:
-        return self.init.type
 
 
 @dataclass(frozen=True)
