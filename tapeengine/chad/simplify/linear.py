@@ -16,7 +16,6 @@ from tapeengine.chad.types import FLOAT, Linear, LUnit
 
 # case inj_k a of {inj_i x_i -> e_i}  ~>  let x_k = a in e_k
 def case_inject(term: S.Term) -> S.Term | None:
-    """A case on a known option."""
     match term:
         case S.Case(S.Inject(k, a, _), branches):
             return S.Let(branches[k].var, a, branches[k].body)
@@ -25,7 +24,6 @@ def case_inject(term: S.Term) -> S.Term | None:
 
 # if true then a else b  ~>  a        if false then a else b  ~>  b
 def if_literal(term: S.Term) -> S.Term | None:
-    """A conditional on a known bool."""
     match term:
         case S.If(S.Literal(value), a, b):
             return a if value else b
@@ -34,7 +32,6 @@ def if_literal(term: S.Term) -> S.Term | None:
 
 # op(literals)  ~>  literal
 def constant_fold(term: S.Term) -> S.Term | None:
-    """An operation on literals whose result is an ordinary number."""
     match term:
         case S.Op(op, args, of) if args and all(isinstance(a, S.Literal) for a in args):
             try:
@@ -49,7 +46,6 @@ def constant_fold(term: S.Term) -> S.Term | None:
 
 # d/da a**n  ~>  n * a**(n - 1)   (n a number other than 0)
 def power_partial(term: S.Term) -> S.Term | None:
-    """The partial of a power with a known exponent."""
     match term:
         case S.Op("powda", (a, S.Literal(n))) if n != 0:
             return S.Op("mul", (S.Literal(n, FLOAT), a if n == 2 else S.Op("pow", (a, S.Literal(n - 1.0, FLOAT)))))
@@ -58,17 +54,14 @@ def power_partial(term: S.Term) -> S.Term | None:
 
 # lproj_i zero  ~>  zero
 def proj_zero(term: S.Term) -> S.Term | None:
-    """A component of zero."""
     match term:
         case T.LProj(T.Zero(), _) | T.LCast(_, T.Zero(), _):
-            assert isinstance(term.type, Linear)
-            return T.Zero(term.type)
+            return T.Zero(T.linear_type(term))
     return None
 
 
 # lcast_k (linj_k a)  ~>  a
 def cast_inject(term: S.Term) -> S.Term | None:
-    """A cast back from an injection."""
     match term:
         case T.LCast(k, T.LInject(i, a, _), _) if i == k:
             return a
@@ -77,20 +70,16 @@ def cast_inject(term: S.Term) -> S.Term | None:
 
 # <zero, ..., zero>  ~>  zero
 def tuple_zero(term: S.Term) -> S.Term | None:
-    """A linear tuple of zeros."""
     match term:
         case T.LTuple(items) if items and all(isinstance(item, T.Zero) for item in items):
-            assert isinstance(term.type, Linear)
-            return T.Zero(term.type)
+            return T.Zero(T.linear_type(term))
         case T.LSingle(_, T.Zero()) | T.LInject(_, T.Zero(), _) | T.LScatter(_, T.Zero()):
-            assert isinstance(term.type, Linear)
-            return T.Zero(term.type)
+            return T.Zero(T.linear_type(term))
     return None
 
 
 # (let x = a in d) * r  ~>  let x = a in d * r, and for other linear operations likewise
 def linear_let(term: S.Term) -> S.Term | None:
-    """Move a let out of the linear argument of an operation."""
     match term:
         case T.LScale() | T.LTotal() | T.LIndex() | T.LCast() | T.LInject() | T.Collect() if isinstance(
             term.term, S.Let
@@ -104,7 +93,6 @@ def linear_let(term: S.Term) -> S.Term | None:
 
 # <..., let x = a in t, ...>  ~>  let x = a in <..., t, ...>
 def tuple_let(term: S.Term) -> S.Term | None:
-    """Move a let out of a tuple."""
     if isinstance(term, S.Tuple | T.LTuple):
         for i, item in enumerate(term.items):
             if isinstance(item, S.Let):
@@ -114,8 +102,8 @@ def tuple_let(term: S.Term) -> S.Term | None:
 
 
 # (d * r) * s stays; sum (BArray a)  needs its elements; collect (BArray a) n  ~>  a
+# (Both sizes are those of one primal.)
 def collect_dense(term: S.Term) -> S.Term | None:
-    """A collect of a whole array. (Both sizes are those of one primal.)"""
     match term:
         case T.Collect(T.LDense(array), _):
             return array
@@ -126,11 +114,8 @@ def collect_dense(term: S.Term) -> S.Term | None:
 
 
 # index (build n (i. t)) k  ~>  let i = k in t        index (replicate n t) k  ~>  t   (k is not negative)
+# A negative index counts from the end, so the index must be a number or one of `counting`, the indices of loops.
 def index_build(term: S.Term, counting: Collection[str] = ()) -> S.Term | None:
-    """An element of a build or replicate that is not bound to a variable.
-
-    A negative index counts from the end, so the index must be a number or one of `counting`, the indices of loops.
-    """
     match term:
         case S.Index(S.Build(_, i, body), (S.Var() | S.Literal()) as k) if is_count(k, counting):
             return S.Let(i, k, body)
@@ -146,7 +131,6 @@ def is_count(k: S.Var | S.Literal, counting: Collection[str]) -> bool:
 
 # size (build n (i. t))  ~>  n        size (replicate n t)  ~>  n
 def size_build(term: S.Term) -> S.Term | None:
-    """The size of a build whose size is a variable or number."""
     match term:
         case S.Size(S.Build((S.Var() | S.Literal()) as n, _, _) | S.Replicate((S.Var() | S.Literal()) as n, _)):
             return n
@@ -155,7 +139,6 @@ def size_build(term: S.Term) -> S.Term | None:
 
 # plus (map (i. a) n) (map (j. b) n)  ~>  map (i. plus a b[i/j]) n   (n a variable or number)
 def plus_dense(term: S.Term) -> S.Term | None:
-    """The sum of two arrays that are built over the same indices."""
     match term:
         case T.Plus(T.LDense(S.Build((S.Var() | S.Literal()) as n, i, a)), T.LDense(S.Build(m, j, b))) if n == m:
             return T.LDense(S.Build(n, i, T.Plus(a, substitute(b, {j.name: i}))))
@@ -164,19 +147,16 @@ def plus_dense(term: S.Term) -> S.Term | None:
 
 # (\\x. d) a  ~>  let x = a in d        zero a  ~>  zero        (tangents of functions)
 def tangent_apply(term: S.Term) -> S.Term | None:
-    """The tangent of a function at an argument."""
     match term:
         case T.LApply(T.LLambda(params, body), args):
             return S.lets(zip(params, args, strict=True), body)
         case T.LApply(T.Zero()):
-            assert isinstance(term.type, Linear)
-            return T.Zero(term.type)
+            return T.Zero(T.linear_type(term))
     return None
 
 
 # one_x zero  ~>  return ()
 def one_zero(term: S.Term) -> S.Term | None:
-    """A contribution of zero, or to a discrete variable."""
     match term:
         case T.One(_, d) if isinstance(d, T.Zero) or d.type == LUnit():
             return T.Return(S.unit())

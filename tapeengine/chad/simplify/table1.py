@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad import terms as S
-from tapeengine.chad.target import LDense, LIndex, LProj, LScale, LTotal, LTuple, Plus, Zero
+from tapeengine.chad.target import LDense, LIndex, LProj, LScale, LTotal, LTuple, Plus, Zero, linear_type
 from tapeengine.chad.traverse import Names, all_names, freshen
-from tapeengine.chad.types import Linear
 
 Rule = Callable[[S.Term], S.Term | None]
 
@@ -29,7 +28,6 @@ def is_cheap(term: S.Term) -> bool:
 
 # (\x. e) a  ~>  let x = a in e
 def lam_app_let(term: S.Term) -> S.Term | None:
-    """Beta reduction into a let."""
     match term:
         case S.Apply(S.Lambda(params, body), args):
             return S.lets(zip(params, args, strict=True), body)
@@ -38,7 +36,6 @@ def lam_app_let(term: S.Term) -> S.Term | None:
 
 # fst (a, b)  ~>  a        snd (a, b)  ~>  b
 def pair_proj(term: S.Term) -> S.Term | None:
-    """A projection of a tuple."""
     match term:
         case S.Proj(S.Tuple(items), i) | LProj(LTuple(items), i):
             return items[i]
@@ -47,7 +44,6 @@ def pair_proj(term: S.Term) -> S.Term | None:
 
 # (fst a, snd a)  ~>  a
 def pair_eta(term: S.Term) -> S.Term | None:
-    """A tuple of all projections of one term."""
     match term:
         case S.Tuple((S.Proj(a, 0), *_) as items) if a.type == term.type:
             pass
@@ -63,7 +59,6 @@ def pair_eta(term: S.Term) -> S.Term | None:
 
 # fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
 def let_proj(term: S.Term) -> S.Term | None:
-    """Move a let out of a projection."""
     match term:
         case S.Proj(S.Let(x, a, e), i):
             return S.Let(x, a, S.Proj(e, i))
@@ -74,7 +69,6 @@ def let_proj(term: S.Term) -> S.Term | None:
 
 # plus zero a  ~>  a
 def plus_zero_1(term: S.Term) -> S.Term | None:
-    """Zero on the left."""
     match term:
         case Plus(Zero(), a):
             return a
@@ -83,7 +77,6 @@ def plus_zero_1(term: S.Term) -> S.Term | None:
 
 # plus a zero  ~>  a
 def plus_zero_2(term: S.Term) -> S.Term | None:
-    """Zero on the right."""
     match term:
         case Plus(a, Zero()):
             return a
@@ -92,7 +85,6 @@ def plus_zero_2(term: S.Term) -> S.Term | None:
 
 # plus (a, b) (c, d)  ~>  (plus a c, plus b d)
 def plus_pair(term: S.Term) -> S.Term | None:
-    """The sum of two tuples."""
     match term:
         case Plus(LTuple(xs), LTuple(ys)):
             return LTuple(tuple(Plus(x, y) for x, y in zip(xs, ys, strict=True)))
@@ -101,7 +93,6 @@ def plus_pair(term: S.Term) -> S.Term | None:
 
 # plus (let x = e in a) b  ~>  let x = e in plus a b
 def plus_let_1(term: S.Term) -> S.Term | None:
-    """Move a let out of the left summand."""
     match term:
         case Plus(S.Let(x, e, a), b):
             return S.Let(x, e, Plus(a, b))
@@ -110,7 +101,6 @@ def plus_let_1(term: S.Term) -> S.Term | None:
 
 # plus a (let x = e in b)  ~>  let x = e in plus a b
 def plus_let_2(term: S.Term) -> S.Term | None:
-    """Move a let out of the right summand."""
     match term:
         case Plus(a, S.Let(x, e, b)):
             return S.Let(x, e, Plus(a, b))
@@ -118,8 +108,8 @@ def plus_let_2(term: S.Term) -> S.Term | None:
 
 
 # 0 * x, x * 0  ~>  0    1 * x, x * 1  ~>  x    0 + x, x + 0, x - 0, x / 1  ~>  x    d * 1  ~>  d    zero * r  ~>  zero
+# (As in the paper, 0 * x is 0 even if x is not finite.)
 def algebra(term: S.Term) -> S.Term | None:
-    """Basic algebra on real and linear numbers. (As in the paper, 0 * x is 0 even if x is not finite.)"""
     match term:
         case S.Op("mul", (S.Literal(0.0) as zero, _)) | S.Op("mul", (_, S.Literal(0.0) as zero)):
             return zero
@@ -140,17 +130,14 @@ def algebra(term: S.Term) -> S.Term | None:
 
 # map (\x. zero) a  ~>  zero
 def map_zero(term: S.Term) -> S.Term | None:
-    """The cotangent of an array whose elements are all zero."""
     match term:
         case LDense(S.Map(_, Zero(), _) | S.Build(_, _, Zero())):
-            assert isinstance(term.type, Linear)
-            return Zero(term.type)
+            return Zero(linear_type(term))
     return None
 
 
 # sum (zip a b)  ~>  (sum a, sum b)
 def sum_zip(term: S.Term) -> S.Term | None:
-    """The sum of a linear array of tuples."""
     match term:
         case LTotal(LDense(S.Map(xs, LTuple(items), arrays, broadcasts))) if items:
             names = Names(all_names(term))
@@ -167,17 +154,14 @@ def sum_zip(term: S.Term) -> S.Term | None:
 
 # sum zero  ~>  zero
 def sum_zero(term: S.Term) -> S.Term | None:
-    """The sum of a zero array; a component of one."""
     match term:
         case LTotal(Zero()) | LIndex(Zero(), _):
-            assert isinstance(term.type, Linear)
-            return Zero(term.type)
+            return Zero(linear_type(term))
     return None
 
 
 # sum (map (\x. [x]) e)  ~>  e
 def sum_singleton(term: S.Term) -> S.Term | None:
-    """The sum of an array with one given element."""
     match term:
         case S.Total(S.Elements((item,))):
             return item
