@@ -117,8 +117,7 @@ class Arrays:
     ) -> V.Rows:
         """Write a loop that makes an array."""
         with self.b.loop(size, hint=hint, keeps=keeps, is_parallel=is_parallel) as body:
-            assert body.index is not None
-            value = at(body.index)
+            value = at(body.step)
             element = self.kept_element(value, size, body)
         return V.Rows(size, element)
 
@@ -131,8 +130,7 @@ class Arrays:
                 if self.b.homes[value.name] in list(body.chain())[1:]:
                     return value
                 array = self.before(body, F.ArrayOf(value.type), (size,))
-                assert body.index is not None
-                self.b.add(F.Store(array, (body.index,), value))
+                self.b.add(F.Store(array, (body.step,), value))
                 return V.Part(array)
             case V.Tup() | V.Member():
                 return V.rebuilt(value, lambda x: self.kept_element(x, size, body))
@@ -202,7 +200,6 @@ class Arrays:
                 case V.Part(array, indices):
                     assert isinstance(array.type, F.ArrayOf)
                     base = self.before(body, F.ArrayOf(array.type.element, 1 + len(dims)), (size, *dims))
-                    assert body.index is not None
                     self.copy_row(base, body, array, indices, dims)
                     return V.Part(base)
                 case V.Tup() | V.Member():
@@ -220,19 +217,16 @@ class Arrays:
     ) -> None:
         """Allocate an array that the step makes inside a larger one; copy any other array."""
         made = self.b.made.get(array.name)
-        assert body.index is not None
-        if isinstance(made, F.New) and made.sizes and not indices and replace(body.statements, made, base, body.index):
-            self.b.made[array.name] = F.Row(array, base, (body.index,), False)
+        if isinstance(made, F.New) and made.sizes and not indices and replace(body.statements, made, base, body.step):
+            self.b.made[array.name] = F.Row(array, base, (body.step,), False)
             return
 
         def go(at: tuple[F.Operand, ...], rest: tuple[F.Operand, ...]) -> None:
             if not rest:
-                assert body.index is not None
-                self.b.add(F.Store(base, (body.index, *at), self.b.load(array, (*indices, *at), False)))
+                self.b.add(F.Store(base, (body.step, *at), self.b.load(array, (*indices, *at), False)))
                 return
             with self.b.loop(rest[0], hint="j") as inner:
-                assert inner.index is not None
-                go((*at, inner.index), rest[1:])
+                go((*at, inner.step), rest[1:])
 
         go((), dims)
 
@@ -244,8 +238,7 @@ class Arrays:
                 case V.Part():
                     row = self.whole(of)
                     base = self.before(body, F.ArrayOf(row.type), (size,))
-                    assert body.index is not None
-                    self.b.add(F.Store(base, (body.index,), row))
+                    self.b.add(F.Store(base, (body.step,), row))
                     return V.Part(base)
                 case V.Tup() | V.Member():
                     return V.rebuilt(of, go)
@@ -302,8 +295,7 @@ class Arrays:
     def stored_build(self, size: F.Operand, at: Callable[[F.Operand], V.Value]) -> V.Rows:
         """Write a loop that makes an array and stores every leaf of every element."""
         with self.b.loop(size, hint="i") as body:
-            assert body.index is not None
-            element = self.kept_element(self.copied(at(body.index), body), size, body)
+            element = self.kept_element(self.copied(at(body.step), body), size, body)
         return V.Rows(size, element)
 
     def copied(self, value: V.Value, body: Block) -> V.Value:

@@ -17,7 +17,7 @@ class Block:
     before : Join, optional
         The place in the parent's statements directly before the loop or branch.
     index : Var, optional
-        The index of a counted loop.
+        `step`; None if the block is no body of a counted loop.
     count : Operand, optional
         The number of steps of a loop.
     kept : Kept, optional
@@ -36,6 +36,12 @@ class Block:
         self.kept: Kept | None = None
         self.flow: For | While | If | None = None
         self.mirrors: list[Block] = []
+
+    @property
+    def step(self) -> Var:
+        """The index of a counted loop."""
+        assert self.index is not None
+        return self.index
 
     def chain(self) -> Iterator[Block]:
         """Iterate over the block and its enclosing blocks."""

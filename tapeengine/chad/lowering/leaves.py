@@ -113,8 +113,7 @@ class Leaves(Arrays):
             raise V.NotLowered("rows of different sizes instead of equal ones")
         arrays = [self.b.new(t, (size, *self.inner_sizes(rows, element, t.rank - 1))) for t in wanted]
         with self.b.loop(size, hint="i") as body:
-            assert body.index is not None
-            self.write(arrays, (body.index,), self.index(rows, body.index), element, dense)
+            self.write(arrays, (body.step,), self.index(rows, body.step), element, dense)
         return arrays
 
     def inner_sizes(self, rows: V.Rows, element: Type, count: int) -> tuple[F.Operand, ...]:
@@ -135,8 +134,7 @@ class Leaves(Arrays):
         if isinstance(of, Array) and dense:
             rows = self.rows(value)
             with self.b.loop(self.size(rows), hint="j") as body:
-                assert body.index is not None
-                self.write(arrays, (*at, body.index), self.index(rows, body.index), of.element, dense)
+                self.write(arrays, (*at, body.step), self.index(rows, body.step), of.element, dense)
             return
         if isinstance(of, Product):
             taken = 0
@@ -207,8 +205,7 @@ class Leaves(Arrays):
         total = self.b.fresh("total", of)
         self.b.add(F.Assign((total,), (zero,)))
         with self.b.loop(self.size(array)) as body:
-            assert body.index is not None
-            self.b.add(F.Add(total, self.operand(self.index(array, body.index))))
+            self.b.add(F.Add(total, self.operand(self.index(array, body.step))))
         return total
 
     def copy(self, array: V.Value, of: Type) -> V.Rows:
@@ -231,7 +228,6 @@ class Leaves(Arrays):
         arrays = [self.b.new(t, (size,)) for t in types]
         for rows, n, start in zip(parts_, sizes, (F.Const(0, WHOLE), sizes[0]), strict=True):
             with self.b.loop(n) as body:
-                assert body.index is not None
-                at = self.b.compute("iadd", start, body.index)
-                self.write(arrays, (at,), self.index(rows, body.index), of.element, dense)
+                at = self.b.compute("iadd", start, body.step)
+                self.write(arrays, (at,), self.index(rows, body.step), of.element, dense)
         return self.restored(of, iter(arrays), dense, size)

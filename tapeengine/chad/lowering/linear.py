@@ -6,6 +6,7 @@ from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
 from tapeengine.chad.lowering import values as V
+from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import is_zero, leaf_types, part, stored
 from tapeengine.chad.lowering.source import changed
@@ -159,10 +160,10 @@ def map_accum(L: Lower, t: T.MapAccum, env: V.Env) -> V.Value:
     init = L(t.init, env)
     kept: list[V.Value] = []
 
-    def step(body: object, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.index.name], env[t.state.name] = body.step, state
         found = L(t.body, env)
-        kept.append(L.kept_element(part(found, 1), n, body))  # type: ignore[arg-type]
+        kept.append(L.kept_element(part(found, 1), n, body))
         return part(found, 0)
 
     last = L.iterate(n, init, t.init.type, step, t.state.name)
@@ -178,9 +179,9 @@ def while_accum(L: Lower, t: T.WhileAccum, env: V.Env) -> V.Value:
         env[t.state.name] = state
         return L.number(t.condition, env)
 
-    def step(body: object, state: V.Value) -> V.Value:
+    def step(body: Block, state: V.Value) -> V.Value:
         found = L(t.body, env)
-        kept.append(L.only_functions(part(found, 1), body))  # type: ignore[arg-type]
+        kept.append(L.only_functions(part(found, 1), body))
         return part(found, 0)
 
     last, n = L.repeat(init, t.init.type, test, step, t.state.name)
@@ -229,8 +230,7 @@ def then(L: Lower, t: T.Then, env: V.Env) -> V.Value:
 @entry
 def for_each(L: Lower, t: T.ForEach, env: V.Env) -> V.Value:
     with L.b.loop(L.natural(t.size, env), down=True, hint=t.index.name, is_parallel=t.is_parallel) as body:
-        assert body.index is not None
-        env[t.index.name] = body.index
+        env[t.index.name] = body.step
         L.perform(t.body, env)
     return V.Tup(())
 
@@ -245,10 +245,10 @@ def descend(L: Lower, t: T.Descend, env: V.Env) -> V.Value:
     kept: list[V.Value] = []
     each = t.body.type.result.items[1]  # type: ignore[attr-defined]
 
-    def step(body: object, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.index.name], env[t.state.name] = body.step, state
         found = L.perform(t.body, env)
-        kept.append(L.kept_element(L.full(part(found, 1), each, None), n, body))  # type: ignore[arg-type]
+        kept.append(L.kept_element(L.full(part(found, 1), each, None), n, body))
         state = part(found, 0)
         return L.full(state, of, None) if isinstance(of, Linear) else state
 

@@ -170,8 +170,7 @@ class Lower(Cotangents):
             value = value.settle(None)
         slot = self.slot(of.element, like or self.index_like(value, of.element))
         with self.b.loop(self.size(value)) as body:
-            assert body.index is not None
-            slot.add(self.index(value, body.index))
+            slot.add(self.index(value, body.step))
         return slot.close()
 
     def index_like(self, value: V.Value, of: Linear) -> V.Value | None:

@@ -293,9 +293,8 @@ class Accumulation(Leaves):
                 self.add_element(buffer.element, index, x)
             case V.Scattered(indices, values):
                 with self.b.loop(self.size(indices), hint="k") as body:
-                    assert body.index is not None
-                    k = body.index
-                    self.add_element(buffer.element, self.operand(self.index(indices, k)), self.index(values, k))
+                    at = self.operand(self.index(indices, body.step))
+                    self.add_element(buffer.element, at, self.index(values, body.step))
             case V.Owed(_, settle):
                 settled = settle(buffer)
                 if settled is not buffer:
@@ -310,8 +309,7 @@ class Accumulation(Leaves):
                 self.b.add(F.AddAll(self.whole(buffer.element), self.whole(value.element)))  # type: ignore[arg-type]
             case V.Rows() | V.Pull():
                 with self.b.loop(self.size(value), hint="k") as body:
-                    assert body.index is not None
-                    self.add_element(buffer.element, body.index, self.index(value, body.index))
+                    self.add_element(buffer.element, body.step, self.index(value, body.step))
             case _:
                 raise V.NotLowered(f"accumulation of a {type(value).__name__}")
 

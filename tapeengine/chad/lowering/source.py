@@ -7,6 +7,7 @@ from tapeengine.chad import written
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.lowering import values as V
+from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.lower import ONE, Lower
 from tapeengine.chad.lowering.patterns import (
     array_types,
@@ -237,8 +238,7 @@ def scatter(L: Lower, t: S.Scatter, env: V.Env) -> V.Value:
     made = L.copy(array, t.array.type)
     n = L.b.compute("imin", L.size(indices), L.size(values))
     with L.b.loop(n, hint="k") as body:
-        assert body.index is not None
-        L.add_element(made.element, L.operand(L.index(indices, body.index)), L.index(values, body.index))
+        L.add_element(made.element, L.operand(L.index(indices, body.step)), L.index(values, body.step))
     return made
 
 
@@ -250,8 +250,7 @@ def filter_(L: Lower, t: S.Filter, env: V.Env) -> V.Value:
     if not found:
         raise V.NotLowered("a selection of values without leaves")
     with L.b.loop(L.size(array)) as body:
-        assert body.index is not None
-        x = env[t.var.name] = L.index(array, body.index, t.var.name)
+        x = env[t.var.name] = L.index(array, body.step, t.var.name)
         then, _ = L.b.branch(L.number(t.condition, env))
         with L.b.inside(then):
             for a, leaf in zip(found, L.flat(x, t.var.of, dense=False), strict=True):
@@ -279,8 +278,8 @@ def for_(L: Lower, t: S.For, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
 
-    def step(body: object, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.index, state  # type: ignore[attr-defined]
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.index.name], env[t.state.name] = body.step, state
         return L(t.body, env)
 
     return L.iterate(n, init, t.init.type, step, t.state.name)
@@ -303,9 +302,9 @@ def fold(L: Lower, t: S.Fold, env: V.Env) -> V.Value:
     first = L.index(array, F.Const(0, WHOLE))
     n = L.b.compute("isub", L.size(array), ONE)
 
-    def step(body: object, state: V.Value) -> V.Value:
+    def step(body: Block, state: V.Value) -> V.Value:
         env[t.left.name] = state
-        k = L.b.compute("iadd", body.index, ONE)  # type: ignore[attr-defined]
+        k = L.b.compute("iadd", body.step, ONE)
         env[t.right.name] = L.element(array.element, k, False)
         return L(t.body, env)
 
@@ -320,11 +319,11 @@ def scan(L: Lower, t: S.Scan, env: V.Env) -> V.Value:
     kept: list[V.Value] = []
     n = L.size(array)
 
-    def step(body: object, state: V.Value) -> V.Value:
+    def step(body: Block, state: V.Value) -> V.Value:
         env[t.state.name] = state
-        env[t.var.name] = L.index(array, body.index)  # type: ignore[attr-defined]
+        env[t.var.name] = L.index(array, body.step)
         state = L(t.body, env)
-        kept.append(L.kept_element(state, n, body))  # type: ignore[arg-type]
+        kept.append(L.kept_element(state, n, body))
         return state
 
     L.iterate(n, init, t.init.type, step, t.state.name)
