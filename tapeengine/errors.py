@@ -103,6 +103,13 @@ def note(error: BaseException, text: str) -> None:
         error.add_note(text)
 
 
+#: What follows the name of a container that is inside itself.
+CONTAINS_ITSELF = (
+    " contains itself: a structure with a cycle has no cotangent of the same structure. "
+    "Pass the differentiated parts as a tree, and keep back references outside it"
+)
+
+
 def module_of(cls: type) -> str:
     """The module that a class says it is from; empty where it says none, as some classes of ctypes do.
 

@@ -15,7 +15,7 @@ from tapeengine._core.arrays.creation import from_values
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import CotangentError, UnsupportedError, class_name
+from tapeengine.errors import CONTAINS_ITSELF, CotangentError, StructureError, UnsupportedError, class_name
 from tapeengine.primitive.spaces import Space, space_of
 from tapeengine.structure import Structures
 
@@ -71,10 +71,12 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
     leaves: list[Any] = []
     steps: list[Step] = []
     pending: list[tuple[Any, Step, bool]] = [(value, None, False)]
+    around: set[int] = set()
     while pending:
         item, step, closing = pending.pop()
         if closing:
             steps.append(step)
+            around.remove(id(item))
             continue
         opened = _opened(structures, item)
         if opened is None:
@@ -85,7 +87,10 @@ def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
             steps += [None] * len(opened[0])
             steps.append(opened[1])
         else:
-            pending.append((None, opened[1], True))
+            if id(item) in around:
+                raise StructureError(f"a {type(item).__name__}{CONTAINS_ITSELF}")
+            around.add(id(item))
+            pending.append((item, opened[1], True))
             pending.extend((child, None, False) for child in reversed(opened[0]))
     return leaves, steps
 

@@ -16,7 +16,7 @@ from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, import_array, ndarray
 
 from tapeengine._core.tape.accumulation cimport View
 
-from tapeengine.errors import CotangentError, StructureError
+from tapeengine.errors import CONTAINS_ITSELF, CotangentError, StructureError
 
 import numpy
 
@@ -219,10 +219,7 @@ cdef class Walk:
         for outer in self.stack[:len(self.stack) - 1]:
             key = id((<Frame> outer).source)
             if key in seen:
-                raise StructureError(
-                    f"{self.root} contains itself: a structure with a cycle has no cotangent of the same structure. "
-                    "Pass the differentiated parts as a tree, and keep back references outside it"
-                )
+                raise StructureError(f"{self.root}{CONTAINS_ITSELF}")
             seen.add(key)
 
     cdef object path(self):
