@@ -62,7 +62,9 @@ def of_namedtuple(cls: type) -> Container:
     """The container of a namedtuple class."""
     names = [f".{name}" for name in cls._fields]  # type: ignore[attr-defined]
     return Container(
-        lambda value: (tuple(value), None), lambda aux, children: tuple.__new__(cls, children), lambda aux: names
+        lambda value: (tuple(tuple.__iter__(value)), None),
+        lambda aux, children: tuple.__new__(cls, children),
+        lambda aux: names,
     )
 
 
@@ -120,18 +122,33 @@ def slots_of(cls: type) -> list[str]:
     return [name for name in mangled if name not in ("__dict__", "__weakref__")]
 
 
-def of_mapping(make_empty: Callable[[Any], Any]) -> Container:
-    """The container of a dict class; `make_empty(value)` makes the empty instance for the rebuilt items."""
+def of_mapping(base: Any, state: Callable[[Any], Any], empty: Callable[[Any], Any]) -> Container:
+    """The container of a dict class; `empty(state(value))` makes the empty instance for the rebuilt items.
+
+    Items are read and written as `base` stores them, since a class may have methods that show something else.
+    """
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
-        return list(value.values()), (list(value), make_empty(value))
+        return list(base.values(value)), (list(base.keys(value)), state(value))
 
     def make(aux: Any, children: Sequence[Any]) -> Any:
-        result = aux[1].copy()
-        result.update(zip(aux[0], children, strict=True))
+        result = empty(aux[1])
+        base.update(result, zip(aux[0], children, strict=True))
         return result
 
     return Container(take, make, lambda aux: [f"[{key!r}]" for key in aux[0]])
+
+
+def of_dict_class(cls: Any) -> Container:
+    """The container of a subclass of dict with dict's constructor; attributes are copied unchanged."""
+
+    def empty(attributes: dict[str, Any]) -> Any:
+        result = cls.__new__(cls)
+        if attributes:
+            result.__dict__.update(attributes)
+        return result
+
+    return of_mapping(dict, lambda value: dict(value.__dict__) if cls.__dictoffset__ else {}, empty)
 
 
 def of_sequence(make: Callable[[Any], Any]) -> Container:
@@ -160,8 +177,12 @@ PLAIN: Mapping[type, Container] = types.MappingProxyType(
 def builtin_containers() -> dict[type, Container]:
     """The containers of the standard library beyond list, tuple and dict."""
     return {
-        collections.OrderedDict: of_mapping(lambda value: collections.OrderedDict()),
-        collections.defaultdict: of_mapping(lambda value: collections.defaultdict(value.default_factory)),
+        collections.OrderedDict: of_mapping(
+            collections.OrderedDict, lambda value: None, lambda state: collections.OrderedDict()
+        ),
+        collections.defaultdict: of_mapping(
+            dict, lambda value: collections.defaultdict(value.default_factory), collections.defaultdict.copy
+        ),
         collections.deque: Container(
             lambda value: (list(value), (len(value), value.maxlen)),
             lambda aux, children: collections.deque(children, aux[1]),
@@ -255,5 +276,5 @@ class Structures:
         if named is not None:
             return named
         if issubclass(cls, dict) and cls.__init__ is dict.__init__:
-            return of_mapping(lambda value: cls())
+            return of_dict_class(cls)
         return None

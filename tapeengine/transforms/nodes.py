@@ -354,7 +354,7 @@ def of_container(value: Any, container: Container) -> Node:
 def _keys(names: Sequence[str], value: Any) -> Sequence[Any]:
     """The keys or attribute names of a container's children, read from how each is written after the container."""
     if isinstance(value, dict):
-        return list(value)
+        return list(value if type(value) is OrderedDict else dict.keys(value))
     if type(value) is deque:
         return range(len(value))
     return [name[1:] if name.startswith(".") else name for name in names]
