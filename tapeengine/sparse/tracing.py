@@ -16,6 +16,7 @@ from tapeengine.structure import PLAIN
 from tapeengine.transforms.contract import Engine
 from tapeengine.transforms.debugging import watched
 from tapeengine.transforms.forms import Form, form_of
+from tapeengine.transforms.rerun import paths
 
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,15 +90,8 @@ class Side:
     def paths(self) -> list[tuple[str, int, int]]:
         """The path, first number and number count of each leaf with numbers; a bare leaf has the path ""."""
         leaves: list[tuple[str, int, int]] = []
-        pending: list[tuple[str, Any]] = [("", self.value)]
-        spaces, start = iter(form_of(self.engine.structures, self.value).spaces), 0
-        while pending:
-            path, item = pending.pop()
-            children = self.engine.structures.named(item)
-            if children is not None:
-                pending.extend((path + name, child) for name, child in reversed(children))
-                continue
-            space = next(spaces)
+        structures, start = self.engine.structures, 0
+        for path, space in zip(paths(structures, "", self.value), form_of(structures, self.value).spaces, strict=True):
             if space is not None:
                 leaves.append((path, start, space.size))
                 start += space.size

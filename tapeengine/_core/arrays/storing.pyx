@@ -36,6 +36,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     SMALL = 32768   # bytes: a record copies a plain array up to this size, and refers to a larger one
+    AXES = 32       # of a traced array: with more, numpy.add.at crashes and other functions raise
     LEVELS = 200    # of lists: numpy's arrays have 64 axes at most; without a limit a list in itself would have no end
 
 cnp.import_array()
@@ -141,6 +142,8 @@ cdef Array ended_copy(Array a, object value):
 
 cdef Array array_over(Storage s, object value, Py_ssize_t offset):
     cdef Array a = Array.__new__(Array)
+    if PyArray_NDIM(plain(value)) > AXES:
+        raise UnsupportedError("a traced array has up to 32 axes: join some by reshape")
     a.values = value
     a.storage = s
     a.offset = offset
