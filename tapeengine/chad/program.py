@@ -114,6 +114,7 @@ class Program(Enterable):
 
     __name__: str
     _parsed: Parsed | None = None
+    times_forgotten = 0
 
     def __init__(
         self,
@@ -196,12 +197,14 @@ class Program(Enterable):
             self._reader = get_ident()
             try:
                 self._parsed = parse_function(self.function, self.symbol, self.given, program_of, self.sizes)
+                self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
             finally:
                 self._reader = 0
         return self._parsed
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
+        self.renew()
         if self._parsed is None:
             parser = ProgramParser(self.function, self.symbol, self.given)
             params, result = parser.header()
@@ -222,6 +225,7 @@ class Program(Enterable):
         """The module of this program and all that it calls, its classes and its primitives."""
         if len(self.instances) == 1:
             return next(iter(self.instances.values())).linked
+        self.renew()
         try:
             return link(self)
         except Unresolved as error:
@@ -429,14 +433,21 @@ class Program(Enterable):
     @functools.cached_property
     def units(self) -> list[Program]:
         """The program, and those that it calls."""
-        found: list[Program] = []
-        pending: list[Any] = [self]
-        while pending:
-            unit = pending.pop()
-            if unit not in found:
-                found.append(unit)
-                pending += unit.parsed().programs.values()
-        return found
+        return reached(self, Program.parsed)
+
+    def renew(self) -> None:
+        """Forget what has been read of the program, and of those that it calls, if something has changed since."""
+        found = reached(self, lambda unit: unit._parsed)
+        if any(unit.is_old for unit in found):
+            for unit in found:
+                unit.forget()
+
+    @property
+    def is_old(self) -> bool:
+        """Whether something has changed outside since the program was read, or what it calls was forgotten since."""
+        constants = self.parsed().constants
+        forgotten = any(unit.times_forgotten != times for unit, times in self._callees)
+        return forgotten or (constants is not None and not constants.same())
 
     @functools.cached_property
     def constants(self) -> tuple[Checks, ...]:
@@ -458,6 +469,7 @@ class Program(Enterable):
         for name in [n for n in vars(self) if isinstance(getattr(type(self), n, None), functools.cached_property)]:
             del self.__dict__[name]
         self._parsed, self._table = None, None
+        self.times_forgotten += 1
         self.native = self.few = self.many = self.whole = self.arrays = self.watched = None
         self.wants_lists = False
 
@@ -636,6 +648,18 @@ class Along(Program):
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
         return Executable(*self.linked, python=self.python, backend=self.backend)
+
+
+def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
+    """Give a program and those that it calls, without those that have not been read."""
+    found: list[Program] = []
+    pending: list[Program] = [program]
+    while pending:
+        unit = pending.pop()
+        if unit not in found and (read := parsed(unit)) is not None:
+            found.append(unit)
+            pending += read.programs.values()
+    return found
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,5 +1,6 @@
 """What a program reads from outside is read anew after it has changed."""
 
+import itertools
 import types
 from dataclasses import dataclass
 
@@ -142,6 +143,46 @@ def test_what_has_not_changed_is_read_once():
     globals().update(number=float("2.0"), rows=[[1.0, 2.0]])
     assert ENGINE.grad(program)(3.0) == 24.0
     assert instance.parsed() is read
+
+
+factor = 2
+
+
+def scaled(x):
+    return x * factor
+
+
+own = te.program(scaled)
+
+
+def scaled_twice(x):
+    return scaled(x)
+
+
+def callers():
+    """Give new functions that call the same helpers."""
+
+    def directly(n, x):
+        return scaled(n) * x
+
+    def through_another(n, x):
+        return x * scaled_twice(n) if n > 0 else x
+
+    def through_a_program(n, x):
+        return own(n) * x
+
+    return directly, through_another, through_a_program
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_program_that_is_new_after_a_change(order):
+    programs = []
+    for value in (2, 2.5, 7):
+        globals().update(factor=value)
+        for i in order:
+            programs.append(te.program(callers()[i]))
+            assert [ENGINE.vjp(p, 3, 2.0)[0] for p in programs] == [6.0 * value] * len(programs)
+            assert ENGINE.grad(programs[-1], argnums=1)(3, 2.0) == 3.0 * value
 
 
 def test_a_local_program_that_calls_itself_is_read_where_it_is_defined() -> None:
