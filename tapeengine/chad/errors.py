@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tapeengine._core.programs.replay import Checks
 from tapeengine.errors import UnsupportedError
 
 
@@ -17,6 +18,8 @@ class ProgramError(UnsupportedError):
         The place of the construct; lines count from 1, columns from 0.
     advice : str
         A suggestion for a replacement.
+    checks : tuple of Checks
+        What compares all that it may depend on with what that was.
 
     Examples
     --------
@@ -29,11 +32,11 @@ class ProgramError(UnsupportedError):
     """
 
     def __init__(self, message: str, advice: str, filename: str, lineno: int, line: str, column: int) -> None:
-        shown = line.strip()
-        caret = " " * max(0, column - (len(line) - len(line.lstrip()))) + "^"
-        super().__init__(f'{message}\n  File "{filename}", line {lineno}\n    {shown}\n    {caret}\n{advice}')
-        self.message = message
-        self.filename = filename
-        self.lineno = lineno
-        self.column = column
-        self.advice = advice
+        super().__init__(message, advice, filename, lineno, line, column)
+        self.message, self.advice, self.filename, self.lineno, self.line, self.column = self.args
+        self.checks: tuple[Checks, ...] = ()
+
+    def __str__(self) -> str:
+        shown = self.line.strip()
+        caret = " " * max(0, self.column - (len(self.line) - len(self.line.lstrip()))) + "^"
+        return f'{self.message}\n  File "{self.filename}", line {self.lineno}\n    {shown}\n    {caret}\n{self.advice}'

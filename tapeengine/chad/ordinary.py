@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import dis
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy
@@ -20,6 +19,7 @@ import numpy
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 from tapeengine.chad.parse.callees import is_plain
+from tapeengine.chad.parse.constants import content, global_names
 from tapeengine.primitive import is_traced
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
@@ -57,7 +57,7 @@ def on_duals(
     if not isinstance(function, FunctionType):
         return function
     given = function.__globals__
-    used = set(_names(function.__code__))
+    used = set(global_names(function.__code__))
     if not all(name in given or hasattr(builtins, name) for name in used):
         return None
     known = {} if known is None else known
@@ -69,7 +69,7 @@ def on_duals(
         exchanged["float"] = _number
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
     same = all(given.get(name) is value for name, value in exchanged.items())
-    if same and all(_content(new) is _content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
+    if same and all(content(new) is content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
         return function
     scope = {**exchanged, "__builtins__": builtins, "__name__": given.get("__name__")}
     made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
@@ -78,7 +78,7 @@ def on_duals(
         if exchanged.get(name) is function:
             scope[name] = made
     for cell in cells:
-        if _content(cell) is function:
+        if content(cell) is function:
             cell.cell_contents = made
     return functools.update_wrapper(made, function)
 
@@ -139,16 +139,6 @@ def holds_traced(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and any(map(holds_traced, value))
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    """The global names that a function and those inside it load."""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield instruction.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
-
 def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     """Tapeengine's counterpart of a module, or of a function of one; a plain function exchanged; all else itself."""
     if isinstance(value, type | FunctionType) and value in known:
@@ -182,14 +172,6 @@ _number.dtype = numpy.dtype(float)  # type: ignore[attr-defined]
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:
     """A captured variable, exchanged, or a copy for the function itself; an empty one stays, to be filled later."""
-    value = _content(cell)
+    value = content(cell)
     found = function if _is_own(value, function) else _exchanged(value, known)
     return cell if found is value and value is not function else CellType(found)
-
-
-def _content(cell: CellType) -> Any:
-    """What a captured variable is; None if it is not yet there."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None

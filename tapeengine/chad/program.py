@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import inspect
 import itertools
 import math
 import os
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from threading import get_ident
@@ -23,8 +23,9 @@ from tapeengine._core.programs.replay import Checks
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
+from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.execute import Checked, Executable, has_few, kept
-from tapeengine.chad.infer import Sizes, annotation_of, key_of, kind_of
+from tapeengine.chad.infer import Sizes, annotation_of, is_importable, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
@@ -59,14 +60,6 @@ SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
 CLOSURES: WeakKeyDictionary[Callable[..., Any], dict[str, str]] = WeakKeyDictionary()
 #: For each name the numbers that its next closures get; none is used twice, so that finding one takes constant time.
 NUMBERS: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
-
-
-def found_by_name(f: Any) -> Any:
-    """What the module and the qualified name of a function lead to; None if they lead nowhere."""
-    found: Any = sys.modules.get(f.__module__)
-    for name in f.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found
 
 
 class Program(Enterable):
@@ -113,8 +106,12 @@ class Program(Enterable):
     """
 
     __name__: str
+    __qualname__: str
+    _python: Callable[..., Any] | None = None
     _parsed: Parsed | None = None
-    times_forgotten = 0
+    _refused: ProgramError | None = None
+    _table: TypeTable | None = None
+    _reader = times_forgotten = 0
 
     def __init__(
         self,
@@ -132,11 +129,7 @@ class Program(Enterable):
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
         self.function = getattr(function, "__tapeengine_function__", function)
-        self._python: Callable[..., Any] | None = None
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
-        self._parsed = None
-        self._reader = 0
-        self._table: TypeTable | None = None
         functools.update_wrapper(self, function)
         self.inferred = unannotated(self.function) if given is None else ()
         if symbol is None and any(stars_of(self.function)):
@@ -162,7 +155,7 @@ class Program(Enterable):
 
     def __reduce__(self) -> Any:
         """Return the name of the program where that finds it, otherwise the call that makes it."""
-        if found_by_name(self) is self:
+        if is_importable(self):
             return self.__qualname__
         return type(self), (self.function, self.given, self.symbol, self.backend)
 
@@ -188,8 +181,10 @@ class Program(Enterable):
         return self.function
 
     def parsed(self) -> Parsed:
-        """Give the program's own definitions as typed terms."""
+        """Give the program's own definitions as typed terms; a refusal is remembered."""
         if self._parsed is None:
+            if self._refused is not None and all(checks.same() for checks in self._refused.checks):
+                raise copy.copy(self._refused)
             if self._reader == get_ident():
                 raise UnsupportedError(
                     f"{self.symbol} calls itself by way of other functions: write the type of its result, -> float"
@@ -198,6 +193,9 @@ class Program(Enterable):
             try:
                 self._parsed = parse_function(self.function, self.symbol, self.given, program_of, self.sizes)
                 self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
+            except ProgramError as error:
+                self._refused = copy.copy(error)  # without the frames that the error holds
+                raise
             finally:
                 self._reader = 0
         return self._parsed
@@ -430,13 +428,8 @@ class Program(Enterable):
         self.wants_lists = any(each.of_lists for each in found)
         return found
 
-    @functools.cached_property
-    def units(self) -> list[Program]:
-        """The program, and those that it calls."""
-        return reached(self, Program.parsed)
-
     def renew(self) -> None:
-        """Forget what has been read of the program, and of those that it calls, if something has changed since."""
+        """Forget what has been read of it, and of what it calls, if something has changed since."""
         found = reached(self, lambda unit: unit._parsed)
         if any(unit.is_old for unit in found):
             for unit in found:
@@ -452,7 +445,8 @@ class Program(Enterable):
     @functools.cached_property
     def constants(self) -> tuple[Checks, ...]:
         """What compares what the program has read from outside with what is there now."""
-        return tuple(checks for unit in self.units if (checks := unit.parsed().constants) is not None)
+        units = reached(self, Program.parsed)
+        return tuple(checks for unit in units if (checks := unit.parsed().constants) is not None)
 
     def is_stale(self) -> bool:
         """Whether something has changed that was read from outside."""
@@ -461,8 +455,7 @@ class Program(Enterable):
     def refresh(self) -> None:
         """Forget what was read if something has changed outside; it is read anew when it is asked for."""
         if self._parsed is not None and self.is_stale():
-            for unit in self.units:
-                unit.forget()
+            self.renew()
 
     def forget(self) -> None:
         """Forget the text and all that was made of it."""
@@ -651,7 +644,7 @@ class Along(Program):
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
-    """Give a program and those that it calls, without those that have not been read."""
+    """Give a program and those that it calls, as far as they have been read."""
     found: list[Program] = []
     pending: list[Program] = [program]
     while pending:

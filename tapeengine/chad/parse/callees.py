@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
@@ -89,14 +89,6 @@ def _names(present: tuple[str, ...]) -> Mapping[Any, str]:
     found: dict[Any, str] = {}
     for module in present:
         for name, value in list(vars(sys.modules[module]).items()):
-            if callable(value) and not name.startswith("_") and _is_hashable(value):
+            if callable(value) and not name.startswith("_") and isinstance(value, Hashable):
                 found.setdefault(value, f"{MODULES[module]}.{getattr(value, '__name__', name)}")
     return found
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

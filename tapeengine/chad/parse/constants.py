@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
+import dis
 import marshal
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
@@ -63,9 +65,6 @@ class Constants:
 
 def changed(function: Any, path: Path, saved: Any) -> Callable[[], bool]:
     """Give a function that tells whether a path leads to another value than before."""
-    space, name = function.__globals__, path[0]
-    if len(path) == 1 and name in space and name not in function.__code__.co_freevars:
-        return lambda: frozen(space.get(name, MISSING)) != saved
     return lambda: frozen(value_at(function, path)) != saved
 
 
@@ -78,6 +77,23 @@ def value_at(function: Any, path: Path) -> Any:
     for attribute in attributes:
         value = getattr(value, attribute, MISSING)
     return value
+
+
+def path_of(node: ast.AST) -> tuple[str, ...]:
+    """Give a name and the attributes after it: ``a.b.c``; what is no name is an empty one."""
+    if isinstance(node, ast.Attribute):
+        return (*path_of(node.value), node.attr)
+    return (node.id if isinstance(node, ast.Name) else "",)
+
+
+def global_names(code: types.CodeType) -> Iterator[str]:
+    """Go through the global names that a function and those inside it load."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from global_names(constant)
 
 
 def content(cell: types.CellType) -> Any:

@@ -8,8 +8,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tapeengine.chad.parse.constants import content
 from tapeengine.chad.parse.names import OWN
 from tapeengine.chad.parse.stars import BUILTINS
+from tapeengine.chad.parse.texts import MISSING
 
 #: The names of the modules that programs use as numpy.
 NUMPY = ("numpy", "tapeengine.numpy")
@@ -31,14 +33,11 @@ def names_outside(function: Any) -> dict[str, Any]:
 
 def _captured(function: Any) -> dict[str, Any]:
     """Give the variables of enclosing functions; one that is not set yet and has this function's name will be it."""
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:
-            if name == function.__name__:
-                found[name] = function
-    return found
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    found = {name: content(cell) for name, cell in cells}
+    if found.get(function.__name__) is MISSING:
+        found[function.__name__] = function
+    return {name: value for name, value in found.items() if value is not MISSING}
 
 
 def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
@@ -49,7 +48,7 @@ def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
     return outer.get(node.id) if isinstance(node, ast.Name) else None
 
 
-def root(node: ast.expr) -> str:
+def root(node: ast.AST) -> str:
     """Give the name with which a chain of attributes begins; an empty one for another expression."""
     while isinstance(node, ast.Attribute):
         node = node.value

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tapeengine.chad.depth import deep
+from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.kinds import Given, of_arrays
 from tapeengine.chad.parse import arrays, calls, closures, grid_parts, loops, reshaping, statements, subscripts
+from tapeengine.chad.parse.constants import Constants
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.lists import RESULT
 from tapeengine.chad.parse.names import uses
 from tapeengine.chad.parse.parameters import own_parameters
+from tapeengine.chad.parse.refusals import watched
 from tapeengine.chad.parse.scopes import parameter_names
 from tapeengine.chad.parse.state import Grammar, Parsed, Parser
 from tapeengine.chad.parse.statements import body
@@ -103,8 +106,14 @@ def parse_function(
     Unresolved
         Where it uses a name that is not defined yet.
     """
-    parser = ProgramParser(function, symbol, given, program_of)
-    if sizes is not None:
-        parser.single_axes |= sizes.ones
-        parser.by_blas = sizes.are_large
-    return parser.parse()
+    parser = None
+    try:
+        parser = ProgramParser(function, symbol, given, program_of)
+        if sizes is not None:
+            parser.single_axes |= sizes.ones
+            parser.by_blas = sizes.are_large
+        return parser.parse()
+    except ProgramError as error:
+        of = (parser.constants, parser.table.classes.values()) if parser else (Constants(), ())
+        error.checks += watched(function, *of)
+        raise

@@ -281,13 +281,23 @@ class Returns(ast.NodeTransformer):
         return node
 
 
-@lru_cache(maxsize=4096)
-def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None:
+def text_of(function: Any) -> ast.FunctionDef | None:
+    """Give the text of a function, as it is read."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     except (OSError, TypeError, SyntaxError):
         return None
-    if not isinstance(tree, ast.FunctionDef) or tree.args.vararg or tree.args.kwarg:
+    if not isinstance(tree, ast.FunctionDef):
+        return None
+    if changed := getattr(function, "changed", None):
+        hand_back(tree, changed)
+    return tree
+
+
+@lru_cache(maxsize=4096)
+def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None:
+    tree = text_of(function)
+    if tree is None or tree.args.vararg or tree.args.kwarg:
         return None
     READING_NOW.functions.append(function)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from collections.abc import Mapping, Sequence
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -15,7 +14,7 @@ from tapeengine.chad.kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
 from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.lists import RESULT, Kinds, Results, parameters_of
 from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside
-from tapeengine.chad.parse.procedures import hand_back
+from tapeengine.chad.parse.procedures import text_of
 from tapeengine.chad.parse.types import class_fields
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
 
@@ -148,16 +147,3 @@ def of_record(cls: Any) -> Results:
     fields = class_fields(cls) or ()
     kind: Kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields), tuple(fields), cls)
     return (kind, tuple(fields)) if fields else NOTHING
-
-
-def text_of(function: Any) -> ast.FunctionDef | None:
-    """Give the text of a function, as it is read."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return None
-    if not isinstance(tree, ast.FunctionDef):
-        return None
-    if changed := getattr(function, "changed", None):
-        hand_back(tree, changed)
-    return tree

@@ -23,7 +23,7 @@ from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.bound_inside import BoundInside
 from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
-from tapeengine.chad.parse.constants import Constants
+from tapeengine.chad.parse.constants import Constants, path_of
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.iterators import consumed, place_of
@@ -100,16 +100,10 @@ class Parsed:
     ----------
     definitions : dict of str to Definition
         The function itself, under its own name, and the definitions lifted out of it.
-    types : dict of str to Sum
-    classes : dict of str to type
-    programs : dict of str to object
-        The other programs that it calls, by the name used in `Call` terms.
-    primitives : dict of str to Primitive
-        The registry primitives that it calls.
-    arrays : tuple of Wanted
-        Where it uses arguments as whole arrays.
-    passed : tuple of Passed
-        Its calls of other programs.
+    programs, primitives : dict of str to object
+        What it calls, by the names in terms.
+    arrays, passed : tuple
+        Where it uses arguments as whole arrays, and its calls of other programs.
     by_numpy : bool
         Whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     copies : bool
@@ -153,27 +147,8 @@ UNDECIDED = Undecided()
 class Grammar:
     """The functions that are called by those below them: a program is read by rules that call one another.
 
-    Attributes
-    ----------
-    call, subscript, comprehension, dict_comprehension : callable
-        Read an expression of that kind.
-    generators, iteration : callable
-        Read what comes before the loop of a comprehension, and what a loop goes over.
-    for_, while_ : callable
-        Read a statement of that kind, and those after it.
-    apply, apply_written, parameter_types, as_function : callable
-        Apply what an expression stands for, or a function written in the language; give the types of its parameters;
-        make a value of it.
-    check_use : callable
-        Refuse the use of a function value whose variables have been bound again.
-    value_at, bind, refuse, body, recursive : callable
-        Give the value of a name; bind a name for what follows; refuse a statement; read the body of a function; call a
-        local function that calls itself.
-    grid_part : callable
-        Read a part of a grid; None if it is none that a loop reads.
-    matmul, attribute, property_of, operator_of, special, applied : callable
-        Multiply matrices; read an attribute of an array, a property of a record; apply an operator to a record, or a
-        method that Python calls for ``len`` and the like; apply a function that the parser knows.
+    `generators` reads what comes before the loop of a comprehension, `iteration` what a loop goes over; `special`
+    applies a method that Python calls for ``len`` and so on, `applied` a function that the parser knows.
     """
 
     call: Callable[..., Term]
@@ -704,10 +679,3 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
 
     rest, more = stars_of(function)
     return tuple(name for name in names_of(function) if name in rest or name in more or is_open(name))
-
-
-def path_of(node: ast.expr) -> tuple[str, ...]:
-    """Give a name and the attributes after it: ``a.b.c``; what is no name is an empty one."""
-    if isinstance(node, ast.Attribute):
-        return (*path_of(node.value), node.attr)
-    return (node.id if isinstance(node, ast.Name) else "",)

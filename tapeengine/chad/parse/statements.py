@@ -20,7 +20,7 @@ from tapeengine.chad.parse.closures import (
     value_of,
 )
 from tapeengine.chad.parse.dicts import is_dict
-from tapeengine.chad.parse.expressions import condition, expression, narrowed_first, narrowing
+from tapeengine.chad.parse.expressions import condition, expression, narrowed_first, narrowing, wanted_or_common
 from tapeengine.chad.parse.fields import call_changing, changing_method, field
 from tapeengine.chad.parse.fixed_points import settled
 from tapeengine.chad.parse.functions import Env, Lifted, Local
@@ -363,10 +363,7 @@ class Arm:
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
     """Convert terms to a type that suits them all; those that raise have any type."""
-    p.no_bool_or_float(node, [term.type for term in terms])
-    of = terms[0].type
-    for term in terms[1:]:
-        of = p.unify(node, of, term.type)
+    of = wanted_or_common(p, node, terms, None)
     return [p.coerce(node, term, of) for term in terms]
 
 

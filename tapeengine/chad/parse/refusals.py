@@ -1,0 +1,35 @@
+"""What a refusal may depend on: it is remembered until something of this changes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from inspect import ismodule
+from typing import Any
+
+from tapeengine._core.programs.replay import Checks
+from tapeengine.chad.parse.callees import is_plain
+from tapeengine.chad.parse.constants import Constants, frozen, global_names, path_of, value_at
+from tapeengine.chad.parse.outside import named_outside, names_outside, root
+from tapeengine.chad.parse.procedures import text_of
+
+
+def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tuple[Checks, ...]:
+    """Compare what has been read, and all that functions, methods and those that they call name, also in modules."""
+    pending, seen = [function, *classes], []
+    while pending:
+        value = pending.pop()
+        value = getattr(value, "__tapeengine_function__", value)
+        if isinstance(value, type):
+            pending += [getattr(f, "fget", getattr(f, "__func__", f)) for c in value.__mro__ for f in vars(c).values()]
+        elif is_plain(value) and value not in seen and (tree := text_of(value)) is not None:
+            seen.append(value)
+            names, outer = {*global_names(value.__code__), *value.__code__.co_freevars}, names_outside(value)
+            for node in ast.walk(tree):
+                owner = node.value if isinstance(node, ast.Attribute) else None
+                if root(node) in names and (owner is None or ismodule(named_outside(owner, outer))):
+                    found = value_at(value, path_of(node))
+                    constants.noted.setdefault((value, path_of(node)), frozen(found))
+                    pending.append(found)
+    checks = constants.checks()
+    return () if checks is None else (checks,)

@@ -1,0 +1,155 @@
+"""A refusal is found once, and again after a change of what the program reads from outside."""
+
+import copy
+import importlib
+import pickle
+import types
+from dataclasses import dataclass
+
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.errors import ProgramError
+
+
+def good(x):
+    return x * x
+
+
+def bad(x):
+    with open("nowhere"):
+        return x
+
+
+def calls_bad(x):
+    return bad(x)
+
+
+@dataclass
+class Angle:
+    size: float
+
+    def turned(self):
+        return self.inner(self.size)
+
+    def inner(self, x):
+        return x * rate
+
+
+helper, rate, mode, space, module = bad, "text", "with", types.SimpleNamespace(), types.ModuleType("module")
+module.of_module, module.__name__, space.rate = bad, "module", "text"
+
+
+def by_helper(x):
+    return helper(x)
+
+
+def by_middle(x):
+    return by_helper(x) + 1.0
+
+
+def by_text(x):
+    if mode == "with":
+        with open("nowhere"):
+            return x
+    return x * x
+
+
+def by_module(x):
+    return module.of_module(x)
+
+
+def by_missing(x):
+    return x * module.missing
+
+
+def by_attribute(x):
+    return x * space.rate
+
+
+def by_method(x):
+    return Angle(x).turned()
+
+
+def by_argument(x):
+    return x.turned()
+
+
+def set_name(name, value):
+    return lambda: globals().update({name: value})
+
+
+CHANGES = {
+    by_helper: (set_name("helper", good), set_name("helper", bad)),
+    by_middle: (set_name("helper", good), set_name("helper", bad)),
+    by_text: (set_name("mode", "without"), set_name("mode", "with")),
+    by_module: (lambda: setattr(module, "of_module", good), lambda: setattr(module, "of_module", bad)),
+    by_missing: (lambda: setattr(module, "missing", 2.0), lambda: delattr(module, "missing")),
+    by_attribute: (lambda: setattr(space, "rate", 2.0), lambda: setattr(space, "rate", "text")),
+    by_method: (set_name("rate", 2.0), set_name("rate", "text")),
+    by_argument: (set_name("rate", 2.0), set_name("rate", "text")),
+}
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Give the names of the functions that are read from now on."""
+    found = []
+    of_programs = importlib.import_module("tapeengine.chad.program")
+    read = of_programs.parse_function
+    monkeypatch.setattr(of_programs, "parse_function", lambda f, *of: found.append(f.__name__) or read(f, *of))
+    return found
+
+
+def outcome(program, x):
+    try:
+        return te.value_and_grad(program)(x)
+    except ProgramError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("backend", [None, "machine", "native"])
+@pytest.mark.parametrize("function", CHANGES, ids=lambda f: f.__name__)
+def test_what_makes_a_refusal_is_looked_at(function, backend, reads):
+    program = te.program(function, backend=backend)
+    mend, spoil = CHANGES[function]
+    x = Angle(3.0) if function is by_argument else 3.0
+    refusals = []
+    for _ in range(2):
+        refusals.append(outcome(program, x))
+        assert isinstance(refusals[-1], str)
+        before = len(reads)
+        assert [outcome(program, x) for _ in range(3)] == [refusals[0]] * 3
+        assert len(reads) == before
+        mend()
+        try:
+            value, slope = outcome(program, x)
+            assert value == function(x)
+            h = 1e-6
+            up, down = (function(type(x)(3.0 + step)) for step in (h, -h))
+            assert getattr(slope, "size", slope) == pytest.approx((up - down) / (2.0 * h))
+        finally:
+            spoil()
+
+
+def test_other_programs_are_refused_for_the_same_reason(reads):
+    programs = [te.program(f) for f in (bad, calls_bad)]
+    found = [outcome(p, 3.0) for p in (*programs, *programs)]
+    assert len(set(found)) == 1
+    assert reads.count("calls_bad") == 1
+    assert reads.count("bad") <= 2  # a program of its own, and as one that is called
+
+
+def test_a_refusal_is_copied_as_a_whole():
+    error = ProgramError("no break here", "use while", "f.py", 3, "    break", 4)
+    for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert str(other) == str(error)
+        assert other.lineno == 3
+
+
+def test_a_refusal_holds_no_arguments():
+    program = te.program(bad)
+    for _ in range(2):
+        outcome(program, 3.0)
+    (instance,) = program.instances.values()
+    assert instance._refused.__traceback__ is None
