@@ -138,9 +138,11 @@ def world_of(module: str, also: Iterable[str] = ()) -> World:
 def find_original(name: str, path: Any) -> ModuleSpec | None:
     """The spec of a module under its own name; the module is not imported."""
     for finder in sys.meta_path:
-        find = None if getattr(finder, "finds_twins", False) else getattr(finder, "find_spec", None)
+        find: Any = None if getattr(finder, "finds_twins", False) else getattr(finder, "find_spec", None)
+        if find is None:
+            continue
         try:
-            spec = None if find is None else find(name, path, None)
+            spec = find(name, path, None)
         except KeyError:  # a package without an __init__.py asks for its parent
             importlib.import_module(name.rpartition(".")[0])
             spec = find(name, path, None)

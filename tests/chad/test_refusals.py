@@ -117,6 +117,18 @@ def odd_type(x: complex) -> float:
     return 1.0
 
 
+def type_without_items(x: "float | map[float]") -> float:
+    return x
+
+
+def result_without_items(x: float) -> "map[float]":
+    return x
+
+
+def type_that_a_module_lacks(x: "te.nothing") -> float:
+    return x
+
+
 def unknown_name_in_branch(x: float) -> float:
     if x > 0:
         y = x
@@ -321,6 +333,9 @@ REFUSED = {
     too_few: ("too few arguments", "parameters"),
     too_few_for_a_loop: ("too few arguments", "parameters"),
     odd_type: ("outside the language", "float"),
+    type_without_items: ("x has a type outside the language", "'map' is not subscriptable"),
+    result_without_items: ("the result has a type outside the language", "'map' is not subscriptable"),
+    type_that_a_module_lacks: ("x has a type outside the language", "no attribute 'nothing'"),
     unknown_name_in_branch: ("no value on every path", "before"),
     two_types: ("float in one case", "one type"),
     wrong_result: ("of type float where Array[float] is wanted", "give"),

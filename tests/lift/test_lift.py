@@ -74,6 +74,12 @@ def test_a_package_with_its_parts(package: Any) -> None:
     assert "parts.low" not in sys.modules
 
 
+def test_a_package_without_an_init_in_another_one(package: Any, tmp_path: Any) -> None:
+    (tmp_path / "outer_one" / "inner").mkdir(parents=True)
+    package({"outer_one/__init__": "", "outer_one/inner/deep": "import math\ndef f(x): return math.sin(x)"})
+    assert te.grad(te.lift("outer_one.inner.deep").f)(0.0) == 1.0
+
+
 def test_a_project_of_several_modules_is_one(package: Any) -> None:
     package(
         {
