@@ -25,7 +25,7 @@ from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
 from tapeengine.chad.errors import ProgramError
 from tapeengine.chad.execute import Checked, Executable, has_few, kept
-from tapeengine.chad.infer import Sizes, annotation_of, is_importable, key_of, kind_of
+from tapeengine.chad.infer import annotation_of, is_importable, key_of, kind_of
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import text
 from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
@@ -40,6 +40,7 @@ from tapeengine.chad.parse.types import TypeTable
 from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
 from tapeengine.chad.registered import find
 from tapeengine.chad.signatures import by_position, defaults_of, names_of, stars_of
+from tapeengine.chad.sizes import Sizes
 from tapeengine.chad.terms import Module
 from tapeengine.chad.types import Sum, Type
 from tapeengine.default import default_engine
@@ -56,6 +57,14 @@ ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
 OWN = (Backpropagator, WholeBackpropagator, Checked)
 #: The programs there are, by name.
 SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
+def symbol_of(program: Program, key: tuple[str, ...]) -> str:
+    """Give the name of a program for some types and sizes, which all programs of its function have for these."""
+    known = INSTANCES.setdefault(program.function, {}).setdefault(program.symbol, {})
+    return known.setdefault(key, f"{program.symbol}_{len(known)}" if known else program.symbol)
+
+
+#: For each function and name the names of its programs for types and sizes of arguments.
+INSTANCES: WeakKeyDictionary[Callable[..., Any], dict[str, dict[tuple[str, ...], str]]] = WeakKeyDictionary()
 #: For each function whose name another function's program has, the names of its own programs.
 CLOSURES: WeakKeyDictionary[Callable[..., Any], dict[str, str]] = WeakKeyDictionary()
 #: For each name the numbers that its next closures get; none is used twice, so that finding one takes constant time.
@@ -493,10 +502,9 @@ class Program(Enterable):
 
     def for_types(self, given: Mapping[str, Any], key: tuple[str, ...], sizes: Sizes | None = None) -> Program:
         """Give the program for parameters of these types where they have no annotation; `key` spells the types."""
-        key = (*key, repr(sizes))
+        key = (*key, repr(sizes or Sizes()))
         if key not in self.instances:
-            symbol = f"{self.symbol}_{len(self.instances)}" if self.instances else self.symbol
-            made = Program(self.function, given, symbol, self.backend, sizes)
+            made = Program(self.function, given, symbol_of(self, key), self.backend, sizes)
             made._python = self._python
             self.instances[key] = made
         return self.instances[key]

@@ -1,5 +1,6 @@
 """Axes of one element are stretched in native code as well: dual numbers run none of these programs."""
 
+import contextlib
 import itertools
 import linecache
 import random
@@ -145,3 +146,75 @@ def test_normalised_rows(no_duals):
     assert value == pytest.approx(f(x, y), rel=1e-14)
     weights = np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(back(1.0)[0], (weights - np.eye(3)[y]) / 6, atol=1e-14)
+
+
+def doubled_until_four(x):
+    if len(x) == 4:
+        return np.sum(x * np.array([1.0, 2.0, 3.0, 4.0]))
+    return doubled_until_four(np.concatenate([x, 3.0 * x]))
+
+
+@te.program
+def doubled_by_a_program(x):
+    return np.sum(x * np.array([1.0, 2.0, 3.0, 4.0])) if len(x) == 4 else doubled_by_a_program(np.append(x, 3.0 * x))
+
+
+def first_by_another(x):
+    return np.sum(x * np.array([1.0, 2.0, 3.0, 4.0])) if len(x) == 4 else second_by_another(np.append(x, 3.0 * x))
+
+
+def second_by_another(x) -> float:
+    return first_by_another(x)
+
+
+def doubled_inside(x):
+    def inner(y):
+        return np.sum(y * np.array([1.0, 2.0, 3.0, 4.0])) if len(y) == 4 else inner(np.append(y, 3.0 * y))
+
+    return inner(x)
+
+
+@pytest.mark.parametrize("f", [doubled_until_four, doubled_by_a_program, first_by_another, doubled_inside])
+def test_a_function_that_calls_itself_gets_arrays_of_other_sizes(f):
+    program = te.program(f)
+    with contextlib.suppress(te.errors.TapeEngineError):
+        value, back = te.vjp(program, np.array([2.0]))
+        assert value == 2.0 * (1 + 3 * 2 + 3 * 3 + 9 * 4)
+        np.testing.assert_allclose(back(1.0)[0], [52.0])
+
+
+def scaled(x, s):
+    return x * s
+
+
+def normalised(x):
+    return x - np.log(np.sum(np.exp(x), axis=1, keepdims=True))
+
+
+def test_functions_that_a_program_calls(no_duals):
+    def f(x, b):
+        rows = normalised(scaled(x, b))
+        return np.sum(scaled(rows, np.max(rows, axis=0, keepdims=True)))
+
+    rng = np.random.default_rng(5)
+    check(f, [rng.normal(size=(3, 4)), rng.normal(size=(1, 4))], rng)
+
+
+def test_blas_multiplies_large_matrices_of_programs_in_loops(no_duals):
+    def f(x, w, v):
+        total = np.sum(np.tanh(x @ w) @ v)
+        for i in range(3):
+            total = total * 0.5 + np.sum(x * (i + 1.0) @ w)
+        return total
+
+    rng = np.random.default_rng(6)
+    args = [rng.normal(size=shape) / 8 for shape in ((50, 60), (60, 40), (40, 30))]
+    program = te.program(f)
+    value, back = te.vjp(program, *args)
+    assert value == pytest.approx(f(*args), rel=1e-13)
+    for found, expected in zip(back(1.0), te.vjp(te.program(f, backend="native"), *args)[1](1.0)):
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    assert any(
+        "matmul" in made.derivative("reverse") or "registered" in made.derivative("loops")
+        for made in program.instances.values()
+    )

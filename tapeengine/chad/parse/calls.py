@@ -51,6 +51,7 @@ from tapeengine.chad.parse.whole import as_numpy
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
 from tapeengine.chad.signatures import names_of
+from tapeengine.chad.sizes import Sizes
 from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
 from tapeengine.chad.types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
 
@@ -542,7 +543,8 @@ def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -
     names = program.positional((None,) * program.arity, {})[0]
     _count(p, node, args, names)
     given = {n: p.table.known(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
-    return program.for_types(given, tuple(spelled(known.of) for known in given.values()))
+    ones = {n: axes for n, a in zip(names, args, strict=True) if (axes := p.single_axes.of(a))}
+    return program.for_types(given, tuple(spelled(known.of) for known in given.values()), Sizes(ones, p.by_blas))
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:

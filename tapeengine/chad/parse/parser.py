@@ -110,8 +110,9 @@ def parse_function(
     try:
         parser = ProgramParser(function, symbol, given, program_of)
         if sizes is not None:
-            parser.single_axes |= sizes.ones
             parser.by_blas = sizes.are_large
+            if parser.tree.name not in uses(parser.tree.body):  # its own calls may give it arrays of other sizes
+                parser.single_axes |= sizes.ones
         return parser.parse()
     except ProgramError as error:
         of = (parser.constants, parser.table.classes.values()) if parser else (Constants(), ())
