@@ -434,6 +434,8 @@ def assemble(
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]
     a.block(function.body)
+    if any(v.name in a.rows for v in shared):
+        raise NotAssembled("a row that is kept")
     gave = [a.at(x) for x in results]
     a.step("DONE")
     flat = [field for step in a.steps for field in step]

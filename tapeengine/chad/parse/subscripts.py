@@ -53,7 +53,10 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return Gather(term, position)
     if numbers_of(position.type) == BOOL and 0 < rank(position.type) <= rank(term.type):
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
-    return Index(term, p.coerce(index, position, INT))
+    place = p.coerce(index, position, INT)
+    if isinstance(term, Build | Map | Let) and rank(term.type) > 1:  # a name for the rows, whose sizes must be known
+        return p.let("xs", term, lambda xs: Index(xs, place))
+    return Index(term, place)
 
 
 def of_record(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
