@@ -1,4 +1,4 @@
-"""Rows of matrices that an expression makes: the back ends run these programs, and keep the rows that the reverse pass reads."""
+"""Rows of matrices that an expression makes: back ends run these programs, and keep rows that the reverse pass reads."""
 
 import linecache
 
