@@ -1,4 +1,4 @@
-"""Rows of matrices that an expression makes: back ends run these programs, and keep rows that the reverse pass reads."""
+"""Rows of matrices that an expression makes: back ends run such programs, and keep rows for the reverse pass."""
 
 import linecache
 
