@@ -58,15 +58,6 @@ def field_words(kept: F.Kept) -> list[str]:
     return [w for f in kept.fields for w in words(f.type)]
 
 
-def give_fields(b: Body, kept: F.Kept, values: Sequence[str]) -> None:
-    """Assign the fields of a record."""
-    values = list(values)
-    for f in kept.fields:
-        n = len(words(f.type))
-        b.give(f, values[:n])
-        del values[:n]
-
-
 # ------------------------------------------------------------ records
 
 
@@ -83,7 +74,7 @@ def keep_record(b: Body, kept: F.Kept, before: str | None = None) -> str:
 
 def recall_record(b: Body, kept: F.Kept, record: str, skip: int = 0) -> None:
     """Read a record."""
-    give_fields(b, kept, b.read_values([f.type for f in kept.fields], b.at(record, 8 * skip), FRAME))
+    b.give_all(kept.fields, b.read_values([f.type for f in kept.fields], b.at(record, 8 * skip), FRAME))
 
 
 # ------------------------------------------------------------ columns
@@ -123,7 +114,7 @@ class Columns:
             b.read(w, self.at(b, k, index), FRAME, is_size)
             for k, (w, is_size) in enumerate(zip(self.types, sizes, strict=True))
         ]
-        give_fields(b, self.kept, found)
+        b.give_all(self.kept.fields, found)
         for v in self.absent:
             b.give(v, ["null"])
         if self.site is not None:

@@ -16,7 +16,6 @@ from tapeengine._core.programs.machine import addresses
 from tapeengine.chad.backends.llvm import elementary
 from tapeengine.chad.backends.llvm.arguments import DATA, RANK, SHAPE, array_in
 from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.calls import params_of, results_of
 from tapeengine.chad.backends.llvm.control import keep_record, recall_record, sites
 from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
@@ -24,7 +23,7 @@ from tapeengine.chad.backends.llvm.interrupts import poll, weight
 from tapeengine.chad.backends.llvm.layout import KIND, name_of, words
 from tapeengine.chad.backends.llvm.ranges import LARGEST, fitting
 from tapeengine.chad.backends.llvm.recompute import holding, recomputed
-from tapeengine.chad.backends.llvm.statements import RULES
+from tapeengine.chad.backends.llvm.statements import RULES, params_of, results_of
 from tapeengine.chad.backends.llvm.writer import FRAME, LONG, REFER, Writer
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.passes import Pass

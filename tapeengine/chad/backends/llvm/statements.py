@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any
 
-from tapeengine.chad.backends.llvm import boxes, calls, control
-from tapeengine.chad.backends.llvm.body import Body
+from tapeengine.chad.backends.llvm import control
+from tapeengine.chad.backends.llvm.body import SCRATCH, Body
+from tapeengine.chad.backends.llvm.callbacks import callback
+from tapeengine.chad.backends.llvm.helpers import typed
 from tapeengine.chad.backends.llvm.layout import stride, words
 from tapeengine.chad.backends.llvm.lifetimes import is_filled
 from tapeengine.chad.backends.llvm.operations import compute
-from tapeengine.chad.backends.llvm.writer import ELEMENT, REFER
+from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.tables import entry, table
@@ -172,4 +176,107 @@ def add_all(b: Body, s: F.AddAll) -> None:
         b.program.add_all(b, s.array.type, b.value(s.array), b.value(s.value))
 
 
-RULES = table(globals(), vars(boxes), vars(calls), vars(control))
+# ------------------------------------------------------------ records of recursive sums
+# A record has eight bytes for the number of the option, and eight for each word of a field.
+
+
+@entry
+def pack(b: Body, s: F.Pack) -> None:
+    """Make a record."""
+    types = [w for x in s.values for w in words(x.type)]
+    record = b.take("%ctx", str(8 * (1 + len(types))))
+    b.write_words(["i64", *types], [str(s.option), *b.values(s.values)], record, FRAME)
+    b.give(s.out, [record])
+
+
+@entry
+def option(b: Body, s: F.Option) -> None:
+    """Read the number of an option."""
+    b.give(s.out, [b.read("i64", b.one(s.box), FRAME)])
+
+
+@entry
+def plus(b: Body, s: F.Plus) -> None:
+    """Add two linear records."""
+    assert isinstance(s.out.type, F.BoxOf)
+    b.give(s.out, [b.program.plus(b, s.out.type, b.one(s.left), b.one(s.right))])
+
+
+@entry
+def unpack(b: Body, s: F.Unpack) -> None:
+    """Read the fields of a record; those of a null linear record are zeros."""
+    types = [w for v in s.outs for w in words(v.type)]
+    box = b.one(s.box)
+    assert isinstance(s.box.type, F.BoxOf)
+    if s.box.type.linear:  # read a record of zeros instead
+        is_null = b.op(f"icmp eq ptr {box}, null")
+        box = b.op(f"select i1 {is_null}, ptr {b.program.zeros(8 * (1 + len(types)))}, ptr {box}")
+    b.give_all(s.outs, b.read_values([v.type for v in s.outs], b.at(box, 8), FRAME))
+
+
+# ------------------------------------------------------------ calls
+
+
+def params_of(f: F.Function) -> list[str]:
+    """Give the types of the words that a function takes."""
+    return [*(["ptr"] if f.recalled is not None else []), *(w for p in f.params for w in words(p.type))]
+
+
+def results_of(f: F.Function) -> list[str]:
+    """Give the types of the words that a function gives."""
+    return [*(w for x in f.results for w in words(x.type)), *(["ptr"] if f.kept is not None else [])]
+
+
+@entry
+def call(b: Body, s: F.Call) -> None:
+    """Call a function of the program."""
+    callee = b.program.functions[s.function]
+    args = typed(params_of(callee), b.values(s.args))
+    given = results_of(callee)
+    place = b.fresh("out")
+    b.places.append(f"  {place} = alloca [{8 * len(given)} x i8], align 8")
+    b.check_status(b.op(f'call i32 @"f.{s.function}"(ptr %ctx, {args}{", " if args else ""}ptr {place})'))
+    b.give_all(s.outs, b.read_words(given, place, FRAME))
+
+
+@entry
+def registered(b: Body, s: F.Registered) -> None:
+    """Call a primitive of the registry: its C kernel, or the primitive itself."""
+    primitive = b.program.program.primitives[s.name]
+    if s.name == primitive.name:
+        by_python(b, s)
+    else:
+        by_kernel(b, s, primitive.kernel)
+
+
+def by_kernel(b: Body, s: F.Registered, kernel: Any) -> None:
+    """Call a primitive's C functions; a rule is a product with a partial derivative."""
+    if s.rule == "value":
+        b.give(s.outs[0], [by_address(b, kernel.value, s.args)])
+        return
+    d, *args, _ = s.args
+    b.give(s.outs[0], [b.op(f"fmul double {b.one(d)}, {by_address(b, kernel.partials[s.argument], args)}")])
+
+
+def by_address(b: Body, address: int, args: Sequence[F.Operand]) -> str:
+    """Call a C function of numbers."""
+    given = typed(["double"] * len(args), b.values(args))
+    return b.op(f"call double inttoptr (i64 {address} to ptr)({given}) #0")
+
+
+def by_python(b: Body, s: F.Registered) -> None:
+    """Call a primitive, or one of its rules, with the GIL."""
+    given, found = ([w for x in xs for w in words(x.type)] for xs in (s.args, s.outs))
+    called = callback({s.name: b.program.program.primitives[s.name]}, s)
+    b.program.called.append(called)
+    leaves = b.fresh("leaves")
+    b.places.append(f"  {leaves} = alloca [{8 * max(len(given), len(found))} x i8], align 8")
+    b.write_words(given, b.values(s.args), leaves, FRAME)
+    is_brief = all(isinstance(v.type, Scalar) or b.lifetimes.is_scratch(v) for v in s.outs)
+    arena = b.state(SCRATCH) if is_brief else "%ctx"
+    function = f"ptr inttoptr (i64 {id(called)} to ptr)"
+    b.check_status(b.op(f"call i32 @te_call(ptr %ctx, {function}, ptr {arena}, ptr {leaves})"))
+    b.give_all(s.outs, b.read_values([v.type for v in s.outs], leaves, FRAME))
+
+
+RULES = table(globals(), vars(control))

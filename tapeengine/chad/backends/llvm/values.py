@@ -87,6 +87,12 @@ class Values(Writer):
         for place, word, value in zip(self.places_of(v), self.word_types(v), values, strict=True):
             self.set(place, word, value)
 
+    def give_all(self, outs: Iterable[Var], found: Sequence[str]) -> None:
+        """Assign variables, each of which takes its words of those found."""
+        rest = iter(found)
+        for v in outs:
+            self.give(v, [next(rest) for _ in words(v.type)])
+
     def values(self, xs: Iterable[Operand]) -> list[str]:
         """Give the words of several operands."""
         return [w for x in xs for w in self.value(x)]
