@@ -9,7 +9,7 @@ import dataclasses
 
 from tapeengine.chad.simplify.effects import is_opaque, slots_of
 from tapeengine.chad.simplify.occurrences import Occurrences
-from tapeengine.chad.simplify.table1 import is_cheap
+from tapeengine.chad.simplify.rules import is_cheap
 from tapeengine.chad.target import Bind, LTuple, One, Plus, Return, Run, Scope, Then, Zero
 from tapeengine.chad.terms import Let, Term, Tuple, Var, unit
 from tapeengine.chad.traverse import Names, all_names, substitute

@@ -14,7 +14,7 @@ from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.reverse import reverse
-from tapeengine.chad.simplify import fission, linear, simplify, simplify_module, table1
+from tapeengine.chad.simplify import fission, rules, simplify, simplify_module
 from tapeengine.chad.simplify.engine import Pass
 from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.specification import Evaluator, derivative
@@ -99,7 +99,7 @@ ARRAY = LDense(Build(n, i, LScale(v, Index(xs, i))))
 FN = Var("f", Lambda((z,), product).type)
 
 LAWS = [
-    (table1.lam_app_let, Apply(Lambda((z,), Op("mul", (z, z))), (sin,))),
+    (rules.lam_app_let, Apply(Lambda((z,), Op("mul", (z, z))), (sin,))),
     (laws.let_rotate, Let(z, Let(Var("t", FLOAT), sin, Op("mul", (Var("t", FLOAT), y))), Op("add", (z, x)))),
     (
         laws.let_pair_split,
@@ -107,46 +107,46 @@ LAWS = [
     ),
     (laws.let_inline, Let(z, sin, Op("mul", (z, x)))),
     (laws.let_inline, Let(z, x, Op("mul", (z, z)))),
-    (table1.pair_proj, Proj(Tuple((sin, product)), 0)),
-    (table1.pair_proj, Proj(Tuple((sin, product)), 1)),
-    (table1.pair_proj, LProj(LTuple((v, lin)), 1)),
-    (table1.pair_eta, Tuple((Proj(p, 0), Proj(p, 1)))),
-    (table1.pair_eta, LTuple((LProj(q, 0), LProj(q, 1)))),
-    (table1.let_proj, Proj(Let(z, sin, Tuple((z, z))), 0)),
-    (table1.let_proj, Proj(Let(z, sin, Tuple((z, x))), 1)),
-    (table1.plus_zero_1, Plus(Zero(REAL), v)),
-    (table1.plus_zero_2, Plus(v, Zero(REAL))),
-    (table1.plus_pair, Plus(LTuple((v, w)), LTuple((w, lin)))),
-    (table1.plus_let_1, Plus(Let(z, sin, LScale(v, z)), w)),
-    (table1.plus_let_2, Plus(w, Let(z, sin, LScale(v, z)))),
-    (table1.algebra, Op("mul", (lit(0.0), x))),
-    (table1.algebra, Op("mul", (x, lit(1.0)))),
-    (table1.algebra, Op("add", (lit(0.0), x))),
-    (table1.algebra, Op("sub", (x, lit(0.0)))),
-    (table1.algebra, LScale(v, lit(1.0))),
-    (table1.map_zero, LDense(Map((z,), Zero(REAL), (xs,)))),
-    (table1.sum_zip, LTotal(LDense(Map((z,), LTuple((LScale(v, z), w)), (xs,))))),
-    (table1.sum_zip, LTotal(LDense(Build(n, i, LTuple((LScale(v, Index(xs, i)), w)))))),
-    (table1.sum_zero, LTotal(Zero(LArray(REAL)))),
-    (table1.sum_singleton, Total(Elements((sin,), FLOAT))),
+    (rules.pair_proj, Proj(Tuple((sin, product)), 0)),
+    (rules.pair_proj, Proj(Tuple((sin, product)), 1)),
+    (rules.pair_proj, LProj(LTuple((v, lin)), 1)),
+    (rules.pair_eta, Tuple((Proj(p, 0), Proj(p, 1)))),
+    (rules.pair_eta, LTuple((LProj(q, 0), LProj(q, 1)))),
+    (rules.let_proj, Proj(Let(z, sin, Tuple((z, z))), 0)),
+    (rules.let_proj, Proj(Let(z, sin, Tuple((z, x))), 1)),
+    (rules.plus_zero_1, Plus(Zero(REAL), v)),
+    (rules.plus_zero_2, Plus(v, Zero(REAL))),
+    (rules.plus_pair, Plus(LTuple((v, w)), LTuple((w, lin)))),
+    (rules.plus_let_1, Plus(Let(z, sin, LScale(v, z)), w)),
+    (rules.plus_let_2, Plus(w, Let(z, sin, LScale(v, z)))),
+    (rules.algebra, Op("mul", (lit(0.0), x))),
+    (rules.algebra, Op("mul", (x, lit(1.0)))),
+    (rules.algebra, Op("add", (lit(0.0), x))),
+    (rules.algebra, Op("sub", (x, lit(0.0)))),
+    (rules.algebra, LScale(v, lit(1.0))),
+    (rules.map_zero, LDense(Map((z,), Zero(REAL), (xs,)))),
+    (rules.sum_zip, LTotal(LDense(Map((z,), LTuple((LScale(v, z), w)), (xs,))))),
+    (rules.sum_zip, LTotal(LDense(Build(n, i, LTuple((LScale(v, Index(xs, i)), w)))))),
+    (rules.sum_zero, LTotal(Zero(LArray(REAL)))),
+    (rules.sum_singleton, Total(Elements((sin,), FLOAT))),
     (
-        linear.case_inject,
+        rules.case_inject,
         Case(Inject(1, sin, Sum((UNIT, FLOAT))), (Branch(Var("u", UNIT), x), Branch(z, Op("mul", (z, z))))),
     ),
-    (linear.if_literal, If(lit(False), x, y)),
-    (linear.constant_fold, Op("add", (lit(2.0), lit(3.0)))),
-    (linear.power_partial, Op("powda", (x, lit(3.0)))),
-    (linear.proj_zero, LProj(Zero(PAIR), 0)),
-    (linear.cast_inject, LCast(1, LInject(1, v, LSum((REAL, REAL))), REAL)),
-    (linear.tuple_zero, LSingle(k, Zero(REAL))),
-    (linear.linear_let, LScale(Let(z, sin, LScale(v, z)), x)),
-    (linear.tuple_let, LTuple((v, Let(z, sin, LScale(v, z))))),
-    (linear.collect_dense, Collect(ARRAY, n)),
-    (linear.index_build, Index(Build(n, i, Op("mul", (Index(xs, i), x))), lit(1))),
-    (linear.size_build, Size(Build(n, i, x))),
-    (linear.plus_dense, Plus(ARRAY, LDense(Build(n, k, LScale(w, Index(xs, k)))))),
-    (linear.tangent_apply, LApply(LLambda((z,), LScale(v, z)), (sin,))),
-    (linear.tangent_apply, LApply(Zero(LFunction((FLOAT,), REAL)), (sin,))),
+    (rules.if_literal, If(lit(False), x, y)),
+    (rules.constant_fold, Op("add", (lit(2.0), lit(3.0)))),
+    (rules.power_partial, Op("powda", (x, lit(3.0)))),
+    (rules.proj_zero, LProj(Zero(PAIR), 0)),
+    (rules.cast_inject, LCast(1, LInject(1, v, LSum((REAL, REAL))), REAL)),
+    (rules.tuple_zero, LSingle(k, Zero(REAL))),
+    (rules.linear_let, LScale(Let(z, sin, LScale(v, z)), x)),
+    (rules.tuple_let, LTuple((v, Let(z, sin, LScale(v, z))))),
+    (rules.collect_dense, Collect(ARRAY, n)),
+    (rules.index_build, Index(Build(n, i, Op("mul", (Index(xs, i), x))), lit(1))),
+    (rules.size_build, Size(Build(n, i, x))),
+    (rules.plus_dense, Plus(ARRAY, LDense(Build(n, k, LScale(w, Index(xs, k)))))),
+    (rules.tangent_apply, LApply(LLambda((z,), LScale(v, z)), (sin,))),
+    (rules.tangent_apply, LApply(Zero(LFunction((FLOAT,), REAL)), (sin,))),
 ]
 
 
@@ -199,8 +199,7 @@ def test_a_scope_with_a_result_of_its_own_is_not_a_sum():
 
 def test_every_rule_of_table_1_has_a_law():
     tested = {rule for rule, _ in (*LAWS, *MONAD)}
-    rules = {f for rules in (table1.RULES, linear.RULES) for some in rules.values() for f in some}
-    assert rules <= tested
+    assert {f for some in rules.RULES.values() for f in some} <= tested
 
 
 ONE_S, ONE_T = One("s", v), One("t", lin)
@@ -221,9 +220,9 @@ MONAD = [
     (laws.bind_laws, Bind(z, Then(ONE_S, Return(sin)), One("s", LScale(v, z)))),
     (laws.bind_laws, Bind(z, Let(y, sin, Return(y)), One("s", LScale(v, z)))),
     (laws.bind_laws, Bind(z, Bind(y, Return(sin), Return(y)), One("s", LScale(v, z)))),
-    (linear.one_zero, One("s", Zero(REAL))),
-    (linear.one_zero, One("s", Let(z, sin, LScale(v, z)))),
-    (linear.one_zero, ForEach(n, i, Return(unit()))),
+    (rules.one_zero, One("s", Zero(REAL))),
+    (rules.one_zero, One("s", Let(z, sin, LScale(v, z)))),
+    (rules.one_zero, ForEach(n, i, Return(unit()))),
     (laws.scope_sum, Scope("s", REAL, Then(ONE_S, Then(ONE_T, One("s", lin))))),
     (laws.scope_sum, Scope("s", REAL, ONE_S)),
     (laws.scope_sum, Scope("s", REAL, Let(z, sin, One("s", LScale(v, z))))),
@@ -458,9 +457,9 @@ def test_code_of_a_chain_of_functions_stays_linear():
 
 def test_an_element_at_a_negative_index_counts_from_the_end():
     term = Index(Build(n, i, Op("mul", (Index(xs, i), x))), k)
-    assert linear.index_build(term) is None
-    assert linear.index_build(Index(term.array, lit(-1))) is None
-    assert run(linear.index_build(term, {"k"})) == run(term)
+    assert rules.index_build(term) is None
+    assert rules.index_build(Index(term.array, lit(-1))) is None
+    assert run(rules.index_build(term, {"k"})) == run(term)
     assert run(simplify(Index(term.array, lit(-1)))) == run(Index(term.array, lit(-1)))
 
 
@@ -476,7 +475,7 @@ def test_algebra_keeps_values(op: str, number: int, side: int) -> None:
     constant = lit(number if whole else float(number))
     x = Var("x", INT if whole else FLOAT)
     args = (constant, x) if side == 0 else (x, constant)
-    found = table1.algebra(Op(op, args, INT if whole else FLOAT))
+    found = rules.algebra(Op(op, args, INT if whole else FLOAT))
     values = [number, 3] if side == 0 else [3, number]
     if found is not None:
         assert (3 if found == x else found.value) == ARITHMETIC[op.removeprefix("i")](*values)

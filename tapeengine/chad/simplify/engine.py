@@ -9,17 +9,14 @@ time linear in the size of the term. Further passes are needed because terms tha
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
-from tapeengine.chad.simplify import linear, table1
 from tapeengine.chad.simplify.effects import Bindings, Frame, is_opaque, sequence, slots_of
 from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
 from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.simplify.occurrences import Later, Occurrences, Use
-from tapeengine.chad.simplify.table1 import Rule, is_cheap
+from tapeengine.chad.simplify.rules import RULES, Rule, index_build, is_cheap, lam_app_let
 from tapeengine.chad.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
 from tapeengine.chad.traverse import Names, all_names, map_scopes, same
 from tapeengine.chad.types import EVM, UNIT, Linear, LUnit, Product
@@ -28,12 +25,6 @@ from tapeengine.chad.types import EVM, UNIT, Linear, LUnit, Product
 MAX_PASSES = 60
 #: The use of a variable that the pass itself has introduced; it is never inlined.
 KEPT = Use(2, 2, True)
-
-
-#: The rules by the constructor at their head; a pass itself implements those of let and of computations.
-RULES: Mapping[type[S.Term], tuple[Rule, ...]] = MappingProxyType(
-    {k: table1.RULES.get(k, ()) + linear.RULES.get(k, ()) for k in (*table1.RULES, *linear.RULES)}
-)
 
 
 class Pass:
@@ -149,7 +140,7 @@ class Pass:
 
     def applied(self, term: S.Apply, function: Later) -> S.Term:
         """Apply a function that is known."""
-        result = table1.lam_app_let(S.Apply(function.function, term.args))
+        result = lam_app_let(S.Apply(function.function, term.args))
         assert result is not None
         return result
 
@@ -171,7 +162,7 @@ class Pass:
     def rules(self, term: S.Term) -> tuple[Rule, ...]:
         """Give the rules for a term; some use information about the whole program."""
         if isinstance(term, S.Index):
-            return (lambda t: linear.index_build(t, self.found.indices),)
+            return (lambda t: index_build(t, self.found.indices),)
         if isinstance(term, ForEach):
             return (*RULES[ForEach], lambda t: for_each_sum(t, self.names, self.lengths))
         return RULES.get(type(term), ())

@@ -1,17 +1,175 @@
-"""Rules for sums, conditionals, linear operations, arrays of cotangents and contributions of zero."""
+"""The rules, one function for each: ``rule(term)`` is the rewritten term, or None.
+
+First those of CHAD appendix B, Table 1, of which a pass (`engine`) implements those of let itself; then rules for sums,
+conditionals, linear operations, arrays of cotangents and contributions of zero. Pairs are tuples of any length here,
+``plus`` and ``zero`` those of linear types, ``map`` is `Build` as well as `Map`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
 from tapeengine.chad.primitives import evaluate_op
-from tapeengine.chad.simplify.table1 import Rule
-from tapeengine.chad.traverse import substitute
+from tapeengine.chad.traverse import Names, all_names, freshen, substitute
 from tapeengine.chad.types import FLOAT, Linear, LUnit
+
+Rule = Callable[[S.Term], S.Term | None]
+
+
+def is_cheap(term: S.Term) -> bool:
+    """Tell whether copying a term costs nothing at run time."""
+    match term:
+        case S.Var() | S.Literal() | T.Zero() | S.Tuple(()):
+            return True
+        case S.Proj(inner, _):
+            return is_cheap(inner)
+    return False
+
+
+# (\x. e) a  ~>  let x = a in e
+def lam_app_let(term: S.Term) -> S.Term | None:
+    match term:
+        case S.Apply(S.Lambda(params, body), args):
+            return S.lets(zip(params, args, strict=True), body)
+    return None
+
+
+# fst (a, b)  ~>  a        snd (a, b)  ~>  b
+def pair_proj(term: S.Term) -> S.Term | None:
+    match term:
+        case S.Proj(S.Tuple(items), i) | T.LProj(T.LTuple(items), i):
+            return items[i]
+    return None
+
+
+# (fst a, snd a)  ~>  a
+def pair_eta(term: S.Term) -> S.Term | None:
+    match term:
+        case S.Tuple((S.Proj(a, 0), *_) as items) if a.type == term.type:
+            pass
+        case T.LTuple((T.LProj(a, 0), *_) as items) if a.type == term.type:
+            pass
+        case _:
+            return None
+    kind = type(items[0])
+    if all(isinstance(item, kind) and item.index == i and item.term == a for i, item in enumerate(items)):  # type: ignore[attr-defined]
+        return a
+    return None
+
+
+# fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
+def let_proj(term: S.Term) -> S.Term | None:
+    match term:
+        case S.Proj(S.Let(x, a, e), i):
+            return S.Let(x, a, S.Proj(e, i))
+        case T.LProj(S.Let(x, a, e), i):
+            return S.Let(x, a, T.LProj(e, i))
+    return None
+
+
+# plus zero a  ~>  a
+def plus_zero_1(term: S.Term) -> S.Term | None:
+    match term:
+        case T.Plus(T.Zero(), a):
+            return a
+    return None
+
+
+# plus a zero  ~>  a
+def plus_zero_2(term: S.Term) -> S.Term | None:
+    match term:
+        case T.Plus(a, T.Zero()):
+            return a
+    return None
+
+
+# plus (a, b) (c, d)  ~>  (plus a c, plus b d)
+def plus_pair(term: S.Term) -> S.Term | None:
+    match term:
+        case T.Plus(T.LTuple(xs), T.LTuple(ys)):
+            return T.LTuple(tuple(T.Plus(x, y) for x, y in zip(xs, ys, strict=True)))
+    return None
+
+
+# plus (let x = e in a) b  ~>  let x = e in plus a b
+def plus_let_1(term: S.Term) -> S.Term | None:
+    match term:
+        case T.Plus(S.Let(x, e, a), b):
+            return S.Let(x, e, T.Plus(a, b))
+    return None
+
+
+# plus a (let x = e in b)  ~>  let x = e in plus a b
+def plus_let_2(term: S.Term) -> S.Term | None:
+    match term:
+        case T.Plus(a, S.Let(x, e, b)):
+            return S.Let(x, e, T.Plus(a, b))
+    return None
+
+
+# 0 * x, x * 0  ~>  0    1 * x, x * 1  ~>  x    0 + x, x + 0, x - 0, x / 1  ~>  x    d * 1  ~>  d    zero * r  ~>  zero
+# (As in the paper, 0 * x is 0 even if x is not finite.)
+def algebra(term: S.Term) -> S.Term | None:
+    match term:
+        case S.Op("mul", (S.Literal(0.0) as zero, _)) | S.Op("mul", (_, S.Literal(0.0) as zero)):
+            return zero
+        case S.Op("mul", (S.Literal(1.0), x)) | S.Op("mul", (x, S.Literal(1.0))):
+            return x
+        case S.Op("add", (S.Literal(0.0), x)) | S.Op("add", (x, S.Literal(0.0))):
+            return x
+        case S.Op("sub", (x, S.Literal(0.0))) | S.Op("div", (x, S.Literal(1.0))):
+            return x
+        case S.Op("iadd", (S.Literal(0), x)) | S.Op("iadd", (x, S.Literal(0))) | S.Op("isub", (x, S.Literal(0))):
+            return x
+        case T.LScale(x, S.Literal(1.0)):
+            return x
+        case T.LScale(T.Zero() as zero, _):
+            return zero
+    return None
+
+
+# map (\x. zero) a  ~>  zero
+def map_zero(term: S.Term) -> S.Term | None:
+    match term:
+        case T.LDense(S.Map(_, T.Zero(), _) | S.Build(_, _, T.Zero())):
+            return T.Zero(T.linear_type(term))
+    return None
+
+
+# sum (zip a b)  ~>  (sum a, sum b)
+def sum_zip(term: S.Term) -> S.Term | None:
+    match term:
+        case T.LTotal(T.LDense(S.Map(xs, T.LTuple(items), arrays, broadcasts))) if items:
+            names = Names(all_names(term))
+            bound = [S.Var(names("a"), a.type) for a in arrays]
+            sums = [T.LTotal(T.LDense(freshen(S.Map(xs, item, tuple(bound), broadcasts), names))) for item in items]
+            return S.lets(zip(bound, arrays, strict=True), T.LTuple(tuple(sums)))
+        case T.LTotal(T.LDense(S.Build(n, i, T.LTuple(items)))) if items:
+            names = Names(all_names(term))
+            size = S.Var(names("n"), n.type)
+            sums = [T.LTotal(T.LDense(freshen(S.Build(size, i, item), names))) for item in items]
+            return S.Let(size, n, T.LTuple(tuple(sums)))
+    return None
+
+
+# sum zero  ~>  zero
+def sum_zero(term: S.Term) -> S.Term | None:
+    match term:
+        case T.LTotal(T.Zero()) | T.LIndex(T.Zero(), _):
+            return T.Zero(T.linear_type(term))
+    return None
+
+
+# sum (map (\x. [x]) e)  ~>  e
+def sum_singleton(term: S.Term) -> S.Term | None:
+    match term:
+        case S.Total(S.Elements((item,))):
+            return item
+    return None
 
 
 # case inj_k a of {inj_i x_i -> e_i}  ~>  let x_k = a in e_k
@@ -167,27 +325,31 @@ def one_zero(term: S.Term) -> S.Term | None:
     return None
 
 
+#: The rules by the constructor at their head; a pass itself implements those of let and of computations.
 RULES: Mapping[type[S.Term], tuple[Rule, ...]] = MappingProxyType(
     {
-        T.Plus: (plus_dense,),
+        S.Apply: (lam_app_let, linear_let),
+        S.Proj: (pair_proj, let_proj),
+        T.LProj: (pair_proj, let_proj, proj_zero),
+        S.Tuple: (pair_eta, tuple_let),
+        T.LTuple: (pair_eta, tuple_zero, tuple_let),
+        T.Plus: (plus_zero_1, plus_zero_2, plus_pair, plus_let_1, plus_let_2, plus_dense),
+        S.Op: (algebra, constant_fold, power_partial),
+        T.LScale: (algebra, linear_let),
+        T.LDense: (map_zero,),
+        T.LTotal: (sum_zip, sum_zero, linear_let),
+        T.LIndex: (sum_zero, linear_let),
+        S.Total: (sum_singleton,),
         T.LApply: (tangent_apply,),
         T.One: (one_zero,),
         T.ForEach: (one_zero,),
         S.Case: (case_inject,),
         S.If: (if_literal,),
-        S.Op: (constant_fold, power_partial),
-        T.LProj: (proj_zero,),
         T.LCast: (cast_inject, proj_zero, linear_let),
-        S.Tuple: (tuple_let,),
-        T.LTuple: (tuple_zero, tuple_let),
         T.LSingle: (tuple_zero,),
         T.LInject: (tuple_zero, linear_let),
         T.LScatter: (tuple_zero,),
-        T.LScale: (linear_let,),
-        T.LTotal: (linear_let,),
-        T.LIndex: (linear_let,),
         T.Collect: (collect_dense, linear_let),
-        S.Apply: (linear_let,),
         S.Index: (index_build,),
         S.Size: (size_build,),
     }
