@@ -1,32 +1,405 @@
-"""Lowering of cotangents and tangents: sums, completion of missing leaves, and storage in boxes."""
+"""Lowering of cotangents and tangents: slots of the environment vector, and accumulation into them (EC section 5).
+
+While all contributions come from the block that opened a slot, its value is an expression. The first contribution from
+inside a loop or a branch turns it into a variable, or an array of zeros, to which further contributions are added in
+place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tapeengine.chad.intermediate import statements as F
+from tapeengine.chad.intermediate.analysis import linear
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.lowering import values as V
-from tapeengine.chad.lowering.patterns import has_leaves, leaf_types, part, stored, tangent_type
-from tapeengine.chad.lowering.slots import Accumulation
-from tapeengine.chad.types import (
-    INT,
-    Array,
-    LArray,
-    Linear,
-    LNamed,
-    LProduct,
-    LReal,
-    LSum,
-    LUnit,
-    Product,
-    Sum,
-    Type,
+from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.leaves import ZERO_SIZE, Leaves
+from tapeengine.chad.lowering.patterns import (
+    has_leaves,
+    is_changeable,
+    is_dense,
+    leaf_types,
+    part,
+    parts,
+    stored,
+    tangent_type,
 )
+from tapeengine.chad.types import INT, Array, LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product, Sum, Type
 
 
-class Cotangents(Accumulation):
-    """Methods of the rules that handle cotangents and tangents."""
+class Slot:
+    """A cell for the cotangent of a variable."""
+
+    def add(self, value: V.Value) -> None:
+        """Add a cotangent."""
+
+    def close(self) -> V.Value:
+        """Give the sum."""
+        return V.ZERO
+
+
+class TupleSlot(Slot):
+    """A slot for each component."""
+
+    def __init__(self, items: list[Slot]) -> None:
+        self.items = items
+
+    def add(self, value: V.Value) -> None:
+        for k, item in enumerate(self.items):
+            item.add(part(value, k))
+
+    def close(self) -> V.Value:
+        found = tuple(item.close() for item in self.items)
+        likes = tuple(x.like for x in found if isinstance(x, V.Zero))
+        return V.Zero(V.Tup(likes)) if len(likes) == len(found) else V.Tup(found)  # type: ignore[arg-type]
+
+
+class NumberSlot(Slot):
+    """A slot for a number or the cotangent of a box."""
+
+    def __init__(self, lower: Cotangents, of: F.Type) -> None:
+        self.lower = lower
+        self.of = of
+        self.block = lower.b.block
+        self.value: F.Operand | None = None
+        self.var: F.Var | None = None
+
+    def add(self, value: V.Value) -> None:
+        if isinstance(value, V.Zero):
+            return
+        b, x = self.lower.b, self.lower.operand(value)
+        if self.var is None and b.block is self.block:
+            self.value = x if self.value is None else self.plus(self.value, x)
+            return
+        if self.var is None:
+            inner = inside(self.block, b.block)
+            assert inner.before is not None
+            with b.at(inner.before, self.block):
+                self.var = b.fresh("d", self.of)
+                b.add(F.Assign((self.var,), (self.lower.nothing(self.of) if self.value is None else self.value,)))
+        b.add(F.Add(self.var, x))
+
+    def plus(self, a: F.Operand, b: F.Operand) -> F.Operand:
+        if self.of == REAL:
+            return self.lower.b.compute("add", a, b)
+        out = self.lower.b.fresh("d", self.of)
+        self.lower.b.add(F.Plus(out, a, b))
+        return out
+
+    def close(self) -> V.Value:
+        return self.var or (V.ZERO if self.value is None else self.value)
+
+
+class ArraySlot(Slot):
+    """A slot for an array.
+
+    It can take over the array of a contribution and add to it in place, which saves a copy; ``goes_on`` says whether
+    it may take over any array, ``took_over`` whether it has done so.
+    """
+
+    def __init__(self, lower: Cotangents, of: LArray, like: V.Value | None) -> None:
+        self.lower = lower
+        self.of = of
+        self.like = like
+        self.block = lower.b.block
+        self.values: list[V.Value] = []
+        self.buffer: V.Rows | None = None
+        self.goes_on = False
+        self.took_over = False
+
+    def go_on(self, rows: V.Rows) -> None:
+        """Take over an array."""
+        known, self.values = self.values, [rows]
+        self.goes_on = self.took_over = True
+        for value in known:
+            self.add(value)
+
+    def add_one(self, value: V.Single) -> None:
+        """Add to one element of the array that the slot has taken over."""
+        rows = self.values.pop()
+        assert isinstance(rows, V.Rows)
+        old = self.lower.index(rows, value.index)
+        total = self.lower.b.compute("add", self.lower.operand(old), self.lower.operand(value.value))
+        self.buffer = self.lower.replaced(rows, value.index, True, total)
+
+    def add(self, value: V.Value) -> None:
+        if isinstance(value, V.Zero):
+            return
+        b = self.lower.b
+        if self.goes_on and self.buffer is None and b.block is self.block:
+            if isinstance(value, V.Single) and len(self.values) == 1 and is_changeable(self.values[0]):
+                self.add_one(value)
+                return
+            if is_changeable(value) and self.values and all(isinstance(x, V.Single) for x in self.values):
+                self.go_on(value)
+                return
+        if isinstance(value, V.Owed) and self.buffer is None and b.block is self.block and self.like is not None:
+            self.buffer = value.settle(None)
+            self.took_over = True
+            for known in self.values:
+                self.lower.add_rows(self.buffer, known)
+            return
+        if self.buffer is None and b.block is self.block:
+            self.values.append(value)
+            return
+        if self.buffer is None:
+            inner = inside(self.block, b.block)
+            assert inner.before is not None
+            with b.at(inner.before, self.block):
+                self.buffer = self.lower.sum_of(self.values, lambda: self.lower.zeros(self.of, self.like))
+        self.lower.add_rows(self.buffer, value)
+
+    def close(self) -> V.Value:
+        if self.buffer is not None:
+            return self.buffer
+        if not self.values:
+            return V.Zero(self.like)
+        only = self.values[0]
+        if len(self.values) == 1 and isinstance(only, V.ARRAYS):
+            return only
+        if self.lower.b.block is self.block and {True, False} <= set(map(self.is_new, self.values)):
+            return self.lower.sum_of(self.values, lambda: self.lower.zeros(self.of, self.like))
+        return V.Bag(tuple(self.values), self.like)
+
+    def is_new(self, value: V.Value) -> bool | None:
+        """Tell whether a cotangent is an array that is made here; None if it is no array in memory."""
+        return self.lower.is_new(value) if is_changeable(value) else None
+
+
+def summands(values: Sequence[V.Value]) -> Iterator[V.Value]:
+    """Go through cotangents, and those in sums of cotangents."""
+    for value in values:
+        if isinstance(value, V.Bag):
+            yield from summands(value.parts)
+        else:
+            yield value
+
+
+def inside(outer: Block, inner: Block) -> Block:
+    """Give the child of a block that contains another block."""
+    for block in inner.chain():
+        if block.parent is outer:
+            return block
+    raise V.NotLowered("a contribution to a slot that is not open here")
+
+
+def element_of(like: V.Value) -> V.Value:
+    """Give the pattern of the elements of an array."""
+    if isinstance(like, V.Rows):
+        return like.element
+    if isinstance(like, V.Pull):
+        return like.at(F.Const(0, like.size.type))
+    raise V.NotLowered(f"the elements of a {type(like).__name__}")
+
+
+def simple(of: V.Value) -> bool:
+    """Tell whether an array is one array of numbers."""
+    return isinstance(of, V.Part) and isinstance(of.array.type, F.ArrayOf)
+
+
+def lacks_rows(value: V.Value, of: Linear) -> bool:
+    """Tell whether rows in an element are a symbolic zero."""
+    match of:
+        case LArray(element):
+            return isinstance(value, V.Zero) or (isinstance(value, V.Rows) and lacks_rows(value.element, element))
+        case LProduct(types) | LSum(types):
+            return any(lacks_rows(part(value, k), t) for k, t in enumerate(types))
+    return False
+
+
+class Cotangents(Leaves):
+    """Methods of the rules that handle cotangents and tangents, and accumulate them."""
+
+    def slot(self, of: Linear, like: V.Value | None) -> Slot:
+        """Open a slot."""
+        match of:
+            case LUnit():
+                return Slot()
+            case LReal():
+                return NumberSlot(self, REAL)
+            case LNamed(name):
+                return NumberSlot(self, F.BoxOf(name, linear=True))
+            case LArray() if stored(of) == Product(()):
+                return Slot()
+            case LArray():
+                return ArraySlot(self, of, like)
+            case LProduct(items):
+                likes = like.items if isinstance(like, V.Tup) else (None,) * len(items)
+                return TupleSlot([self.slot(t, x) for t, x in zip(items, likes, strict=True)])
+            case LSum(options):
+                of_options = like.options if isinstance(like, V.Member) else (None,) * len(options)
+                return TupleSlot([self.slot(t, x) for t, x in zip(options, of_options, strict=True)])
+        raise V.NotLowered(f"a slot of type {of}")
+
+    def sum_of(self, values: Sequence[V.Value], zeros: Callable[[], V.Rows]) -> V.Rows:
+        """Give the sum of cotangents of an array as an array of its own: the first array among them, if it can be.
+
+        An array that is made here is no such array: making it takes as long as a sum.
+        """
+        values = list(summands(values))
+        first = next((x for x in values if is_changeable(x) and not self.is_new(x)), None)
+        made = zeros() if first is None else self.own(first)
+        for value in values:
+            if value is not first:
+                self.add_rows(made, value)
+        return made
+
+    def is_new(self, rows: V.Rows) -> bool:
+        """Tell whether a statement makes an array."""
+        return any(isinstance(self.b.made.get(x.array.name), F.New) for x in parts(rows.element))
+
+    # ------------------------------------------------------------ arrays of zeros
+
+    def zeros(self, of: LArray, like: V.Value | None) -> V.Rows:
+        """Make an array of zeros of the shape of another array."""
+        if like is None:
+            raise V.NotLowered("an array of zeros of unknown size")
+        rows = self.rows(like) if isinstance(like, V.Items) else like
+        size = self.size(rows)
+        return V.Rows(size, self.zero_elements(of.element, element_of(rows), (size,)))
+
+    def zero_elements(self, of: Linear, like: V.Value | None, dims: tuple[F.Operand, ...]) -> V.Value:
+        """Give the elements of an array of zeros; elements without a primal are never read."""
+        match of:
+            case LUnit():
+                return V.Tup(())
+            case LReal():
+                return V.Part(self.b.new(F.ArrayOf(REAL, len(dims)), dims))
+            case LNamed(name):
+                return V.Part(self.b.new(F.ArrayOf(F.BoxOf(name, linear=True)), dims))
+            case LProduct(items):
+                return V.Tup(tuple(self.zero_elements(t, like and part(like, k), dims) for k, t in enumerate(items)))
+            case LSum(options):
+                assert like is None or isinstance(like, V.Member)
+                each = zip(options, like.options if like else (None,) * len(options), strict=True)
+                return V.Tup(tuple(self.zero_elements(t, x, dims) for t, x in each))
+            case LArray() if stored(of) == Product(()):
+                return V.Tup(())
+            case LArray(element) if like is None:
+                return V.Rows(ZERO_SIZE, self.zero_elements(element, None, (*dims, ZERO_SIZE)))
+            case LArray(element) if like is not None:
+                inner = self.rows(like) if isinstance(like, V.Items) else like
+                if isinstance(inner, V.Rows) and (inner.size is None or not is_dense(inner)):
+                    return V.Rows(None, self.zeros_alike(element, inner.element))
+                return V.Rows(
+                    self.size(inner), self.zero_elements(element, element_of(inner), (*dims, self.size(inner)))
+                )
+        raise V.NotLowered(f"zeros of type {of}")
+
+    def zeros_alike(self, of: Linear, like: V.Value) -> V.Value:
+        """Give the elements of rows of zeros with different sizes."""
+        match of:
+            case LUnit():
+                return V.Tup(())
+            case LProduct(items):
+                return V.Tup(tuple(self.zeros_alike(t, part(like, k)) for k, t in enumerate(items)))
+            case LSum(options):
+                assert isinstance(like, V.Member)
+                each = zip(options, like.options, strict=True)
+                return V.Tup(tuple(V.ZERO if x is None else self.zeros_alike(t, x) for t, x in each))
+            case LArray() if stored(of) == Product(()):
+                return V.Tup(())
+            case LArray(element):
+                assert isinstance(like, V.Rows)
+                return V.Rows(None, self.zeros_alike(element, like.element))
+        if not isinstance(like, V.Part):
+            raise V.NotLowered("rows of zeros of unknown sizes")
+        whole = self.whole(like)
+        of_sum = linear(whole.type)
+        assert of_sum is not None
+        out = self.b.fresh("d", of_sum)
+        self.b.add(F.ZerosLike(out, whole))
+        return V.Part(out)
+
+    # ------------------------------------------------------------ adding in place
+
+    def add_rows(self, buffer: V.Rows, value: V.Value) -> None:
+        """Add a cotangent to an array."""
+        match value:
+            case V.Zero() | V.Tup():
+                return
+            case V.Bag(summands):
+                for x in summands:
+                    self.add_rows(buffer, x)
+            case V.Single(index, x):
+                self.add_element(buffer.element, index, x)
+            case V.Scattered(indices, values):
+                with self.b.loop(self.size(indices), hint="k") as body:
+                    at = self.operand(self.index(indices, body.step))
+                    self.add_element(buffer.element, at, self.index(values, body.step))
+            case V.Owed(_, settle):
+                settled = settle(buffer)
+                if settled is not buffer:
+                    self.add_rows(buffer, settled)
+            case V.Nullable(element):
+                for mine, other in zip(parts(buffer.element), parts(element), strict=True):
+                    self.b.add(F.AddAll(self.whole(mine), other.array))
+            case V.Items(items):
+                for i, x in enumerate(items):
+                    self.add_element(buffer.element, F.Const(i, self.size(value).type), x)
+            case V.Rows() if simple(buffer.element) and simple(value.element):
+                self.b.add(F.AddAll(self.whole(buffer.element), self.whole(value.element)))  # type: ignore[arg-type]
+            case V.Rows() | V.Pull():
+                with self.b.loop(self.size(value), hint="k") as body:
+                    self.add_element(buffer.element, body.step, self.index(value, body.step))
+            case _:
+                raise V.NotLowered(f"accumulation of a {type(value).__name__}")
+
+    def add_element(self, of: V.Value, index: F.Operand, value: V.Value) -> None:
+        """Add a cotangent to an element of an array."""
+        if isinstance(value, V.Zero):
+            return
+        match of:
+            case V.Part(array, indices):
+                assert isinstance(array.type, F.ArrayOf)
+                assert len(indices) + 1 == array.type.rank
+                self.b.add(F.AddAt(array, (*indices, index), self.operand(value)))
+            case V.Tup(items):
+                for k, x in enumerate(items):
+                    self.add_element(x, index, part(value, k))
+            case V.Rows():
+                row = self.element(of, index, True)
+                assert isinstance(row, V.Rows)
+                self.add_rows(row, value)
+            case V.Zero():
+                raise V.NotLowered("a cotangent of an option that does not occur")
+            case _:
+                raise V.NotLowered("accumulation into a value that is not stored")
+
+    def collected(self, value: V.Value, size: F.Operand, of: LArray) -> V.Value:
+        """Give a cotangent of an array as an array of cotangents of its elements."""
+        match value:
+            case V.Rows() | V.Items() | V.Pull():
+                return value
+            case V.Zero() | V.Tup():
+                return V.Pull(size, lambda _: V.ZERO)
+            case _ if (
+                isinstance(size, F.Const) and size.value == 0
+            ):  # of an element that is not there: a run has failed
+                return V.Pull(size, lambda _: V.ZERO)
+            case V.Owed(_, settle):
+                return settle(None)
+            case V.Bag(_, like) if like is not None:
+                return self.sum_of((value,), lambda: self.zeros(of, like))
+            case V.Bag() | V.Single() | V.Scattered() | V.Nullable():
+                return self.sum_of((value,), lambda: self.plain_zeros(of, size))
+        raise V.NotLowered(f"a {type(value).__name__} as an array of cotangents")
+
+    def plain_zeros(self, of: LArray, size: F.Operand) -> V.Rows:
+        """Make an array of zeros whose elements have no sizes."""
+        return V.Rows(size, self.plain_elements(of.element, size))
+
+    def plain_elements(self, of: Linear, size: F.Operand) -> V.Value:
+        """Give the elements of such an array."""
+        if isinstance(of, LProduct | LSum):
+            items = of.items if isinstance(of, LProduct) else of.options
+            return V.Tup(tuple(self.plain_elements(t, size) for t in items))
+        if isinstance(of, LArray):
+            raise V.NotLowered("rows of zeros of unknown sizes")
+        return self.zero_elements(of, V.ZERO, (size,))
+
+    # ------------------------------------------------------------ sums, missing leaves, boxes
 
     def plus(self, a: V.Value, b: V.Value, of: Linear) -> V.Value:
         """Add two cotangents or tangents."""
@@ -187,13 +560,3 @@ class Cotangents(Accumulation):
         leaves = zip(*(self.flat(x, stored(of), False) for x in full), strict=True)
         columns = iter([self.stacked_scalars(column).array for column in leaves])
         return V.Rows(None, self.pattern(stored(of).element, columns, False, 2))  # type: ignore[attr-defined]
-
-
-def lacks_rows(value: V.Value, of: Linear) -> bool:
-    """Tell whether rows in an element are a symbolic zero."""
-    match of:
-        case LArray(element):
-            return isinstance(value, V.Zero) or (isinstance(value, V.Rows) and lacks_rows(value.element, element))
-        case LProduct(types) | LSum(types):
-            return any(lacks_rows(part(value, k), t) for k, t in enumerate(types))
-    return False

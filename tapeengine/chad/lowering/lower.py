@@ -11,7 +11,7 @@ from tapeengine.chad.intermediate.operations import TRUTH, WHOLE
 from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
-from tapeengine.chad.lowering.cotangents import Cotangents
+from tapeengine.chad.lowering.cotangents import ArraySlot, Cotangents, Slot, TupleSlot
 from tapeengine.chad.lowering.patterns import (
     first_rows,
     is_changeable,
@@ -21,7 +21,6 @@ from tapeengine.chad.lowering.patterns import (
     stored,
     tangent_type,
 )
-from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import (
     EVM,

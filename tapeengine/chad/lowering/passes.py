@@ -13,12 +13,12 @@ from tapeengine.chad.intermediate.analysis import flatten, needed
 from tapeengine.chad.intermediate.text import RESERVED
 from tapeengine.chad.lowering import linear, source
 from tapeengine.chad.lowering.blocks import Block
+from tapeengine.chad.lowering.cotangents import ArraySlot, Slot, TupleSlot
 from tapeengine.chad.lowering.in_place import in_place
 from tapeengine.chad.lowering.lower import Lower
 from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, parts, stored
 from tapeengine.chad.lowering.residuals import Residuals
 from tapeengine.chad.lowering.sharing import own_functions
-from tapeengine.chad.lowering.slots import ArraySlot, Slot, TupleSlot
 from tapeengine.chad.lowering.summands import in_sums
 from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
 from tapeengine.chad.tables import table
