@@ -13,8 +13,8 @@ from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import linear
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.lowering import values as V
+from tapeengine.chad.lowering.arrays import ZERO_SIZE, Arrays
 from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.leaves import ZERO_SIZE, Leaves
 from tapeengine.chad.lowering.patterns import (
     has_leaves,
     is_changeable,
@@ -208,7 +208,7 @@ def lacks_rows(value: V.Value, of: Linear) -> bool:
     return False
 
 
-class Cotangents(Leaves):
+class Cotangents(Arrays):
     """Methods of the rules that handle cotangents and tangents, and accumulate them."""
 
     def slot(self, of: Linear, like: V.Value | None) -> Slot:
