@@ -11,11 +11,10 @@ from tapeengine.chad import terms as S
 from tapeengine.chad import written
 from tapeengine.chad.derivative_types import cotangent, reverse_primal
 from tapeengine.chad.reverse.environment import Context
-from tapeengine.chad.reverse.loops import sized
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
 from tapeengine.chad.tables import entry
-from tapeengine.chad.types import BOOL, INT, Array, LReal, is_discrete
+from tapeengine.chad.types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
 
 
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in
@@ -328,3 +327,59 @@ def scan(D: Reverse, t: S.Scan, context: Context) -> S.Term:
 def carried(D: Reverse, parts: list[tuple[S.Var, S.Term, S.Term]]) -> list[S.Term]:
     """Pass cotangents to the terms that carry a derivative."""
     return [D.back(p, d) for p, term, d in parts if not is_discrete(term.type)]
+
+
+# ---------------------------------------------------------------- iteration
+# A loop keeps the backpropagator of each step in an array. The reverse pass calls them from the last to the first, and
+# threads the cotangent of the carried state. Recursion needs no separate rule: see `core.call`.
+
+
+# D[for n (i s. t) s0]  :=  let <x, x'> = D[s0] in let n = D[n]1 in let <y, fs> = mapAccum n (i s. D[t]) x in
+#     <y, \d. do <d0, _> <- descend n (i d. do <(), ds> <- scope_s ((fs ! i) d); return <ds, ()>) d; x' d0>
+@entry
+def for_(D: Reverse, t: S.For, context: Context) -> S.Term:
+    state = S.Var(t.state.name, reverse_primal(t.state.of))
+
+    def body(p: S.Var, n: S.Var) -> S.Term:
+        step = D(t.body, D.extend(context, t.state))
+        return D.let(
+            "r", T.MapAccum(n, t.index, state, S.Proj(p, 0), step), lambda r: unwound(D, t.state, p, r, n, context)
+        )
+
+    return D.bind("p", t.init, context, lambda p: D.let("n", D.primal(t.size, context), lambda n: body(p, n)))
+
+
+# D[while (s. c) (s. t) s0]: as for, with as many steps as were kept
+@entry
+def while_(D: Reverse, t: S.While, context: Context) -> S.Term:
+    state = S.Var(t.state.name, reverse_primal(t.state.of))
+    inner = D.extend(context, t.state)
+
+    def body(p: S.Var) -> S.Term:
+        loop = T.WhileAccum(state, S.Proj(p, 0), D.primal(t.condition, inner), D(t.body, inner))
+        return D.let("r", loop, lambda r: unwound(D, t.state, p, r, S.Size(S.Proj(r, 1)), context))
+
+    return D.bind("p", t.init, context, body)
+
+
+def unwound(D: Reverse, state: S.Var, init: S.Var, loop: S.Var, n: S.Term, context: Context) -> S.Term:
+    """Pair the last state of a loop with the backpropagator that runs its steps in reverse."""
+    of = cotangent(state.of)
+
+    def back(d: S.Var) -> S.Term:
+        k, ds = D.fresh("k", INT), D.fresh("d", of)
+        effect = S.Apply(S.Index(S.Proj(loop, 1), k), (ds,))
+        step = D.form.scopes(D.extend((), state), effect, lambda got: S.Tuple((got[0], S.Tuple((), UNIT))))
+        like = sized(of, S.Proj(loop, 0))
+        return D.let(
+            "n",
+            n,
+            lambda n: D.form.descend(n, k, ds, d, step, like, context, lambda got: D.back(init, S.Proj(got, 0))),
+        )
+
+    return D.result(S.Proj(loop, 0), back, of)
+
+
+def sized(of: Linear, like: S.Term) -> tuple[S.Term, ...]:
+    """Give the primal of a cotangent if the cotangent has sizes."""
+    return (like,) if "LArray" in repr(of) else ()

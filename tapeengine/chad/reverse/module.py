@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tapeengine.chad.depth import deep
-from tapeengine.chad.reverse import arrays, core, loops
+from tapeengine.chad.reverse import arrays, core
 from tapeengine.chad.reverse.environment import Accumulating, Form
 from tapeengine.chad.reverse.transform import Reverse, Rule
 from tapeengine.chad.tables import table
@@ -13,7 +13,7 @@ from tapeengine.chad.terms import Module, Term
 from tapeengine.chad.traverse import Names, all_names
 
 #: One rule for each constructor of closed programs, in which closure conversion has turned functions into data.
-RULES: Mapping[type[Term], Rule] = table(vars(core), vars(arrays), vars(loops))
+RULES: Mapping[type[Term], Rule] = table(vars(core), vars(arrays))
 
 
 @deep()
