@@ -1,21 +1,107 @@
 """Closure conversion and defunctionalisation (EC section 9 and appendix B), before differentiation.
 
-A function value becomes a member of a sum type with one option for each lambda of its type in the whole program, whose
-payload is the tuple of the values it captures; an application becomes a call of a definition that matches
-on that sum. No function types are left, so reverse CHAD keeps its cost bound (EC 9: naive CHAD differentiates with
-respect to argument and context separately; here they are one tuple).
+First functions that are only called are removed: a local function that never leaves its scope needs no closure. It is
+inlined if it is called once, is small, or takes or captures functions (which specialises it). Otherwise it becomes a
+definition whose further parameters are the values it captures, so that programs do not grow.
+
+Then a function value becomes a member of a sum type with one option for each lambda of its type in the whole program,
+whose payload is the tuple of the values it captures; an application becomes a call of a definition that matches on that
+sum. No function types are left, so reverse CHAD keeps its cost bound (EC 9: naive CHAD differentiates with respect to
+argument and context separately; here they are one tuple).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tapeengine.chad import terms as S
 from tapeengine.chad.depth import deep
-from tapeengine.chad.inline import inline
-from tapeengine.chad.traverse import Names, all_names, children, free_variables, map_children, retype
-from tapeengine.chad.types import Array, Function, Named, Product, Sum, Type, has_functions, show, with_parts
+from tapeengine.chad.traverse import (
+    Names,
+    all_names,
+    children,
+    count,
+    free_variables,
+    freshen,
+    map_children,
+    retype,
+    size,
+    substitute,
+)
+from tapeengine.chad.types import Function, Named, Product, Sum, Type, has_functions, show, with_parts
 from tapeengine.errors import UnsupportedError
+
+#: The largest function that is copied to each of its calls.
+SMALL = 60
+
+
+class Inliner:
+    """Inlines within one definition; `lifted` collects the definitions that it makes."""
+
+    def __init__(self, symbol: str, names: Names) -> None:
+        self.symbol = symbol
+        self.names = names
+        self.lifted: dict[str, S.Definition] = {}
+
+    def __call__(self, term: S.Term) -> S.Term:
+        """Remove functions that are only called."""
+        match term:
+            case S.Let(S.Var(of=Function()), bound, _):
+                return self.let_function(term, bound)
+            case S.Apply(S.Lambda(params, body), args):
+                return self(S.lets(zip(params, args, strict=True), body))
+            case S.Apply(S.Let(var, bound, function), args):
+                return self(S.Let(var, bound, S.Apply(function, args)))
+        return map_children(term, self)
+
+    def let_function(self, term: S.Let, bound: S.Term) -> S.Term:
+        """Remove a function bound to a variable."""
+        name = term.var.name
+        match bound:
+            case S.Let(inner, first, then):
+                return self(S.Let(inner, first, S.Let(term.var, then, term.body)))
+            case S.Var():
+                return self(substitute(term.body, {name: bound}))
+            case S.Lambda():
+                uses = count(term.body, name)
+                if uses == 0:
+                    return self(term.body)
+                if uses == calls(term.body, name):
+                    return self.only_called(term, bound, uses)
+        return map_children(term, self)
+
+    def only_called(self, term: S.Let, bound: S.Lambda, uses: int) -> S.Term:
+        """Inline or lift a function that is called only."""
+        captured = free_variables(bound)
+        higher = any(has_functions(v.of) for v in (*captured.values(), *bound.params)) or has_functions(bound.body.type)
+        if uses == 1 or higher or size(bound) <= SMALL:
+            return self(self.replace(term.body, term.var.name, lambda args: S.Apply(freshen(bound, self.names), args)))
+        symbol = self.names(f"{self.symbol}_{term.var.name}")
+        params = (*captured.values(), *bound.params)
+        self.lifted[symbol] = S.Definition(symbol, params, bound.body.type, self(bound.body))
+        context = tuple(captured.values())
+        return self(
+            self.replace(term.body, term.var.name, lambda args: S.Call(symbol, (*context, *args), bound.body.type))
+        )
+
+    def replace(self, term: S.Term, name: str, made: Callable[[tuple[S.Term, ...]], S.Term]) -> S.Term:
+        """Replace the calls of a function."""
+        if isinstance(term, S.Apply) and isinstance(term.function, S.Var) and term.function.name == name:
+            return made(tuple(self.replace(a, name, made) for a in term.args))
+        return map_children(term, lambda child: self.replace(child, name, made))
+
+
+def calls(term: S.Term, name: str) -> int:
+    """Count the calls of a function variable."""
+    own = isinstance(term, S.Apply) and isinstance(term.function, S.Var) and term.function.name == name
+    return int(own) + sum(calls(child, name) for child, _ in children(term))
+
+
+def inline(definition: S.Definition, names: Names) -> dict[str, S.Definition]:
+    """Remove functions that are only called from a definition; return it and the definitions lifted out of it."""
+    inliner, name = Inliner(definition.name, names), definition.name
+    body = inliner(definition.body)
+    return {**inliner.lifted, name: S.Definition(name, definition.params, definition.result, body)}
 
 
 def anonymous(of: Function) -> Function:
@@ -27,11 +113,9 @@ def anonymous(of: Function) -> Function:
                 return Product(tuple(map(plain, items)))
             case Sum(options):
                 return Sum(tuple(map(plain, options)))
-            case Array(element):
-                return Array(plain(element))
             case Function(params, result):
                 return Function(tuple(map(plain, params)), plain(result))
-        return t
+        return with_parts(t, plain)
 
     return Function(tuple(map(plain, of.params)), plain(of.result))
 

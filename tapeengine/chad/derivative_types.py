@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 from tapeengine.chad.types import (
     Array,
@@ -56,8 +57,7 @@ def tangent(type_: Type) -> Linear:
             return _linear(type_, tangent)
 
 
-def _linear(type_: Type, recurse: object) -> Linear:
-    assert callable(recurse)
+def _linear(type_: Type, recurse: Callable[[Type], Linear]) -> Linear:
     match type_:
         case Float():
             return LReal()

@@ -122,7 +122,7 @@ def test_copowers_are_exponential_on_nested_identities():
 
 
 def test_closed_functions_are_linear_on_nested_identities():
-    from tapeengine.chad.inline import inline
+    from tapeengine.chad.close import inline
     from tapeengine.chad.terms import Definition
 
     for n in (4, 8, 16):
