@@ -11,8 +11,7 @@ import numpy as np
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, Whole, has_many
 from tapeengine.chad.backends.forms import Forms, has_rows
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.native import is_stepwise
-from tapeengine.chad.backends.passes import Passes, of_tangent, of_values
+from tapeengine.chad.backends.passes import Passes, is_stepwise, of_tangent, of_values
 from tapeengine.chad.backends.tiers import COMPILED, References, is_installed, native, warn
 from tapeengine.chad.backends.whole.boundary import Boundary
 from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent

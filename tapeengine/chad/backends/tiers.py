@@ -14,10 +14,10 @@ from time import thread_time
 from typing import Any
 
 from tapeengine._core.programs.native import Native
-from tapeengine.chad.backends import native as machine
 from tapeengine.chad.backends.llvm import calling
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.backends.passes import Passes, of_references
+from tapeengine.chad.backends.passes import native as on_machine
 from tapeengine.chad.intermediate.analysis import walk
 from tapeengine.chad.intermediate.statements import Program
 from tapeengine.chad.lowering.passes import Lowered
@@ -64,7 +64,7 @@ def native(
     """
     if passes is None:
         return None
-    slow = None if backend in COMPILED else machine.native(passes, again, is_few)
+    slow = None if backend in COMPILED else on_machine(passes, again, is_few)
     if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow
     by_llvm = functools.partial(compiled, passes, name, again, backend)

@@ -8,8 +8,7 @@ from tapeengine.chad.backends.llvm.calling import code
 from tapeengine.chad.backends.llvm.compile import compiled
 from tapeengine.chad.backends.llvm.module import module
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.native import native
-from tapeengine.chad.backends.passes import Pass, of_leaves
+from tapeengine.chad.backends.passes import Pass, native, of_leaves
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function
 

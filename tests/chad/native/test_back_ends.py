@@ -8,7 +8,7 @@ from chad.lowering.leaves import Leaves
 from chad.whole.programs import PROGRAMS
 
 from asv_bench.programs import typed
-from tapeengine.chad.backends.native import native
+from tapeengine.chad.backends.passes import native
 from tapeengine.chad.intermediate.text import compiled
 
 #: What `math` computes with code of its own, and the machine with the C library's.

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Form, Whole, is_finite, leaves, owned
-from tapeengine.chad.backends.native import native
-from tapeengine.chad.backends.passes import Passes, of_leaves
+from tapeengine.chad.backends.passes import Passes, native, of_leaves
 from tapeengine.chad.backends.poles import at_poles
 from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
 from tapeengine.chad.backends.whole.boundary import Boundary, NotDense
