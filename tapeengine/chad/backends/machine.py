@@ -309,24 +309,19 @@ def for_(a: Assembler, s: F.For) -> None:
         places.append(a.fresh())
         a.step("MOVE", places[-1], a.at(k.frames))
     a.depth += 1
-    if s.count is None:
-        top = len(a.steps)
-        takes = [a.take("PEEL", place, k) for place, k in zip(places, s.recalled, strict=True)]
-        a.block(s.body)
-        end(a, s)
-        a.back("REPEAT", top)
-        for take in takes:
-            a.land(take, "c")
-    else:
-        index, count = a.at(s.index), a.at(s.count)
-        head = a.step("DOWN" if s.down else "FROM", index, count)
-        takes = [a.take("PEEL", place, k) for place, k in zip(places, s.recalled, strict=True)]
-        a.block(s.body)
-        end(a, s)
-        a.back("PREVIOUS" if s.down else "NEXT", head + 1, index, count)
+    head, steps = len(a.steps), () if s.count is None else (a.at(s.index), a.at(s.count))
+    if steps:
+        a.step("DOWN" if s.down else "FROM", *steps)
+    takes = [a.take("PEEL", place, k) for place, k in zip(places, s.recalled, strict=True)]
+    a.block(s.body)
+    end(a, s)
+    if steps:
+        a.back("PREVIOUS" if s.down else "NEXT", head + 1, *steps)
         a.land(head)
-        for take in takes:
-            a.land(take, "c")
+    else:
+        a.back("REPEAT", head)
+    for take in takes:
+        a.land(take, "c")
     a.depth -= 1
 
 

@@ -410,15 +410,12 @@ def add_all(w: Writer, s: F.AddAll) -> None:
     found = w.env[s.array.name]
     if isinstance(value, References):
         w.refuse("sums of rows of different sizes")
-    short = dict(value.part) if isinstance(value, Local) else {}
-    if short and not any(a in lanes.at for lanes in w.lanes for a in value.content.axes):
-        whole = Array(value.content, tuple(short.get(d, d) for d in value.dims))
-        sizes = value.dims
+    part = value.part if isinstance(value, Local) and not isinstance(found, Array) else {}
+    if part and not any(a in lanes.at for lanes in w.lanes for a in value.content.axes):
+        whole, sizes = Array(value.content, tuple(part.get(d, d) for d in value.dims)), value.dims
     else:
-        short, whole = {}, content(w, value)
+        whole = content(w, value)
         sizes = whole.dims
-    if short and isinstance(found, Array):
-        short, whole = {}, content(w, value)
     if isinstance(found, Array) and found.home:
         to = dict(zip(whole.dims, found.dims, strict=True))
         row = w.number(found.content)
