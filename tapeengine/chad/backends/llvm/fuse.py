@@ -1,15 +1,113 @@
-"""Fuse loops that build an array, which is only summed or added to another one, with the sum, in the same order."""
+"""Do without arrays that are only summed or added to another one.
+
+A loop that fills an array, which is only added to another array, adds to the latter directly. Each element gets one
+contribution, so the sums have the same bits: a contribution to an array of zeros is added to zero first, and a sum that
+began at zero is never ``-0.0``. A loop that builds an array, which is only summed or added, is fused with the sum, in
+the same order.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tapeengine.chad.backends.llvm.accumulate import accumulated, at_arrays
+from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import named, walk
+from tapeengine.chad.intermediate.analysis import named, outs, reads, walk, with_blocks
 from tapeengine.chad.intermediate.operations import REAL
+
+
+def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
+    """Give a function that adds to its sums directly.
+
+    Parameters
+    ----------
+    function : Function
+    times : Counter of str
+        The number of occurrences of each variable.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import REAL
+    >>> from tapeengine.chad.intermediate.operations import WHOLE
+    >>> i, n, x, d = F.Var("i", WHOLE), F.Const(3, WHOLE), F.Const(1.0, REAL), F.Var("d", F.ArrayOf(REAL))
+    >>> a = F.Var("a", F.ArrayOf(REAL))
+    >>> body = [F.New(d, (n,)), F.New(a, (n,)), F.For(i, n, [F.AddAt(a, (i,), x)]), F.AddAll(d, a)]
+    >>> made = accumulated(F.Function("f", [], body, [d]), Counter(d=3, a=3, i=2))
+    >>> [type(s).__name__ for s in made.body], made.body[1].body[0].array.name
+    (['New', 'For'], 'd')
+    """
+    if not any(isinstance(s, F.AddAll) for s, _ in walk(function.body)):
+        return function
+    return replace(function, body=at_arrays(function.body, times, Places(function).move))
+
+
+def at_arrays(
+    statements: Sequence[F.Statement], times: Counter[str], change: Callable[[list[F.Statement], F.New], None]
+) -> list[F.Statement]:
+    """Change statements, from the inside out, where they make an array of one dimension that two others use."""
+    found = [with_blocks(s, lambda inner: at_arrays(inner, times, change)) for s in statements]
+    for s in list(found):
+        if isinstance(s, F.New) and times[s.out.name] == 3 and len(s.sizes) == 1:
+            change(found, s)
+    return found
+
+
+class Places:
+    """Finds the arrays to which arrays of contributions are added."""
+
+    def __init__(self, function: F.Function) -> None:
+        self.lifetimes = Lifetimes(function)
+        self.params = {self.lifetimes.find(p.name) for p in function.params}
+
+    def move(self, statements: list[F.Statement], made: F.New) -> None:
+        """Let the loop that fills an array add to the array's sum, if no other statement uses either."""
+        start = statements.index(made)
+        after = statements[start + 1 :]
+        last = next((s for s in after if isinstance(s, F.AddAll) and s.value == made.out), None)
+        loop = next((s for s in after if isinstance(s, F.For) and filled(s, made.out)), None)
+        if last is None or loop is None or statements.index(loop) > statements.index(last):
+            return
+        row = next((s for s in after if isinstance(s, F.Row) and s.out == last.array), None)
+        between = statements[start + 1 : statements.index(last)]
+        if row is not None and (row not in between or not self.may_move(row, between)):
+            return
+        if row is None and last.array.name in {v.name for s in between for v in outs(s)}:
+            return
+        if not self.is_apart(last.array, made.out, [s for s in between if s is not row]):
+            return
+        body = [
+            replace(s, array=last.array) if isinstance(s, F.AddAt) and s.array == made.out else s for s in loop.body
+        ]
+        statements[statements.index(loop)] = replace(loop, body=body)
+        statements.remove(last)
+        if row is not None:
+            statements.remove(row)
+        statements[start : start + 1] = [] if row is None else [row]
+
+    def may_move(self, row: F.Row, between: Sequence[F.Statement]) -> bool:
+        """Tell whether a row may be read before the given statements."""
+        given = {v.name for s, _ in walk(list(between)) for v in outs(s)}
+        return not any(isinstance(x, F.Var) and x.name in given for x in (row.array, *row.indices))
+
+    def is_apart(self, sums: F.Var, made: F.Var, between: Sequence[F.Statement]) -> bool:
+        """Tell whether statements do not access the memory of the given sums."""
+        memory = self.lifetimes.find(sums.name)
+        if memory in self.params:
+            return False
+        named = {x for s, _ in walk(list(between)) for x in (*reads(s), *outs(s)) if isinstance(x, F.Var)} - {made}
+        return not any(isinstance(x.type, F.ArrayOf) and self.lifetimes.find(x.name) == memory for x in named)
+
+
+def filled(loop: F.For, array: F.Var) -> bool:
+    """Tell whether each step of a loop adds to a different element of an array, and does not otherwise use it."""
+    index = {loop.index.name}
+    for s in loop.body:
+        if isinstance(s, F.Assign):
+            index |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, F.Var) and x.name in index}
+    adds = [s for s in loop.body if isinstance(s, F.AddAt) and s.array == array]
+    return len(adds) == 1 and all(isinstance(i, F.Var) and i.name in index for i in adds[0].indices)
 
 
 def fused(function: F.Function) -> F.Function:
