@@ -6,24 +6,11 @@ from collections.abc import Callable, Iterator
 
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.lowering import patterns as P
 from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder, converted, zero_of
-from tapeengine.chad.lowering.patterns import (
-    all_parts,
-    array_types,
-    first_part,
-    first_rows,
-    holds_boxes,
-    is_dense,
-    is_zero,
-    leaf_type,
-    leaf_types,
-    part,
-    parts,
-    stored,
-    variables,
-)
+from tapeengine.chad.lowering.patterns import part
 from tapeengine.chad.types import Array, LNamed, Product, Sum, Type
 
 ZERO_SIZE = F.Const(0, WHOLE)
@@ -63,7 +50,7 @@ class Arrays:
             case V.Pull(size):
                 return size
             case V.Rows(None, element):
-                part = first_part(element)
+                part = P.first_part(element)
                 if part is None:
                     raise V.NotLowered("rows without elements")
                 return self.b.size(part.array, len(part.indices))
@@ -88,7 +75,7 @@ class Arrays:
         if isinstance(value, V.Pull):
             return value.at(self.checked(i, value.size, within))
         assert isinstance(value, V.Rows)
-        if first_part(value.element) is None and not within:
+        if P.first_part(value.element) is None and not within:
             i = self.checked(i, self.size(value), within)
         return self.element(value.element, i, not within, hint)
 
@@ -153,12 +140,12 @@ class Arrays:
                 return V.rebuilt(value, lambda x: self.kept_element(x, size, body))
             case V.Rows() | V.Pull() | V.Items():
                 rows = self.rows(value)
-                return V.ZERO if is_zero(rows) else self.kept_rows(rows, size, body)
+                return V.ZERO if P.is_zero(rows) else self.kept_rows(rows, size, body)
         if isinstance(value, V.FUNCTIONS):
             return V.Steps(body, value)
         if isinstance(value, V.Zero):
             outside = list(body.chain())[1:]
-            known = all(v is not None and self.b.homes[v.name] in outside for v in variables(value))
+            known = all(v is not None and self.b.homes[v.name] in outside for v in P.variables(value))
             return value if known else V.ZERO
         raise V.NotLowered(f"an array of {type(value).__name__}")
 
@@ -172,7 +159,7 @@ class Arrays:
     def kept_rows(self, rows: V.Rows, size: F.Operand, body: Block) -> V.Rows:
         """Store the row of a step: in an array of one more dimension if all rows have the same size, else unchanged."""
         fixed = self.with_fixed_sizes(rows, body)
-        if fixed is not None and is_dense(rows) and not holds_boxes(rows):
+        if fixed is not None and P.is_dense(rows) and not P.holds_boxes(rows):
             return self.dense_rows(fixed, size, body, ())
         return V.Rows(None, self.row_references(rows, size, body))
 
@@ -264,7 +251,7 @@ class Arrays:
             return of
 
         found = go(self.spread(rows).element)
-        if first_part(found) is None:
+        if P.first_part(found) is None:
             raise V.NotLowered("rows of different sizes without elements")
         return found
 
@@ -304,7 +291,7 @@ class Arrays:
 
     def spread(self, rows: V.Rows) -> V.Rows:
         """Give rows with all leaves stored: a value that all elements share is stored for each."""
-        if all_parts(rows.element):
+        if P.all_parts(rows.element):
             return rows
         of = rows
         return self.stored_build(self.size(rows), lambda i: self.index(of, i))
@@ -365,7 +352,7 @@ class Arrays:
 
     def flat(self, value: V.Value, of: Type, dense: bool) -> list[F.Operand]:
         """Give the operands of a value, one for each of `leaf_types`."""
-        match stored(of):
+        match P.stored(of):
             case Product(items):
                 return [x for k, t in enumerate(items) for x in self.flat(part(value, k), t, dense)]
             case Sum(options):
@@ -373,14 +360,14 @@ class Arrays:
                 found = [self.operand(value.tag)]
                 for t, x in zip(options, value.options, strict=True):
                     found += (
-                        [self.nothing(leaf) for leaf in leaf_types(t, dense)] if x is None else self.flat(x, t, dense)
+                        [self.nothing(leaf) for leaf in P.leaf_types(t, dense)] if x is None else self.flat(x, t, dense)
                     )
                 return found
             case Array() as array:
                 return self.flat_rows(value, array, dense)
             case LNamed(name):
                 return [F.Const(None, F.BoxOf(name, True)) if isinstance(value, V.Zero) else self.operand(value)]
-        return [converted(self.operand(value), leaf_type(of))]
+        return [converted(self.operand(value), P.leaf_type(of))]
 
     def nothing(self, of: F.Type) -> F.Operand:
         """Give a value of a type that is never read."""
@@ -398,7 +385,7 @@ class Arrays:
             case V.Member(_, options):
                 return V.Member(F.Const(0, WHOLE), tuple(None if x is None else self.default(x) for x in options))
             case V.Rows():
-                if first_part(like.element) is None:
+                if P.first_part(like.element) is None:
                     return V.Rows(ZERO_SIZE, like.element)
                 return V.Rows(ZERO_SIZE, self.default_rows(like.element))
             case V.Pull() | V.Items():
@@ -421,13 +408,13 @@ class Arrays:
     def flat_rows(self, value: V.Value, of: Array, dense: bool) -> list[F.Operand]:
         """Give the arrays of the leaves of an array."""
         if isinstance(value, V.Zero):
-            return [F.Const(None, t) for t in array_types(of, dense)]
+            return [F.Const(None, t) for t in P.array_types(of, dense)]
         rows = self.rows(value)
-        wanted = array_types(of, dense)
+        wanted = P.array_types(of, dense)
         if not wanted:
             return [self.size(rows)]
-        if all_parts(rows.element) and (first_rows(rows.element) is None or is_dense(rows) == dense):
-            found: list[F.Operand] = [self.whole(p) for p in parts(rows.element)]
+        if P.all_parts(rows.element) and (P.first_rows(rows.element) is None or P.is_dense(rows) == dense):
+            found: list[F.Operand] = [self.whole(p) for p in P.parts(rows.element)]
             if [x.type for x in found] == wanted:
                 return found
         return list(self.converted(rows, of, dense))
@@ -435,9 +422,9 @@ class Arrays:
     def converted(self, rows: V.Rows, of: Array, dense: bool) -> list[F.Var]:
         """Copy an array so that every leaf is stored, with rows as references unless they are dense."""
         element = of.element
-        wanted = array_types(of, dense)
+        wanted = P.array_types(of, dense)
         size = self.size(rows)
-        if dense and not is_dense(rows):
+        if dense and not P.is_dense(rows):
             raise V.NotLowered("rows of different sizes instead of equal ones")
         arrays = [self.b.new(t, (size, *self.inner_sizes(rows, element, t.rank - 1))) for t in wanted]
         with self.b.loop(size, hint="i") as body:
@@ -449,7 +436,7 @@ class Arrays:
         found: list[F.Operand] = []
         inner: V.Value = rows.element
         while len(found) < count:
-            row = first_rows(inner)
+            row = P.first_rows(inner)
             if row is None or row.size is None:
                 raise V.NotLowered("rows of unknown sizes")
             found.append(row.size)
@@ -458,7 +445,7 @@ class Arrays:
 
     def write(self, arrays: list[F.Var], at: tuple[F.Operand, ...], value: V.Value, of: Type, dense: bool) -> None:
         """Store an element's leaves."""
-        of = stored(of)
+        of = P.stored(of)
         if isinstance(of, Array) and dense:
             rows = self.rows(value)
             with self.b.loop(self.size(rows), hint="j") as body:
@@ -467,7 +454,7 @@ class Arrays:
         if isinstance(of, Product):
             taken = 0
             for k, t in enumerate(of.items):
-                n = len(array_types(Array(t), dense))
+                n = len(P.array_types(Array(t), dense))
                 self.write(arrays[taken : taken + n], at, part(value, k), t, dense)
                 taken += n
             return
@@ -476,24 +463,24 @@ class Arrays:
 
     def restored(self, of: Type, leaves: Iterator[F.Var], dense: bool, size: F.Operand | None = None) -> V.Value:
         """Build a value from operands: the inverse of `flat`."""
-        match stored(of):
+        match P.stored(of):
             case Product(items):
                 return V.Tup(tuple(self.restored(t, leaves, dense) for t in items))
             case Sum(options):
                 tag = next(leaves)
                 return V.Member(tag, tuple(self.restored(t, leaves, dense) for t in options))
             case Array(element) as array:
-                if not array_types(array, dense):
+                if not P.array_types(array, dense):
                     return V.Rows(size or next(leaves), self.pattern(element, leaves, dense, 1))
                 pattern = self.pattern(element, leaves, dense, 1)
-                first = first_part(pattern)
+                first = P.first_part(pattern)
                 assert first is not None
                 return V.Rows(size or self.b.size(first.array), pattern)
         return next(leaves)
 
     def pattern(self, of: Type, leaves: Iterator[F.Var], dense: bool, depth: int) -> V.Value:
         """Give the pattern of the elements of stored arrays."""
-        match stored(of):
+        match P.stored(of):
             case Product(items):
                 return V.Tup(tuple(self.pattern(t, leaves, dense, depth) for t in items))
             case Sum(options):
@@ -501,21 +488,21 @@ class Arrays:
                 return V.Member(tag, tuple(self.pattern(t, leaves, dense, depth) for t in options))
             case Array(element):
                 inner = self.pattern(element, leaves, dense, depth + 1)
-                first = first_part(inner)
+                first = P.first_part(inner)
                 assert first is not None
                 return V.Rows(self.b.size(first.array, depth) if dense else None, inner)
         return V.Part(next(leaves))
 
     def declared(self, of: Type, hint: str, dense: bool) -> tuple[V.Value, list[F.Var]]:
         """Make variables for the leaves of a value, such as a parameter."""
-        types = leaf_types(of, dense)
+        types = P.leaf_types(of, dense)
         found = [self.b.fresh(hint if len(types) == 1 else f"{hint}_{k}", t) for k, t in enumerate(types)]
         return self.restored(of, iter(found), dense), found
 
     def empty(self, element: Type) -> V.Rows:
         """Make an array without elements."""
         of = Array(element)
-        leaves = iter([self.b.new(t, (ZERO_SIZE,) * t.rank) for t in array_types(of, True)])
+        leaves = iter([self.b.new(t, (ZERO_SIZE,) * t.rank) for t in P.array_types(of, True)])
         return self.restored(of, leaves, True, ZERO_SIZE)  # type: ignore[return-value]
 
     # ------------------------------------------------------------ whole arrays
@@ -548,8 +535,8 @@ class Arrays:
         sizes = [self.size(x) for x in parts_]
         if isinstance(first, V.Items) and isinstance(second, V.Items):
             return V.Items((*first.items, *second.items), first.of)
-        dense = all(map(is_dense, parts_)) and not any(first_rows(r.element) for r in parts_)
-        types = array_types(of, dense)
+        dense = all(map(P.is_dense, parts_)) and not any(P.first_rows(r.element) for r in parts_)
+        types = P.array_types(of, dense)
         if not types:
             return V.Rows(self.b.compute("iadd", *sizes), parts_[0].element)
         size = self.b.compute("iadd", *sizes)

@@ -12,19 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import linear
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.lowering import patterns as P
 from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.arrays import ZERO_SIZE, Arrays
 from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.patterns import (
-    has_leaves,
-    is_changeable,
-    is_dense,
-    leaf_types,
-    part,
-    parts,
-    stored,
-    tangent_type,
-)
 from tapeengine.chad.types import INT, Array, LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product, Sum, Type
 
 
@@ -47,7 +38,7 @@ class TupleSlot(Slot):
 
     def add(self, value: V.Value) -> None:
         for k, item in enumerate(self.items):
-            item.add(part(value, k))
+            item.add(P.part(value, k))
 
     def close(self) -> V.Value:
         found = tuple(item.close() for item in self.items)
@@ -128,10 +119,10 @@ class ArraySlot(Slot):
             return
         b = self.lower.b
         if self.goes_on and self.buffer is None and b.block is self.block:
-            if isinstance(value, V.Single) and len(self.values) == 1 and is_changeable(self.values[0]):
+            if isinstance(value, V.Single) and len(self.values) == 1 and P.is_changeable(self.values[0]):
                 self.add_one(value)
                 return
-            if is_changeable(value) and self.values and all(isinstance(x, V.Single) for x in self.values):
+            if P.is_changeable(value) and self.values and all(isinstance(x, V.Single) for x in self.values):
                 self.go_on(value)
                 return
         if isinstance(value, V.Owed) and self.buffer is None and b.block is self.block and self.like is not None:
@@ -164,7 +155,7 @@ class ArraySlot(Slot):
 
     def is_new(self, value: V.Value) -> bool | None:
         """Tell whether a cotangent is an array that is made here; None if it is no array in memory."""
-        return self.lower.is_new(value) if is_changeable(value) else None
+        return self.lower.is_new(value) if P.is_changeable(value) else None
 
 
 def summands(values: Sequence[V.Value]) -> Iterator[V.Value]:
@@ -204,7 +195,7 @@ def lacks_rows(value: V.Value, of: Linear) -> bool:
         case LArray(element):
             return isinstance(value, V.Zero) or (isinstance(value, V.Rows) and lacks_rows(value.element, element))
         case LProduct(types) | LSum(types):
-            return any(lacks_rows(part(value, k), t) for k, t in enumerate(types))
+            return any(lacks_rows(P.part(value, k), t) for k, t in enumerate(types))
     return False
 
 
@@ -220,7 +211,7 @@ class Cotangents(Arrays):
                 return NumberSlot(self, REAL)
             case LNamed(name):
                 return NumberSlot(self, F.BoxOf(name, linear=True))
-            case LArray() if stored(of) == Product(()):
+            case LArray() if P.stored(of) == Product(()):
                 return Slot()
             case LArray():
                 return ArraySlot(self, of, like)
@@ -238,7 +229,7 @@ class Cotangents(Arrays):
         An array that is made here is no such array: making it takes as long as a sum.
         """
         values = list(summands(values))
-        first = next((x for x in values if is_changeable(x) and not self.is_new(x)), None)
+        first = next((x for x in values if P.is_changeable(x) and not self.is_new(x)), None)
         made = zeros() if first is None else self.own(first)
         for value in values:
             if value is not first:
@@ -247,7 +238,7 @@ class Cotangents(Arrays):
 
     def is_new(self, rows: V.Rows) -> bool:
         """Tell whether a statement makes an array."""
-        return any(isinstance(self.b.made.get(x.array.name), F.New) for x in parts(rows.element))
+        return any(isinstance(self.b.made.get(x.array.name), F.New) for x in P.parts(rows.element))
 
     # ------------------------------------------------------------ arrays of zeros
 
@@ -269,18 +260,18 @@ class Cotangents(Arrays):
             case LNamed(name):
                 return V.Part(self.b.new(F.ArrayOf(F.BoxOf(name, linear=True)), dims))
             case LProduct(items):
-                return V.Tup(tuple(self.zero_elements(t, like and part(like, k), dims) for k, t in enumerate(items)))
+                return V.Tup(tuple(self.zero_elements(t, like and P.part(like, k), dims) for k, t in enumerate(items)))
             case LSum(options):
                 assert like is None or isinstance(like, V.Member)
                 each = zip(options, like.options if like else (None,) * len(options), strict=True)
                 return V.Tup(tuple(self.zero_elements(t, x, dims) for t, x in each))
-            case LArray() if stored(of) == Product(()):
+            case LArray() if P.stored(of) == Product(()):
                 return V.Tup(())
             case LArray(element) if like is None:
                 return V.Rows(ZERO_SIZE, self.zero_elements(element, None, (*dims, ZERO_SIZE)))
             case LArray(element) if like is not None:
                 inner = self.rows(like) if isinstance(like, V.Items) else like
-                if isinstance(inner, V.Rows) and (inner.size is None or not is_dense(inner)):
+                if isinstance(inner, V.Rows) and (inner.size is None or not P.is_dense(inner)):
                     return V.Rows(None, self.zeros_alike(element, inner.element))
                 return V.Rows(
                     self.size(inner), self.zero_elements(element, element_of(inner), (*dims, self.size(inner)))
@@ -293,12 +284,12 @@ class Cotangents(Arrays):
             case LUnit():
                 return V.Tup(())
             case LProduct(items):
-                return V.Tup(tuple(self.zeros_alike(t, part(like, k)) for k, t in enumerate(items)))
+                return V.Tup(tuple(self.zeros_alike(t, P.part(like, k)) for k, t in enumerate(items)))
             case LSum(options):
                 assert isinstance(like, V.Member)
                 each = zip(options, like.options, strict=True)
                 return V.Tup(tuple(V.ZERO if x is None else self.zeros_alike(t, x) for t, x in each))
-            case LArray() if stored(of) == Product(()):
+            case LArray() if P.stored(of) == Product(()):
                 return V.Tup(())
             case LArray(element):
                 assert isinstance(like, V.Rows)
@@ -333,7 +324,7 @@ class Cotangents(Arrays):
                 if settled is not buffer:
                     self.add_rows(buffer, settled)
             case V.Nullable(element):
-                for mine, other in zip(parts(buffer.element), parts(element), strict=True):
+                for mine, other in zip(P.parts(buffer.element), P.parts(element), strict=True):
                     self.b.add(F.AddAll(self.whole(mine), other.array))
             case V.Items(items):
                 for i, x in enumerate(items):
@@ -357,7 +348,7 @@ class Cotangents(Arrays):
                 self.b.add(F.AddAt(array, (*indices, index), self.operand(value)))
             case V.Tup(items):
                 for k, x in enumerate(items):
-                    self.add_element(x, index, part(value, k))
+                    self.add_element(x, index, P.part(value, k))
             case V.Rows():
                 row = self.element(of, index, True)
                 assert isinstance(row, V.Rows)
@@ -413,7 +404,7 @@ class Cotangents(Arrays):
                 self.b.add(F.Plus(out, self.operand(a), self.operand(b)))
                 return out
             case LProduct(items) | LSum(items):
-                return V.Tup(tuple(self.plus(part(a, k), part(b, k), t) for k, t in enumerate(items)))
+                return V.Tup(tuple(self.plus(P.part(a, k), P.part(b, k), t) for k, t in enumerate(items)))
             case LArray() if isinstance(a, V.ARRAYS) and isinstance(b, V.Single | V.Scattered | V.Bag):
                 made = self.copy(a, Array(of.element))
                 self.add_rows(made, b)
@@ -434,14 +425,14 @@ class Cotangents(Arrays):
                 return F.Const(0.0, REAL) if isinstance(value, V.Zero) else value
             case LProduct(items):
                 likes = like.items if isinstance(like, V.Tup) else (None,) * len(items)
-                return V.Tup(tuple(self.full(part(value, k), t, likes[k]) for k, t in enumerate(items)))
+                return V.Tup(tuple(self.full(P.part(value, k), t, likes[k]) for k, t in enumerate(items)))
             case LSum(options):
-                return V.Tup(tuple(self.full_option(part(value, k), t, like, k) for k, t in enumerate(options)))
+                return V.Tup(tuple(self.full_option(P.part(value, k), t, like, k) for k, t in enumerate(options)))
             case LUnit():
                 return V.Tup(())
             case LNamed(name):
                 return F.Const(None, F.BoxOf(name, linear=True)) if isinstance(value, V.Zero) else value
-            case LArray() if stored(of) == Product(()):
+            case LArray() if P.stored(of) == Product(()):
                 return V.Tup(())
             case LArray():
                 if isinstance(value, V.ARRAYS):
@@ -463,8 +454,8 @@ class Cotangents(Arrays):
     def full_option(self, value: V.Value, of: Linear, like: V.Value | None, k: int) -> V.Value:
         """Give the cotangent of an option of a sum; that of an option that does not occur is never read."""
         if isinstance(like, V.Member) and like.options[k] is None and isinstance(value, V.Zero):
-            leaves = iter([self.nothing(t) for t in leaf_types(stored(of), True)])
-            return self.restored(stored(of), leaves, True)  # type: ignore[arg-type]
+            leaves = iter([self.nothing(t) for t in P.leaf_types(P.stored(of), True)])
+            return self.restored(P.stored(of), leaves, True)  # type: ignore[arg-type]
         return self.full(value, of, like.options[k] if isinstance(like, V.Member) else None)
 
     def beside(self, d: V.Value, of: Linear, value: V.Value) -> V.Value:
@@ -478,7 +469,7 @@ class Cotangents(Arrays):
         if not types or len(types) != len(values):
             return d
         each = enumerate(zip(types, values, strict=True))
-        return V.Tup(tuple(part(d, k) if x is None else self.beside(part(d, k), t, x) for k, (t, x) in each))
+        return V.Tup(tuple(P.part(d, k) if x is None else self.beside(P.part(d, k), t, x) for k, (t, x) in each))
 
     def completed(self, value: V.Value, of: Type) -> V.Value:
         """Give a value whose tangents have all leaves; each tangent is paired with its value."""
@@ -486,18 +477,18 @@ class Cotangents(Arrays):
             return self.full(value, of, None)
         if not isinstance(of, Product) or not any(isinstance(t, Linear | Product) for t in of.items):
             return value
-        found = [self.completed(part(value, k), t) for k, t in enumerate(of.items) if not isinstance(t, Linear)]
-        d = tangent_type(of)
+        found = [self.completed(P.part(value, k), t) for k, t in enumerate(of.items) if not isinstance(t, Linear)]
+        d = P.tangent_type(of)
         if d is not None:
-            return V.Tup((found[0], self.full(part(value, 1), d, found[0])))
-        return V.Tup(tuple(self.completed(part(value, k), t) for k, t in enumerate(of.items)))
+            return V.Tup((found[0], self.full(P.part(value, 1), d, found[0])))
+        return V.Tup(tuple(self.completed(P.part(value, k), t) for k, t in enumerate(of.items)))
 
     def in_box(self, value: V.Value, of: Linear) -> V.Value:
         """Give a cotangent in the form stored in a box: null for an array without one."""
         match of:
             case LProduct(items) | LSum(items):
-                return V.Tup(tuple(self.in_box(part(value, k), t) for k, t in enumerate(items)))
-            case LArray() if stored(of) == Product(()):
+                return V.Tup(tuple(self.in_box(P.part(value, k), t) for k, t in enumerate(items)))
+            case LArray() if P.stored(of) == Product(()):
                 return V.Tup(())
             case LArray() if not isinstance(value, V.Zero | V.Rows):
                 return self.full(value, of, None)
@@ -519,15 +510,15 @@ class Cotangents(Arrays):
     def stacked(self, items: tuple[V.Value, ...], of: Type) -> V.Rows:
         """Store items side by side."""
         if not items:
-            return self.empty(stored(of))
+            return self.empty(P.stored(of))
         size = F.Const(len(items), WHOLE)
         if all(isinstance(x, V.Zero) for x in items):
             return V.Rows(size, V.ZERO)
-        if not has_leaves(stored(of)):
+        if not P.has_leaves(P.stored(of)):
             return V.Rows(size, V.Tup(()))
         match of:
             case Product(types) | LProduct(types) | LSum(types):
-                columns = [self.stacked(tuple(part(x, k) for x in items), t).element for k, t in enumerate(types)]
+                columns = [self.stacked(tuple(P.part(x, k) for x in items), t).element for k, t in enumerate(types)]
                 return V.Rows(size, V.Tup(tuple(columns)))
             case Sum(options):
                 return V.Rows(size, self.stacked_members(items, options))
@@ -557,6 +548,6 @@ class Cotangents(Arrays):
     def stacked_rows(self, items: Sequence[V.Value], of: Array | LArray) -> V.Rows:
         """Store references to the arrays of rows, leaf by leaf."""
         full = [self.full(x, of, None) if isinstance(of, Linear) else x for x in items]
-        leaves = zip(*(self.flat(x, stored(of), False) for x in full), strict=True)
+        leaves = zip(*(self.flat(x, P.stored(of), False) for x in full), strict=True)
         columns = iter([self.stacked_scalars(column).array for column in leaves])
-        return V.Rows(None, self.pattern(stored(of).element, columns, False, 2))  # type: ignore[attr-defined]
+        return V.Rows(None, self.pattern(P.stored(of).element, columns, False, 2))  # type: ignore[attr-defined]

@@ -8,19 +8,11 @@ from typing import Any
 from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import TRUTH, WHOLE
+from tapeengine.chad.lowering import patterns as P
 from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import ArraySlot, Cotangents, Slot, TupleSlot
-from tapeengine.chad.lowering.patterns import (
-    first_rows,
-    is_changeable,
-    is_dense,
-    leaf_types,
-    part,
-    stored,
-    tangent_type,
-)
 from tapeengine.chad.traverse import Names
 from tapeengine.chad.types import (
     EVM,
@@ -135,8 +127,8 @@ class Lower(Cotangents):
         self, name: str, rule: str, argument: int, values: list[tuple[V.Value, Type]], static: Static, of: Type
     ) -> V.Value:
         """Write the call of a registry primitive or of one of its rules."""
-        leaves = [x for value, t in values for x in self.flat(value, t, is_dense(value))]
-        outs = [self.b.fresh("y", t) for t in leaf_types(of, True)]
+        leaves = [x for value, t in values for x in self.flat(value, t, P.is_dense(value))]
+        outs = [self.b.fresh("y", t) for t in P.leaf_types(of, True)]
         groups = tuple(group_of(t) for _, t in values)
         self.b.add(F.Registered(tuple(outs), name, rule, argument, tuple(leaves), groups, static))
         return self.restored(of, iter(outs), True)
@@ -178,14 +170,14 @@ class Lower(Cotangents):
             return value.at(F.Const(0, WHOLE))
         if isinstance(value, V.Items):
             return value.items[0] if value.items else None
-        if not isinstance(value, V.Rows) or first_rows(value.element) is None:
+        if not isinstance(value, V.Rows) or P.first_rows(value.element) is None:
             return None
-        if is_dense(value):
+        if P.is_dense(value):
             return self.element(value.element, F.Const(0, WHOLE), False)
-        stored_, rows = stored(of), value
+        stored_, rows = P.stored(of), value
 
         def nothing() -> V.Value:
-            leaves = iter([self.nothing(t) for t in leaf_types(stored_, False)])
+            leaves = iter([self.nothing(t) for t in P.leaf_types(stored_, False)])
             return self.restored(stored_, leaves, False)  # type: ignore[arg-type]
 
         there = self.b.compute("gt", self.size(value), F.Const(0, WHOLE))
@@ -236,8 +228,8 @@ class Lower(Cotangents):
             return a if a == b else V.ZERO
         if isinstance(of, Product | LProduct | LSum):
             types = of.options if isinstance(of, LSum) else of.items
-            each = [self.joined(condition, blocks, (part(a, k), part(b, k)), t) for k, t in enumerate(types)]
-            d = tangent_type(of)
+            each = [self.joined(condition, blocks, (P.part(a, k), P.part(b, k)), t) for k, t in enumerate(types)]
+            d = P.tangent_type(of)
             if d is not None:
                 each[1] = self.beside(each[1], d, each[0])
             return V.Tup(tuple(each))
@@ -248,13 +240,13 @@ class Lower(Cotangents):
         if isinstance(of, Linear):
             a, b = (self.full_in(block, x, of) for block, x in zip(blocks, (a, b), strict=True))
         a, b = (self.laid_in(block, x) for block, x in zip(blocks, (a, b), strict=True))
-        of = stored(of)
-        dense = is_dense(a) and is_dense(b)
+        of = P.stored(of)
+        dense = P.is_dense(a) and P.is_dense(b)
         found: list[list[F.Operand]] = []
         for block, value in zip(blocks, (a, b), strict=True):
             with self.b.inside(block):
                 found.append(self.flat(value, of, dense))
-        outs = [self.b.fresh("y", t) for t in leaf_types(of, dense)]
+        outs = [self.b.fresh("y", t) for t in P.leaf_types(of, dense)]
         for block, operands in zip(blocks, found, strict=True):
             with self.b.inside(block):
                 self.b.add(F.Assign(tuple(outs), tuple(operands)))
@@ -398,7 +390,7 @@ class Lower(Cotangents):
                 condition,
                 blocks,
                 (inner[0][k], inner[1][k]),
-                (part(sums[0], k), part(sums[1], k)),
+                (P.part(sums[0], k), P.part(sums[1], k)),
             )
         return found
 
@@ -410,7 +402,7 @@ class Lower(Cotangents):
             )
         is_numbers = isinstance(slot, ArraySlot) and isinstance(slot.of.element, LReal) and slot.like is not None
         is_here = is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
-        return is_here and not any(map(is_changeable, slot.values))  # type: ignore[attr-defined]
+        return is_here and not any(map(P.is_changeable, slot.values))  # type: ignore[attr-defined]
 
     def opened_again(self, slot: Slot) -> Slot:
         """Open a slot again in a branch."""
@@ -434,11 +426,11 @@ class Lower(Cotangents):
         if isinstance(slot, TupleSlot):
             for k, item in enumerate(slot.items):
                 within = inner[0].items[k], inner[1].items[k]  # type: ignore[attr-defined]
-                self.add_either(item, condition, blocks, within, (part(sums[0], k), part(sums[1], k)))
+                self.add_either(item, condition, blocks, within, (P.part(sums[0], k), P.part(sums[1], k)))
             return
         if not isinstance(slot, ArraySlot):
             return
-        kept = any(is_changeable(d) and not self.is_new(d) for d in sums)
+        kept = any(P.is_changeable(d) and not self.is_new(d) for d in sums)
         if kept or any(isinstance(s, ArraySlot) and s.took_over for s in inner):
             a, b = (V.Zero(slot.like) if isinstance(d, V.Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
@@ -452,7 +444,7 @@ class Lower(Cotangents):
 
 def group_of(of: Type) -> F.Group:
     """Give the group of a type: how its values are built from leaves."""
-    of = stored(of)
+    of = P.stored(of)
     return F.Group(tuple(map(group_of, of.items))) if isinstance(of, Product) else F.Group()
 
 
@@ -460,11 +452,11 @@ class Carried:
     """A value that a loop carries, in variables that are assigned at the end of each step."""
 
     def __init__(self, lower: Lower, init: V.Value, of: Type, hint: str) -> None:
-        self.lower, self.of, self.type, self.hint = lower, stored(of), of, hint
+        self.lower, self.of, self.type, self.hint = lower, P.stored(of), of, hint
         init = lower.laid(lower.completed(init, of))
-        self.dense = is_dense(init) and hint not in lower.uneven
+        self.dense = P.is_dense(init) and hint not in lower.uneven
         operands = lower.flat(init, self.of, self.dense)
-        self.variables = [lower.b.fresh(hint, t) for t in leaf_types(self.of, self.dense)]
+        self.variables = [lower.b.fresh(hint, t) for t in P.leaf_types(self.of, self.dense)]
         if self.variables:
             lower.b.add(F.Assign(tuple(self.variables), tuple(operands)))
 
@@ -480,7 +472,7 @@ class Carried:
     def pairs(self, value: V.Value) -> list[tuple[F.Var, F.Operand]]:
         """Give the variables with their values at the end of a step."""
         value = self.lower.laid(self.lower.completed(value, self.type))
-        if self.dense and not is_dense(value):
+        if self.dense and not P.is_dense(value):
             raise V.Uneven(self.hint)
         return list(zip(self.variables, self.lower.flat(value, self.of, self.dense), strict=True))
 

@@ -6,17 +6,10 @@ from tapeengine.chad import terms as S
 from tapeengine.chad import written
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from tapeengine.chad.lowering import patterns as P
 from tapeengine.chad.lowering import values as V
 from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.lower import ONE, Lower
-from tapeengine.chad.lowering.patterns import (
-    array_types,
-    is_changeable,
-    leaf_type,
-    leaf_types,
-    part,
-    tangent_type,
-)
 from tapeengine.chad.sugar import lower_map
 from tapeengine.chad.tables import entry
 from tapeengine.chad.types import Array, Float, Named
@@ -29,7 +22,7 @@ def variable(L: Lower, t: S.Var, env: V.Env) -> V.Value:
 
 @entry
 def literal(L: Lower, t: S.Literal, env: V.Env) -> V.Value:
-    of: F.Type = leaf_type(t.of)
+    of: F.Type = P.leaf_type(t.of)
     return F.Const(float(t.value) if of == REAL else t.value, of)
 
 
@@ -47,7 +40,7 @@ def primitive(L: Lower, t: S.Primitive, env: V.Env) -> V.Value:
 @entry
 def tuple_(L: Lower, t: S.Tuple, env: V.Env) -> V.Value:
     items = [L(x, env) for x in t.items]
-    d = tangent_type(t.type)
+    d = P.tangent_type(t.type)
     if d is not None:
         items[1] = L.beside(items[1], d, items[0])
     return V.Tup(tuple(items))
@@ -55,7 +48,7 @@ def tuple_(L: Lower, t: S.Tuple, env: V.Env) -> V.Value:
 
 @entry
 def proj(L: Lower, t: S.Proj, env: V.Env) -> V.Value:
-    return part(L(t.term, env), t.index)
+    return P.part(L(t.term, env), t.index)
 
 
 # ---------------------------------------------------------------- sums
@@ -103,7 +96,7 @@ def branch(L: Lower, t: S.Case, k: int, value: V.Value, env: V.Env) -> V.Value:
 
 def unpacked(L: Lower, box: F.Var, option: int, var: S.Var) -> V.Value:
     """Unpack a box."""
-    outs = [L.b.fresh(var.name, of) for of in leaf_types(var.of, dense=False)]
+    outs = [L.b.fresh(var.name, of) for of in P.leaf_types(var.of, dense=False)]
     L.b.add(F.Unpack(tuple(outs), box, option))
     return L.restored(var.of, iter(outs), dense=False)
 
@@ -158,12 +151,12 @@ def changed(L: Lower, t: S.Build, env: V.Env) -> V.Value | None:
     change, longer = written.written(t), written.shortened(t)
     if change is not None:
         array = L(change.array, env)
-        if is_changeable(array):
+        if P.is_changeable(array):
             place = L.number(change.place.args[0] if change.is_there else change.place, env)  # type: ignore[attr-defined]
             return L.replaced(array, place, change.is_there, L(change.value, env))
     if longer is not None:
         array = L(longer, env)
-        if is_changeable(array):
+        if P.is_changeable(array):
             return L.changed(array, None, None)
     return None
 
@@ -182,7 +175,7 @@ def component(L: Lower, t: S.Build, size: F.Operand, env: V.Env) -> V.Value | No
         return None
     element = array.element
     for k in reversed(path):
-        element = part(element, k)
+        element = P.part(element, k)
     return V.Rows(size, element)
 
 
@@ -246,7 +239,7 @@ def scatter(L: Lower, t: S.Scatter, env: V.Env) -> V.Value:
 def filter_(L: Lower, t: S.Filter, env: V.Env) -> V.Value:
     array = L.rows(L(t.array, env))
     of = Array(t.var.of)
-    found = [L.b.new(a, ()) for a in array_types(of, dense=False)]
+    found = [L.b.new(a, ()) for a in P.array_types(of, dense=False)]
     if not found:
         raise V.NotLowered("a selection of values without leaves")
     with L.b.loop(L.size(array)) as body:
@@ -265,7 +258,7 @@ def concatenate(L: Lower, t: S.Concatenate, env: V.Env) -> V.Value:
     of = t.type
     assert isinstance(of, Array)
     first, second = L(t.first, env), L(t.second, env)
-    if isinstance(second, V.Items) and len(second.items) == 1 and is_changeable(first):
+    if isinstance(second, V.Items) and len(second.items) == 1 and P.is_changeable(first):
         return L.changed(first, None, second.items[0])
     return L.concatenated(first, second, of)
 

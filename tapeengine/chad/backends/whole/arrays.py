@@ -5,77 +5,64 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tapeengine.chad.backends.whole import values as V
 from tapeengine.chad.backends.whole.sums import summed
-from tapeengine.chad.backends.whole.values import (
-    Affine,
-    Array,
-    Axis,
-    Local,
-    NotWhole,
-    Number,
-    Product,
-    References,
-    Value,
-    View,
-    renamed,
-    union,
-)
 from tapeengine.chad.backends.whole.writer import Writer
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.operations import REAL, WHOLE, Scalar
 from tapeengine.chad.tables import entry
 
 
-def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[Axis, ...]:
+def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[V.Axis, ...]:
     """Give the dimensions of an array in a variable."""
-    return tuple(Axis(f"{text}.shape[{start + k}]") for k in range(rank))
+    return tuple(V.Axis(f"{text}.shape[{start + k}]") for k in range(rank))
 
 
-def plain_array(w: Writer, text: str, of: F.ArrayOf, axes: tuple[Axis, ...] = ()) -> Array | References:
+def plain_array(w: Writer, text: str, of: F.ArrayOf, axes: tuple[V.Axis, ...] = ()) -> V.Array | V.References:
     """Give an array in a variable, whose dimensions follow those of loops."""
     if isinstance(of.element, F.BoxOf):
-        raise NotWhole("an array of boxes")
+        raise V.NotWhole("an array of boxes")
     if isinstance(of.element, F.ArrayOf):
         if axes or not isinstance(of.element.element, Scalar):
-            raise NotWhole("an array of rows of different sizes along a loop")
-        return References(text, of.element.rank, of.element.element)
+            raise V.NotWhole("an array of rows of different sizes along a loop")
+        return V.References(text, of.element.rank, of.element.element)
     dims = dims_of(w, text, of.rank, len(axes))
     assert isinstance(of.element, Scalar)
-    return Array(Number(text, (*axes, *dims), of.element), dims)
+    return V.Array(V.Number(text, (*axes, *dims), of.element), dims)
 
 
 # ------------------------------------------------------------ reading
 
 
-def content(w: Writer, x: Any) -> Array:
+def content(w: Writer, x: Any) -> V.Array:
     """Give the present elements of an array."""
-    if isinstance(x, Array):
+    if isinstance(x, V.Array):
         return x
-    if isinstance(x, View):
+    if isinstance(x, V.View):
         whole = content(w, x.local)
         at = dict(zip(whole.dims, x.indices, strict=False))
-        return Array(w.substituted(whole.content, at), whole.dims[len(x.indices) :])
-    if isinstance(x, Local):
+        return V.Array(w.substituted(whole.content, at), whole.dims[len(x.indices) :])
+    if isinstance(x, V.Local):
         whole_of(w, x)
         if x.grows and x.content is None:
-            return Array(Number(f"np.zeros(0, {x.kind.python})", x.dims, x.kind), x.dims)
-        zero: Value = Number("0.0" if x.kind == REAL else "0", (), x.kind)
+            return V.Array(V.Number(f"np.zeros(0, {x.kind.python})", x.dims, x.kind), x.dims)
+        zero: V.Value = V.Number("0.0" if x.kind == REAL else "0", (), x.kind)
         found = zero if x.content is None else x.content
         for lanes in w.lanes:
             if any(a in lanes.at for a in found.axes):
                 found = w.substituted(found, lanes.at)
-        return Array(found, x.dims)
+        return V.Array(found, x.dims)
     return w.refuse("an element of a value that is not an array")  # type: ignore[no-any-return]
 
 
-def whole_of(w: Writer, x: Local) -> None:
+def whole_of(w: Writer, x: V.Local) -> None:
     """Materialise the zeros after the first elements of an array."""
     if x.part:
         with w.before(x.block):
             with_zeros(w, x)
 
 
-def with_zeros(w: Writer, x: Local) -> None:
+def with_zeros(w: Writer, x: V.Local) -> None:
     """Write the zeros after the first elements of an array."""
     assert x.content is not None
     order = tuple(x.part.get(a, a) for a in (*x.around, *x.dims))
@@ -88,7 +75,7 @@ def with_zeros(w: Writer, x: Local) -> None:
     x.content, x.part = w.emit(text, tuple(back.get(a, a) for a in axes), x.kind, x.name), {}
 
 
-def laid_out(w: Writer, x: Any, axes: tuple[Axis, ...] = ()) -> Number:
+def laid_out(w: Writer, x: Any, axes: tuple[V.Axis, ...] = ()) -> V.Number:
     """Give an array whose dimensions follow the given axes."""
     array = content(w, x)
     found = w.number(array.content)
@@ -108,27 +95,27 @@ def laid_out(w: Writer, x: Any, axes: tuple[Axis, ...] = ()) -> Number:
 def load(w: Writer, s: F.Load | F.Row) -> None:
     array = w.value(s.array)
     indices = [w.value(i) for i in s.indices]
-    if isinstance(array, References):
+    if isinstance(array, V.References):
         w.env[s.out.name] = of_references(w, array, indices, s)
         return
-    if isinstance(s, F.Row) and isinstance(array, Local | View):
-        local, before = (array, ()) if isinstance(array, Local) else (array.local, array.indices)
-        w.env[s.out.name] = View(local, (*before, *indices))
+    if isinstance(s, F.Row) and isinstance(array, V.Local | V.View):
+        local, before = (array, ()) if isinstance(array, V.Local) else (array.local, array.indices)
+        w.env[s.out.name] = V.View(local, (*before, *indices))
         return
-    if isinstance(array, Local) and isinstance(array.content, Product) and is_read_often(w, s):
+    if isinstance(array, V.Local) and isinstance(array.content, V.Product) and is_read_often(w, s):
         with w.before(array.block):
             array.content = w.number(array.content, array.name)
     whole = content(w, array)
     at = dict(zip(whole.dims, indices, strict=False))
     for dim, i in at.items():
-        if s.checked and (dim not in whole.content.axes or isinstance(whole.content, Affine)):
+        if s.checked and (dim not in whole.content.axes or isinstance(whole.content, V.Affine)):
             inside(w, dim, i)
     found = w.substituted(whole.content, at)
     rest = whole.dims[len(indices) :]
     if not rest:
         w.env[s.out.name] = found
     else:
-        w.env[s.out.name] = Array(found, rest)
+        w.env[s.out.name] = V.Array(found, rest)
 
 
 def is_read_often(w: Writer, s: F.Load | F.Row) -> bool:
@@ -136,38 +123,38 @@ def is_read_often(w: Writer, s: F.Load | F.Row) -> bool:
     return w.uses[s.out.name] > 1 or (isinstance(s.array, F.Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
 
 
-def inside(w: Writer, dim: Axis, i: Value) -> None:
+def inside(w: Writer, dim: V.Axis, i: V.Value) -> None:
     """Write a check that an index is in range although no element is read."""
-    if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0" and w.equal(i.terms[0].count, dim.count):
+    if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0" and w.equal(i.terms[0].count, dim.count):
         return
     if dim.steps:
         w.refuse("an index into a row whose size varies")
     w.check(f"ops.inside({w.number(i).text}, {dim.count})")
 
 
-def of_references(w: Writer, x: References, indices: Sequence[Value], s: F.Load | F.Row) -> Any:
+def of_references(w: Writer, x: V.References, indices: Sequence[V.Value], s: F.Load | F.Row) -> Any:
     """Read a row of a list of arrays."""
     if len(indices) != 1 or indices[0].axes:
         return w.refuse("rows of different sizes")
     name = w.emit(f"{x.name}[{w.number(indices[0]).text}]", (), x.kind, s.out.name, raises=True).text
     dims = dims_of(w, name, x.rank)
-    return Array(Number(name, dims, x.kind), dims, home=x.name)
+    return V.Array(V.Number(name, dims, x.kind), dims, home=x.name)
 
 
 @entry
 def size(w: Writer, s: F.Size) -> None:
     array = w.value(s.array)
-    if isinstance(array, References):
+    if isinstance(array, V.References):
         w.env[s.out.name] = w.emit(f"len({array.name})", (), WHOLE, s.out.name)
         return
-    dims = array.local.dims[len(array.indices) :] if isinstance(array, View) else array.dims
+    dims = array.local.dims[len(array.indices) :] if isinstance(array, V.View) else array.dims
     axis = dims[s.dim]
     if axis.steps:
         w.env[s.out.name] = w.steps[axis.steps]
         return
     if not axis.count.isidentifier() and not axis.count.isdigit():
         w.name_size(axis, s.out.name)
-    w.env[s.out.name] = Affine((), axis.count)
+    w.env[s.out.name] = V.Affine((), axis.count)
 
 
 @entry
@@ -181,18 +168,18 @@ def check(w: Writer, s: F.Check) -> None:
 # ------------------------------------------------------------ making
 
 
-def axis_of(w: Writer, count: Value) -> Axis:
+def axis_of(w: Writer, count: V.Value) -> V.Axis:
     """Make a dimension or a loop with a number of elements or steps."""
-    if isinstance(count, Affine) and not count.terms:
-        return Axis(count.offset)
+    if isinstance(count, V.Affine) and not count.terms:
+        return V.Axis(count.offset)
     n = w.number(count)
     if not n.axes:
-        return Axis(n.text)
+        return V.Axis(n.text)
     if w.lanes and any(a in lanes.at for lanes in w.lanes for a in n.axes):
         w.refuse("numbers of steps that vary within a branch")
     most = w.once(("longest", n), lambda: w.emit(f"ops.longest({n.text})", (), WHOLE, "most", raises=True))
     w.steps[n.text] = n
-    return Axis(most.text, n.text)
+    return V.Axis(most.text, n.text)
 
 
 @entry
@@ -204,35 +191,35 @@ def new(w: Writer, s: F.New) -> None:
             w.refuse("rows of different sizes")
         n = w.number(w.value(s.sizes[0])).text
         name = w.emit(f"[None] * {n}", (), REAL, s.out.name).text
-        w.env[s.out.name] = References(name, of.element.rank, of.element.element)  # type: ignore[arg-type]
+        w.env[s.out.name] = V.References(name, of.element.rank, of.element.element)  # type: ignore[arg-type]
         w.changing.add(name)
         return
     if not isinstance(of.element, Scalar):
-        raise NotWhole("an array of boxes")
+        raise V.NotWhole("an array of boxes")
     dims = tuple(axis_of(w, w.value(x)) for x in s.sizes)
     if not s.sizes:
-        dims = (Axis("0"),)
-    w.env[s.out.name] = w.made(Local(s.out.name, dims, w.axes, len(w.masks), of.element, grows=not s.sizes))
+        dims = (V.Axis("0"),)
+    w.env[s.out.name] = w.made(V.Local(s.out.name, dims, w.axes, len(w.masks), of.element, grows=not s.sizes))
 
 
 @entry
 def zeros_like(w: Writer, s: F.ZerosLike) -> None:
     array = w.value(s.array)
-    if isinstance(array, References):
+    if isinstance(array, V.References):
         name = w.emit(f"ops.zeros_like({array.name})", (), REAL, s.out.name).text
         w.changing.add(name)
-        w.env[s.out.name] = References(name, array.rank, REAL)
+        w.env[s.out.name] = V.References(name, array.rank, REAL)
         return
-    dims = array.local.dims[len(array.indices) :] if isinstance(array, View) else array.dims
-    copies = tuple(Axis(d.count, d.steps) for d in dims)
-    w.env[s.out.name] = w.made(Local(s.out.name, copies, w.axes, len(w.masks), REAL))
+    dims = array.local.dims[len(array.indices) :] if isinstance(array, V.View) else array.dims
+    copies = tuple(V.Axis(d.count, d.steps) for d in dims)
+    w.env[s.out.name] = w.made(V.Local(s.out.name, copies, w.axes, len(w.masks), REAL))
 
 
-def materialise(w: Writer, x: Local) -> Number:
+def materialise(w: Writer, x: V.Local) -> V.Number:
     """Materialise a local array with all dimensions in its own memory."""
     whole_of(w, x)
     order = (*x.around, *x.dims)
-    if x.owned and isinstance(x.content, Number):
+    if x.owned and isinstance(x.content, V.Number):
         return x.content
     if x.grows:
         return w.refuse("an array that grows")  # type: ignore[no-any-return]
@@ -245,7 +232,7 @@ def materialise(w: Writer, x: Local) -> Number:
         w.set(name, f"np.zeros(({shape},){kind})")
     else:
         w.set(name, f"ops.spread({w.aligned(w.number(x.content), order)}, ({shape},){kind})")
-    x.content, x.owned = Number(name, order, x.kind), True
+    x.content, x.owned = V.Number(name, order, x.kind), True
     w.changing.add(name)
     return x.content
 
@@ -253,36 +240,36 @@ def materialise(w: Writer, x: Local) -> Number:
 # ------------------------------------------------------------ writing
 
 
-def target(w: Writer, x: F.Operand) -> tuple[Local, tuple[Value, ...]]:
+def target(w: Writer, x: F.Operand) -> tuple[V.Local, tuple[V.Value, ...]]:
     """Give the array that is written to, and indices along its first dimensions."""
     assert isinstance(x, F.Var)
     found = w.env[x.name]
-    if isinstance(found, Local):
+    if isinstance(found, V.Local):
         return found, ()
-    if isinstance(found, View):
+    if isinstance(found, V.View):
         return found.local, found.indices
-    if isinstance(found, Array) and found.home and isinstance(found.content, Number):
+    if isinstance(found, V.Array) and found.home and isinstance(found.content, V.Number):
         w.rows[found.content.text] = found.home
-        return Local(found.content.text, found.dims, (), 0, found.content.kind, found.content, owned=True), ()
+        return V.Local(found.content.text, found.dims, (), 0, found.content.kind, found.content, owned=True), ()
     return w.refuse("writing to an array of another function")  # type: ignore[no-any-return]
 
 
 @entry
 def store(w: Writer, s: F.Store) -> None:
     array = w.env[s.array.name]
-    if isinstance(array, References):
+    if isinstance(array, V.References):
         store_reference(w, array, w.value(s.indices[0]), w.value(s.value))
         return
     local, before = target(w, s.array)
     indices = [*before, *(w.value(i) for i in s.indices)]
     value = w.value(s.value)
     inner = set(w.axes) - set(local.around)
-    index_axes = union(*(i.axes for i in (*around(w, local), *indices)))
+    index_axes = V.union(*(i.axes for i in (*around(w, local), *indices)))
     if inner - set(index_axes):
         w.refuse("an element that several steps write")
     masks = [m for m in w.masks[local.masks :] if not any(a.steps and a in index_axes for a in m.axes)]
     if is_whole(w, local, indices) and local.content is None and not masks and not w.lanes and not is_outside(w, local):
-        local.content = renamed(value, places(local, indices))  # type: ignore[assignment]
+        local.content = V.renamed(value, places(local, indices))  # type: ignore[assignment]
         return
     if masks:
         w.refuse("an element that is written under a condition")
@@ -291,12 +278,12 @@ def store(w: Writer, s: F.Store) -> None:
     w.change(f"{text} = {w.aligned(w.number(value), axes)}", buffer.text)
 
 
-def store_reference(w: Writer, array: References, index: Value, value: Any) -> None:
+def store_reference(w: Writer, array: V.References, index: V.Value, value: Any) -> None:
     """Write a row of a list of arrays."""
     if not index.axes and not w.axes:
         w.change(f"{array.name}[{w.number(index).text}] = {laid_out(w, value).text}", array.name)
         return
-    if not isinstance(index, Affine) or len(index.terms) != 1 or w.axes != index.terms or index.offset != "0":
+    if not isinstance(index, V.Affine) or len(index.terms) != 1 or w.axes != index.terms or index.offset != "0":
         w.refuse("rows of different sizes")
     whole = laid_out(w, value, w.axes)
     array.name = w.emit(f"list({whole.text})", (), array.kind, array.name).text
@@ -317,42 +304,42 @@ def append(w: Writer, s: F.Append) -> None:
         w.refuse("an array that grows")
     value = w.number(w.value(s.value))
     local.dims[0].count = inner[0].count
-    local.content = Number(w.full(value, inner), local.dims, value.kind)
+    local.content = V.Number(w.full(value, inner), local.dims, value.kind)
     if not local.content.text.isidentifier():
         local.content = w.emit(local.content.text, local.dims, value.kind, local.name)
 
 
-def is_outside(w: Writer, local: Local) -> bool:
+def is_outside(w: Writer, local: V.Local) -> bool:
     """Tell whether an array is made outside the loop or branch that is being written."""
     return local.block is not w.block
 
 
-def is_whole(w: Writer, local: Local, indices: Sequence[Value]) -> bool:
+def is_whole(w: Writer, local: V.Local, indices: Sequence[V.Value]) -> bool:
     """Tell whether indices cover an array in order, each by a separate loop."""
-    terms = [i.terms[0] for i in indices if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0"]
+    terms = [i.terms[0] for i in indices if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0"]
     if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
         return False
     pairs = zip(terms, local.dims, strict=True)
     return all(w.equal(t.count, d.count) and t.steps == d.steps for t, d in pairs)
 
 
-def places(local: Local, indices: Sequence[Value]) -> dict[Axis, Axis]:
+def places(local: V.Local, indices: Sequence[V.Value]) -> dict[V.Axis, V.Axis]:
     """Give the dimension along which each loop runs."""
-    return {i.terms[0]: d for i, d in zip(indices, local.dims, strict=True) if isinstance(i, Affine)}
+    return {i.terms[0]: d for i, d in zip(indices, local.dims, strict=True) if isinstance(i, V.Affine)}
 
 
-def around(w: Writer, local: Local) -> list[Value]:
+def around(w: Writer, local: V.Local) -> list[V.Value]:
     """Give the indices along the loops in which an array was made."""
-    found: list[Value] = []
+    found: list[V.Value] = []
     for a in local.around:
-        i: Value = Affine((a,))
+        i: V.Value = V.Affine((a,))
         for lanes in w.lanes:
             i = w.substituted(i, lanes.at)
         found.append(i)
     return found
 
 
-def place(w: Writer, local: Local, buffer: Number, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]:
+def place(w: Writer, local: V.Local, buffer: V.Number, indices: Sequence[V.Value]) -> tuple[str, tuple[V.Axis, ...]]:
     """Write a part of an array that is assigned to; give the axes of that part."""
     every = [*around(w, local), *indices]
     if is_sliced(every):
@@ -362,23 +349,23 @@ def place(w: Writer, local: Local, buffer: Number, indices: Sequence[Value]) -> 
     return f"{buffer.text}[{text}]", axes
 
 
-def is_sliced(indices: Sequence[Value]) -> bool:
+def is_sliced(indices: Sequence[V.Value]) -> bool:
     """Tell whether a part of an array can be written by slices."""
     terms = [a for i in indices for a in i.axes]
     plain = all(
-        (isinstance(i, Affine) and len(i.terms) == 1 and not i.offset.startswith("-")) or not i.axes for i in indices
+        (isinstance(i, V.Affine) and len(i.terms) == 1 and not i.offset.startswith("-")) or not i.axes for i in indices
     )
     return plain and len(set(terms)) == len(terms)
 
 
-def slices(w: Writer, buffer: Number, indices: Sequence[Value]) -> tuple[list[str], tuple[Axis, ...]]:
+def slices(w: Writer, buffer: V.Number, indices: Sequence[V.Value]) -> tuple[list[str], tuple[V.Axis, ...]]:
     """Write a part of an array as slices."""
     parts, axes = [], []
     for d, (i, dim) in enumerate(zip(indices, buffer.axes, strict=True)):
         if not i.axes:
-            parts.append(i.offset if isinstance(i, Affine) else w.number(i).text)
+            parts.append(i.offset if isinstance(i, V.Affine) else w.number(i).text)
             continue
-        assert isinstance(i, Affine)
+        assert isinstance(i, V.Affine)
         axis = i.terms[0]
         axes.append(axis)
         if i.offset == "0" and (axis is dim or w.equal(axis.count, dim.count)):
@@ -388,10 +375,10 @@ def slices(w: Writer, buffer: Number, indices: Sequence[Value]) -> tuple[list[st
     return parts, tuple(axes)
 
 
-def indexed(w: Writer, indices: Sequence[Value]) -> tuple[str, tuple[Axis, ...]]:
+def indexed(w: Writer, indices: Sequence[V.Value]) -> tuple[str, tuple[V.Axis, ...]]:
     """Write a part of an array as arrays of indices."""
-    axes = union(*(i.axes for i in indices))
-    parts = [w.within_masks(w.number(i), axes) if not isinstance(i, Affine) else w.number(i) for i in indices]
+    axes = V.union(*(i.axes for i in indices))
+    parts = [w.within_masks(w.number(i), axes) if not isinstance(i, V.Affine) else w.number(i) for i in indices]
     return ", ".join(w.aligned(i, axes) for i in parts), axes
 
 
@@ -408,18 +395,18 @@ def add_at(w: Writer, s: F.AddAt) -> None:
 def add_all(w: Writer, s: F.AddAll) -> None:
     value = w.value(s.value)
     found = w.env[s.array.name]
-    if isinstance(value, References):
+    if isinstance(value, V.References):
         w.refuse("sums of rows of different sizes")
-    part = value.part if isinstance(value, Local) and not isinstance(found, Array) else {}
+    part = value.part if isinstance(value, V.Local) and not isinstance(found, V.Array) else {}
     if part and not any(a in lanes.at for lanes in w.lanes for a in value.content.axes):
-        whole, sizes = Array(value.content, tuple(part.get(d, d) for d in value.dims)), value.dims
+        whole, sizes = V.Array(value.content, tuple(part.get(d, d) for d in value.dims)), value.dims
     else:
         whole = content(w, value)
         sizes = whole.dims
-    if isinstance(found, Array) and found.home:
+    if isinstance(found, V.Array) and found.home:
         to = dict(zip(whole.dims, found.dims, strict=True))
         row = w.number(found.content)
-        v = w.number(renamed(whole.content, to))
+        v = w.number(V.renamed(whole.content, to))
         if w.axes:
             w.refuse("sums of rows of different sizes")
         w.change(f"np.add({row.text}, {w.aligned(v, row.axes)}, out={row.text})", found.home)
@@ -428,14 +415,14 @@ def add_all(w: Writer, s: F.AddAll) -> None:
     dims = local.dims[len(before) :]
     same_sizes(w, sizes, dims)
     own = tuple(d if x in sizes else x for x, d in zip(whole.dims, dims, strict=True))
-    v = renamed(whole.content, dict(zip(whole.dims, own, strict=True)))  # type: ignore[assignment]
+    v = V.renamed(whole.content, dict(zip(whole.dims, own, strict=True)))  # type: ignore[assignment]
     outer = w.axes
     w.axes = (*outer, *own)
-    added(w, local, [*before, *(Affine((d,)) for d in own)], v)
+    added(w, local, [*before, *(V.Affine((d,)) for d in own)], v)
     w.axes = outer
 
 
-def same_sizes(w: Writer, a: Sequence[Axis], b: Sequence[Axis]) -> None:
+def same_sizes(w: Writer, a: Sequence[V.Axis], b: Sequence[V.Axis]) -> None:
     """Require that an array is added to one of the same shape."""
     for x, y in zip(a, b, strict=True):
         if x.steps != y.steps:
@@ -443,16 +430,16 @@ def same_sizes(w: Writer, a: Sequence[Axis], b: Sequence[Axis]) -> None:
         w.same(x.count, y.count)
 
 
-def added(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> None:
+def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value) -> None:
     """Add values at indices, summed over all steps with the same indices."""
     every = [*around(w, local), *indices]
-    index_axes = union(*(i.axes for i in every))
+    index_axes = V.union(*(i.axes for i in every))
     inner = [a for a in w.axes if a not in local.around and a not in index_axes]
     w.order = tuple(a for i in every for a in i.axes)
     found = summed(w, value, inner, w.masks[local.masks :])
     w.order = ()
-    if is_whole(w, local, indices) and not any(isinstance(i, Number) for i in every[: len(local.around)]):
-        add_whole(w, local, renamed(found, places(local, indices)))  # type: ignore[arg-type]
+    if is_whole(w, local, indices) and not any(isinstance(i, V.Number) for i in every[: len(local.around)]):
+        add_whole(w, local, V.renamed(found, places(local, indices)))  # type: ignore[arg-type]
         return
     if convolved(w, local, every, found) or begun(w, local, indices, found):
         return
@@ -468,53 +455,53 @@ def added(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> No
     w.change(f"ops.add_at({buffer.text}, ({text},), {given})", buffer.text)
 
 
-def begun(w: Writer, local: Local, indices: Sequence[Value], value: Value) -> bool:
+def begun(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value) -> bool:
     """Begin an array with sums as its first elements; return whether that was possible."""
-    terms = [i.terms[0] for i in indices if isinstance(i, Affine) and len(i.terms) == 1 and i.offset == "0"]
+    terms = [i.terms[0] for i in indices if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0"]
     if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
         return False
     outer = around(w, local)
-    if local.content is not None or is_outside(w, local) or any(isinstance(i, Number) for i in outer):
+    if local.content is not None or is_outside(w, local) or any(isinstance(i, V.Number) for i in outer):
         return False
     if any(t.steps or d.steps for t, d in zip(terms, local.dims, strict=True)):
         return False
     to = dict(zip(terms, local.dims, strict=True))
     for t, d in list(to.items()):
         if not w.equal(t.count, d.count):
-            local.part[d] = to[t] = Axis(t.count)
-    local.content = renamed(value, to)  # type: ignore[assignment]
+            local.part[d] = to[t] = V.Axis(t.count)
+    local.content = V.renamed(value, to)  # type: ignore[assignment]
     return True
 
 
-def add_whole(w: Writer, local: Local, value: Value) -> None:
+def add_whole(w: Writer, local: V.Local, value: V.Value) -> None:
     """Add to all elements of an array."""
     whole_of(w, local)
     order = (*local.around, *local.dims)
     if local.owned:
-        assert isinstance(local.content, Number)
+        assert isinstance(local.content, V.Number)
         w.change(f"{local.content.text} += {w.aligned(w.number(value), order)}", local.content.text)
     elif local.content is None:
         local.content = value
     else:
         a, b = w.number(local.content), w.number(value)
-        axes = union(a.axes, b.axes)
+        axes = V.union(a.axes, b.axes)
         if local.masks < len(w.masks):
             axes = order
         local.content = w.emit(f"{w.aligned(a, axes)} + {w.aligned(b, axes)}", axes, local.kind, local.name, atom=False)
 
 
-def convolved(w: Writer, local: Local, every: Sequence[Value], value: Value) -> bool:
+def convolved(w: Writer, local: V.Local, every: Sequence[V.Value], value: V.Value) -> bool:
     """Add at sums of two indices; return whether that was possible."""
-    sums = [k for k, i in enumerate(every) if isinstance(i, Affine) and len(i.terms) == 2]
+    sums = [k for k, i in enumerate(every) if isinstance(i, V.Affine) and len(i.terms) == 2]
     rest = [i for k, i in enumerate(every) if k not in sums]
     terms = [a for i in every for a in i.axes]
     if len(sums) != 1 or not is_sliced(rest) or len(set(terms)) < len(terms) or sums[0] != len(every) - 1:
         return False
     last = every[-1]
-    assert isinstance(last, Affine)
+    assert isinstance(last, V.Affine)
     i, j = last.terms
     buffer = materialise(w, local)
-    parts, axes = slices(w, Number(buffer.text, buffer.axes[:-1], buffer.kind), rest)
+    parts, axes = slices(w, V.Number(buffer.text, buffer.axes[:-1], buffer.kind), rest)
     both = f"max({i.count} + {j.count} - 1, 0) * ({i.count} > 0) * ({j.count} > 0)"
     size = w.emit(both, (), WHOLE, "n", atom=False)
     parts.append(f"ops.span({last.offset}, {size.text}, {buffer.text}.shape[{len(every) - 1}])")
@@ -522,11 +509,11 @@ def convolved(w: Writer, local: Local, every: Sequence[Value], value: Value) -> 
     return True
 
 
-def sums_of_windows(w: Writer, value: Value, axes: tuple[Axis, ...], i: Axis, j: Axis) -> str:
+def sums_of_windows(w: Writer, value: V.Value, axes: tuple[V.Axis, ...], i: V.Axis, j: V.Axis) -> str:
     """Write the sums of a value over all pairs of indices with the same sum."""
-    if isinstance(value, Product) and not axes:
-        first = w.number(Product(tuple(f for f in value.factors if j not in f.axes)))
-        second = w.number(Product(tuple(f for f in value.factors if j in f.axes)))
+    if isinstance(value, V.Product) and not axes:
+        first = w.number(V.Product(tuple(f for f in value.factors if j not in f.axes)))
+        second = w.number(V.Product(tuple(f for f in value.factors if j in f.axes)))
         if first.axes == (i,) and second.axes == (j,):
             return f"ops.convolve({first.text}, {second.text})"
     return f"ops.unwindows({w.full(w.number(value), (*axes, i, j))})"

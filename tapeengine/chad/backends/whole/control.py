@@ -8,26 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.backends.whole import arrays, folds
+from tapeengine.chad.backends.whole import values as V
 from tapeengine.chad.backends.whole.arrays import axis_of, content, laid_out, materialise, plain_array
 from tapeengine.chad.backends.whole.operations import SAFE, scalar_text, whole_text
 from tapeengine.chad.backends.whole.sums import summed
 from tapeengine.chad.backends.whole.text import Block, Frames, Line, Nest
-from tapeengine.chad.backends.whole.values import (
-    Affine,
-    Array,
-    Axis,
-    Local,
-    NotWhole,
-    Number,
-    Product,
-    References,
-    Site,
-    Value,
-    View,
-    axes_of,
-    renamed,
-    union,
-)
 from tapeengine.chad.backends.whole.writer import Home, Lanes, Writer
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import changes, outs, walk
@@ -43,20 +28,20 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, Type
 def compute(w: Writer, s: F.Compute) -> None:
     args = [w.value(x) for x in s.args]
     if s.operation.name in ("isame", "iequal") and not args[0].axes and not args[1].axes:
-        w.env[s.out.name] = Affine((), w.same(*(w.number(x).text for x in args)))
+        w.env[s.out.name] = V.Affine((), w.same(*(w.number(x).text for x in args)))
         return
     w.env[s.out.name] = lazily(w, s, args) or at_once(w, s, [w.number(x) for x in args])
 
 
-def lazily(w: Writer, s: F.Compute, args: list[Value]) -> Value | None:
+def lazily(w: Writer, s: F.Compute, args: list[V.Value]) -> V.Value | None:
     """Give a product or a sum of indices that is not materialised yet; None for anything else."""
     name = s.operation.name
     if name == "iadd":
-        found = w.sum_of_indices(*args) if all(isinstance(x, Affine) or not x.axes for x in args) else None
-        return found if isinstance(found, Affine) else None
-    if name == "imax" and args[1] == Affine((), "0") and isinstance(args[0], Affine) and w.is_size(args[0]):
+        found = w.sum_of_indices(*args) if all(isinstance(x, V.Affine) or not x.axes for x in args) else None
+        return found if isinstance(found, V.Affine) else None
+    if name == "imax" and args[1] == V.Affine((), "0") and isinstance(args[0], V.Affine) and w.is_size(args[0]):
         return args[0]
-    if name == "isub" and isinstance(args[0], Affine) and not args[1].axes:
+    if name == "isub" and isinstance(args[0], V.Affine) and not args[1].axes:
         return minus(w, args[0], args[1])
     if name not in ("mul", "neg", "add") or not any(x.axes for x in args):
         return None
@@ -64,30 +49,30 @@ def lazily(w: Writer, s: F.Compute, args: list[Value]) -> Value | None:
         return None
     parts = [f for x in args[: 1 if name == "add" else 2] for f in factors(w, x)]
     if name != "mul":
-        parts.insert(0, Number("-1.0" if name == "neg" else "2.0"))
-    found = Product(tuple(parts))
+        parts.insert(0, V.Number("-1.0" if name == "neg" else "2.0"))
+    found = V.Product(tuple(parts))
     return found if s.out.name in w.lazy else w.number(found, s.out.name)
 
 
-def minus(w: Writer, x: Affine, y: Value) -> Value | None:
+def minus(w: Writer, x: V.Affine, y: V.Value) -> V.Value | None:
     """Subtract a loop-invariant number from a sum of indices."""
-    offset = y.offset if isinstance(y, Affine) else w.number(y).text
+    offset = y.offset if isinstance(y, V.Affine) else w.number(y).text
     if offset.lstrip("-").isdigit():
-        return Affine(x.terms, w.sum_of_texts(x.offset, str(-int(offset))))
+        return V.Affine(x.terms, w.sum_of_texts(x.offset, str(-int(offset))))
     if not x.terms:
         return None
     text = f"{x.offset} - {offset}" if x.offset != "0" else f"-{offset}"
-    return Affine(x.terms, w.once(("text", text), lambda: w.emit(text, (), WHOLE, "at", atom=False)).text)
+    return V.Affine(x.terms, w.once(("text", text), lambda: w.emit(text, (), WHOLE, "at", atom=False)).text)
 
 
-def factors(w: Writer, x: Value) -> Sequence[Number]:
+def factors(w: Writer, x: V.Value) -> Sequence[V.Number]:
     """Give the factors of a value."""
-    return x.factors if isinstance(x, Product) else (w.number(x),)
+    return x.factors if isinstance(x, V.Product) else (w.number(x),)
 
 
-def at_once(w: Writer, s: F.Compute, args: list[Number]) -> Value:
+def at_once(w: Writer, s: F.Compute, args: list[V.Number]) -> V.Value:
     """Write an operation."""
-    axes = union(*(x.axes for x in args))
+    axes = V.union(*(x.axes for x in args))
     texts = []
     for x, of in zip(args, s.operation.takes, strict=True):
         text = w.aligned(x, axes)
@@ -99,7 +84,7 @@ def at_once(w: Writer, s: F.Compute, args: list[Number]) -> Value:
     found = w.once(
         ("text", text, axes), lambda: w.emit(text, axes, s.operation.gives, s.out.name, raises=raises, atom=atom)
     )
-    return Affine((), found.text) if s.operation.gives == WHOLE and not axes else found
+    return V.Affine((), found.text) if s.operation.gives == WHOLE and not axes else found
 
 
 @entry
@@ -119,7 +104,7 @@ def assign(w: Writer, s: F.Assign) -> None:
 def add(w: Writer, s: F.Add) -> None:
     name = s.out.name
     if isinstance(s.out.type, F.BoxOf):
-        raise NotWhole("a box")
+        raise V.NotWhole("a box")
     home = w.homes[name]
     given = w.value(s.value)
     spread = {lanes.axis for lanes in w.lanes if any(a in home.axes for a in lanes.at)}
@@ -135,16 +120,16 @@ def add(w: Writer, s: F.Add) -> None:
         w.env[name] = found
         return
     a, b = w.number(before), w.number(found)
-    axes = union(a.axes, b.axes)
+    axes = V.union(a.axes, b.axes)
     w.env[name] = w.emit(f"{w.aligned(a, axes)} + {w.aligned(b, axes)}", axes, s.out.type, name, atom=False)  # type: ignore[arg-type]
 
 
-def is_zero(x: Value) -> bool:
+def is_zero(x: V.Value) -> bool:
     """Tell whether a value is the literal zero."""
-    return (isinstance(x, Number) and x.text == "0.0") or (isinstance(x, Affine) and x == Affine((), "0"))
+    return (isinstance(x, V.Number) and x.text == "0.0") or (isinstance(x, V.Affine) and x == V.Affine((), "0"))
 
 
-def spread_lanes(w: Writer, x: Value, home: Home) -> Value:
+def spread_lanes(w: Writer, x: V.Value, home: Home) -> V.Value:
     """Extend a value of the lanes of a branch to all steps, with zeros where the branch is not taken."""
     for lanes in reversed(w.lanes):
         if lanes.axis in home.axes:
@@ -175,7 +160,7 @@ def for_(w: Writer, s: F.For) -> None:
     elif any(v != x for v, x in s.carried):
         if not folds.fold(w, s, at_once_for):
             step_by_step(w, s)
-    elif any(isinstance(w.value(k.frames), Site) and w.value(k.frames).frames for k in s.recalled):
+    elif any(isinstance(w.value(k.frames), V.Site) and w.value(k.frames).frames for k in s.recalled):
         step_by_step(w, s)
     else:
         at_once_for(w, s, lambda: w.statements(s.body))
@@ -190,23 +175,23 @@ def refuse_changes(w: Writer, s: F.For | F.While) -> None:
         w.refuse("an array that is changed in place")
 
 
-def at_once_for(w: Writer, s: F.For, body: Any) -> Axis:
+def at_once_for(w: Writer, s: F.For, body: Any) -> V.Axis:
     """Write all steps of a loop as whole-array operations."""
     axis = loop_axis(w, s)
     outer_axes, outer_masks = w.axes, list(w.masks)
     w.axes = (*w.axes, axis)
     w.loops.append(s)
-    w.env[s.index.name] = Affine((axis,))
+    w.env[s.index.name] = V.Affine((axis,))
     if axis.steps:
         steps = w.steps[axis.steps]
-        axes = union(steps.axes, (axis,))
-        index = w.number(Affine((axis,)))
+        axes = V.union(steps.axes, (axis,))
+        index = w.number(V.Affine((axis,)))
         text = f"{w.aligned(index, axes)} < {w.aligned(steps, axes)}"
         w.masks.append(w.once(("mask", axis), lambda: w.emit(text, axes, TRUTH, "counts", atom=False)))
     for k in s.recalled:
         site = w.value(k.frames)
         for f in k.fields:
-            w.env[f.name] = renamed(site.fields[0][f.name], {site.axes[0]: axis})
+            w.env[f.name] = V.renamed(site.fields[0][f.name], {site.axes[0]: axis})
     body()
     w.axes, w.masks = outer_axes, outer_masks
     w.loops.pop()
@@ -214,18 +199,18 @@ def at_once_for(w: Writer, s: F.For, body: Any) -> Axis:
         kept = fields(w, s.kept)
         if axis.steps:
             kept[STEPS] = w.steps[axis.steps]
-        w.env[s.kept.frames.name] = Site((axis,), [kept])
+        w.env[s.kept.frames.name] = V.Site((axis,), [kept])
     return axis
 
 
-def loop_axis(w: Writer, s: F.For) -> Axis:
+def loop_axis(w: Writer, s: F.For) -> V.Axis:
     """Make the axis of a loop."""
     if s.count is not None:
         axis = axis_of(w, w.value(s.count))
     else:
         site = w.value(s.recalled[0].frames)
         steps = site.fields[0].get(STEPS)
-        axis = Axis(site.axes[0].count) if steps is None else axis_of(w, steps)
+        axis = V.Axis(site.axes[0].count) if steps is None else axis_of(w, steps)
     return axis
 
 
@@ -238,11 +223,11 @@ def fields(w: Writer, kept: F.Kept) -> dict[str, object]:
     found: dict[str, object] = {}
     for f in kept.fields:
         x = w.value(f)
-        if isinstance(x, Local | View):
+        if isinstance(x, V.Local | V.View):
             x = content(w, x)
-        if isinstance(x, Array):
-            x = Array(w.number(x.content), x.dims)
-        if isinstance(x, Product):
+        if isinstance(x, V.Array):
+            x = V.Array(w.number(x.content), x.dims)
+        if isinstance(x, V.Product):
             x = w.number(x)
         found[f.name] = x
     return found
@@ -269,8 +254,8 @@ def nest(w: Writer, bodies: Sequence[Sequence[F.Statement]]) -> Iterator[None]:
             pinned.append(name)
     for name in sorted(changed):
         x = w.env.get(name)
-        local = x.local if isinstance(x, View) else x
-        if isinstance(local, Local):
+        local = x.local if isinstance(x, V.View) else x
+        if isinstance(local, V.Local):
             materialise(w, local)
     yield
     for name in pinned:
@@ -291,17 +276,17 @@ def pin(w: Writer, name: str) -> None:
     variable = w.fresh(name)
     w.set(variable, w.full(x, axes))
     w.changing.add(variable)
-    w.env[name] = Number(variable, axes, x.kind)
+    w.env[name] = V.Number(variable, axes, x.kind)
     w.pinned.add(name)
 
 
 def set_pinned(w: Writer, v: F.Var, x: Any) -> None:
     """Assign a pinned variable."""
     before = w.env[v.name]
-    if isinstance(before, Array):
-        w.set(before.content.text, laid_out(w, x, axes_of(before)).text)  # type: ignore[union-attr]
-    elif isinstance(before, References):
-        if not isinstance(x, References):
+    if isinstance(before, V.Array):
+        w.set(before.content.text, laid_out(w, x, V.axes_of(before)).text)  # type: ignore[union-attr]
+    elif isinstance(before, V.References):
+        if not isinstance(x, V.References):
             w.refuse("rows of different sizes")
         w.set(before.name, x.name)
     else:
@@ -314,7 +299,7 @@ def variable(w: Writer, v: F.Var, x: Any = None) -> None:
     w.changing.add(name)
     if isinstance(v.type, F.ArrayOf):
         if isinstance(v.type.element, F.ArrayOf):
-            if x is not None and not isinstance(x, References):
+            if x is not None and not isinstance(x, V.References):
                 w.refuse("rows of different sizes")
             w.env[v.name] = plain_array(w, name, v.type, w.axes)
             if x is not None:
@@ -326,23 +311,23 @@ def variable(w: Writer, v: F.Var, x: Any = None) -> None:
     elif isinstance(v.type, Scalar):
         if x is not None:
             w.set(name, w.full(w.number(x), w.axes))
-        w.env[v.name] = Number(name, w.axes, v.type)
+        w.env[v.name] = V.Number(name, w.axes, v.type)
     else:
-        raise NotWhole("a box")
+        raise V.NotWhole("a box")
 
 
 def alias(w: Writer, v: F.Var) -> Any:
     """Give the present value of a mutable variable a constant name."""
     x = w.env[v.name]
-    if isinstance(x, References):
-        return References(w.emit(x.name, (), x.kind, v.name).text, x.rank, x.kind)
-    if isinstance(x, Array):
-        assert isinstance(x.content, Number)
+    if isinstance(x, V.References):
+        return V.References(w.emit(x.name, (), x.kind, v.name).text, x.rank, x.kind)
+    if isinstance(x, V.Array):
+        assert isinstance(x.content, V.Number)
         name = w.emit(x.content.text, (), REAL, v.name).text
         assert isinstance(v.type, F.ArrayOf)
-        return plain_array(w, name, v.type, axes_of(x))
+        return plain_array(w, name, v.type, V.axes_of(x))
     found = w.emit(x.text, x.axes, x.kind, v.name)
-    return Affine((), found.text) if x.kind == WHOLE and not x.axes else found
+    return V.Affine((), found.text) if x.kind == WHOLE and not x.axes else found
 
 
 def step_by_step(w: Writer, s: F.For) -> None:
@@ -352,7 +337,7 @@ def step_by_step(w: Writer, s: F.For) -> None:
     if s.count is not None:
         count = w.value(s.count)
     else:
-        count = next((Affine((), site.axes[0].count) for site in sites if isinstance(site, Site)), None)
+        count = next((V.Affine((), site.axes[0].count) for site in sites if isinstance(site, V.Site)), None)
         if count is None:
             w.refuse("a loop of an unknown number of steps")
     if count.axes or any(m.axes for m in w.masks):
@@ -367,13 +352,13 @@ def step_by_step(w: Writer, s: F.For) -> None:
         ends = {v.name: w.env[v.name] for v, _ in s.carried}
         for v, _ in s.carried:
             w.env[v.name] = alias(w, v)
-        w.env[s.index.name] = Affine((), index)
+        w.env[s.index.name] = V.Affine((), index)
         for k, site in zip(s.recalled, sites, strict=True):
-            frames += recall(w, k, site, Affine((), index))
+            frames += recall(w, k, site, V.Affine((), index))
         w.statements(s.body)
         kept = None if s.kept is None else fields(w, s.kept)
         following = [w.value(x) for _, x in s.carried]
-        following = [settled(w, x, axes_of(ends[v.name])) for (v, _), x in zip(s.carried, following, strict=True)]
+        following = [settled(w, x, V.axes_of(ends[v.name])) for (v, _), x in zip(s.carried, following, strict=True)]
         w.env |= ends
         for (v, _), x in zip(s.carried, following, strict=True):
             set_pinned(w, v, x)
@@ -381,17 +366,17 @@ def step_by_step(w: Writer, s: F.For) -> None:
     if kept is not None and s.kept is not None:
         made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
         made.kept[0].siblings = made.kept
-        w.env[s.kept.frames.name] = Site((Axis(n),), [kept], list(made.kept))
+        w.env[s.kept.frames.name] = V.Site((V.Axis(n),), [kept], list(made.kept))
     w.block.lines.append(made)
 
 
-def settled(w: Writer, x: Any, axes: tuple[Axis, ...]) -> Any:
+def settled(w: Writer, x: Any, axes: tuple[V.Axis, ...]) -> Any:
     """Materialise the values that a step passes to the next one, before any of them changes."""
-    if isinstance(x, Local | View | Array):
+    if isinstance(x, V.Local | V.View | V.Array):
         text = laid_out(w, x, axes)
         dims = text.axes[len(axes) :]
-        return Array(text, dims)
-    return x if isinstance(x, References) else w.number(x)
+        return V.Array(text, dims)
+    return x if isinstance(x, V.References) else w.number(x)
 
 
 def carried_before(w: Writer, s: F.For | F.While) -> None:
@@ -401,7 +386,7 @@ def carried_before(w: Writer, s: F.For | F.While) -> None:
         variable(w, v, x)
 
 
-def recall(w: Writer, k: F.Kept, site: Site, index: Value) -> list[Frames]:
+def recall(w: Writer, k: F.Kept, site: V.Site, index: V.Value) -> list[Frames]:
     """Restore the fields of one step."""
     if site.frames:
         w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[0].items()}
@@ -439,7 +424,7 @@ def while_(w: Writer, s: F.While) -> None:
     if kept is not None and s.kept is not None:
         made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
         made.kept[0].siblings = made.kept
-        w.env[s.kept.frames.name] = Site((Axis(counter),), [kept], list(made.kept))
+        w.env[s.kept.frames.name] = V.Site((V.Axis(counter),), [kept], list(made.kept))
     w.block.lines.append(made)
 
 
@@ -457,7 +442,7 @@ def if_(w: Writer, s: F.If) -> None:
         lanes(w, s, w.number(condition))
 
 
-def one_branch(w: Writer, s: F.If, condition: Value) -> None:
+def one_branch(w: Writer, s: F.If, condition: V.Value) -> None:
     """Take one of two branches."""
     sites = [w.value(pair[0].frames) for pair in s.recalled]
     names = joined(s)
@@ -482,16 +467,16 @@ def one_branch(w: Writer, s: F.If, condition: Value) -> None:
     for v in names:
         x = w.env[v.name]
         w.pinned.discard(v.name)
-        made.sets.add(x.text if isinstance(x, Number) else x.name if isinstance(x, References) else x.content.text)
-        if isinstance(x, Number) and x.kind == WHOLE and not x.axes:
-            w.env[v.name] = Affine((), x.text)
+        made.sets.add(x.text if isinstance(x, V.Number) else x.name if isinstance(x, V.References) else x.content.text)
+        if isinstance(x, V.Number) and x.kind == WHOLE and not x.axes:
+            w.env[v.name] = V.Affine((), x.text)
         w.homes[v.name] = Home(w.axes, len(w.masks), w.block)
     if s.kept is not None:
         name = w.fresh(s.kept[0].frames.name)
         made.kept = [Frames(name, b, False) for b in bodies]
         for f in made.kept:
             f.siblings = made.kept
-        w.env[s.kept[0].frames.name] = Site((), list(kept), list(made.kept))
+        w.env[s.kept[0].frames.name] = V.Site((), list(kept), list(made.kept))
     w.block.lines.append(made)
 
 
@@ -520,10 +505,10 @@ def is_cheap(w: Writer, s: F.If) -> bool:
 def is_plain(w: Writer, i: F.Operand) -> bool:
     """Tell whether an index is that of a loop."""
     x = w.env.get(i.name) if isinstance(i, F.Var) else None
-    return isinstance(x, Affine) and len(x.terms) == 1 and x.offset == "0"
+    return isinstance(x, V.Affine) and len(x.terms) == 1 and x.offset == "0"
 
 
-def masked(w: Writer, s: F.If, condition: Number) -> None:
+def masked(w: Writer, s: F.If, condition: V.Number) -> None:
     """Run both branches for all steps, and select the results."""
     negative = w.once(("not", condition), lambda: w.emit(f"~{condition.text}", condition.axes, TRUTH, atom=False))
     found, kept = [], []
@@ -540,25 +525,25 @@ def masked(w: Writer, s: F.If, condition: Number) -> None:
         found.append({n: w.env[n] for n in w.assigned.pop()})
     join(w, condition, found, before)
     if s.kept is not None:
-        w.env[s.kept[0].frames.name] = Site((), list(kept))
+        w.env[s.kept[0].frames.name] = V.Site((), list(kept))
 
 
-def join(w: Writer, condition: Number, found: list[dict[str, Any]], before: dict[str, Any]) -> None:
+def join(w: Writer, condition: V.Number, found: list[dict[str, Any]], before: dict[str, Any]) -> None:
     """Select between the results of two branches."""
     for name in sorted(found[0].keys() | found[1].keys()):
         sides = [f.get(name, before.get(name)) for f in found]
         if any(x is None for x in sides) or name not in found[0] or name not in found[1]:
             continue
-        if not all(isinstance(x, Value) for x in sides):
+        if not all(isinstance(x, V.Value) for x in sides):
             w.refuse("a branch that gives an array")
         a, b = (w.number(x) for x in sides)
-        axes = union(condition.axes, a.axes, b.axes)
+        axes = V.union(condition.axes, a.axes, b.axes)
         parts = ", ".join(w.aligned(x, axes) for x in (condition, a, b))
         w.env[name] = w.emit(f"np.where({parts})", axes, a.kind, name)
         w.homes[name] = Home(w.axes, len(w.masks), w.block)
 
 
-def lanes(w: Writer, s: F.If, condition: Number) -> None:
+def lanes(w: Writer, s: F.If, condition: V.Number) -> None:
     """Run each branch for the steps that take it."""
     if w.masks:
         for mask in w.masks:
@@ -566,7 +551,7 @@ def lanes(w: Writer, s: F.If, condition: Number) -> None:
                 w.refuse("a branch in a loop of numbers of steps that vary")
         w.refuse("a branch inside one that runs for all steps")
     own = tuple(sorted(condition.axes, key=lambda a: a.level))
-    mask = Number(w.aligned(condition, own), own, TRUTH)
+    mask = V.Number(w.aligned(condition, own), own, TRUTH)
     if not mask.text.isidentifier():
         mask = w.emit(mask.text, own, TRUTH)
     sides: list[Lanes] = []
@@ -590,17 +575,17 @@ def lanes(w: Writer, s: F.If, condition: Number) -> None:
     w.axes = outer
     merge(w, mask, sides, found)
     for name in list(w.env):
-        if name not in before and isinstance(w.env[name], Local | View):
+        if name not in before and isinstance(w.env[name], V.Local | V.View):
             del w.env[name]
     if s.kept is not None:
-        w.env[s.kept[0].frames.name] = Site((), list(kept), lanes=tuple(x.axis for x in sides))
+        w.env[s.kept[0].frames.name] = V.Site((), list(kept), lanes=tuple(x.axis for x in sides))
 
 
-def taken_lanes(w: Writer, mask: Number, k: int) -> Lanes:
+def taken_lanes(w: Writer, mask: V.Number, k: int) -> Lanes:
     """Give the steps that take a branch."""
     text = mask.text if k == 0 else f"~{mask.text}"
     names = [w.fresh("lane") for _ in mask.axes]
-    axis = Axis(f"{names[0]}.size")
+    axis = V.Axis(f"{names[0]}.size")
     found = Lanes(axis)
     whole = w.emit(f"np.nonzero({text})", (), WHOLE, "lanes")
     for d, a in enumerate(mask.axes):
@@ -609,21 +594,21 @@ def taken_lanes(w: Writer, mask: Number, k: int) -> Lanes:
     return found
 
 
-def recall_lanes(w: Writer, site: Site, k: int, taken: Lanes) -> None:
+def recall_lanes(w: Writer, site: V.Site, k: int, taken: Lanes) -> None:
     """Restore the fields of the steps that took a branch."""
     to = {site.lanes[k]: taken.axis} if site.lanes else {}
     for n, x in site.fields[k].items():
-        w.env[n] = renamed(x, to)
+        w.env[n] = V.renamed(x, to)
 
 
-def merge(w: Writer, mask: Number, sides: Sequence[Lanes], found: list[dict[str, Any]]) -> None:
+def merge(w: Writer, mask: V.Number, sides: Sequence[Lanes], found: list[dict[str, Any]]) -> None:
     """Merge the results of two branches from the steps that take them."""
     for name in sorted(found[0].keys() & found[1].keys()):
         values = [f[name] for f in found]
-        if not all(isinstance(x, Value) for x in values):
+        if not all(isinstance(x, V.Value) for x in values):
             w.refuse("a branch that gives an array")
         a, b = (w.number(x) for x in values)
-        rest = union(*(tuple(c for c in x.axes if c is not side.axis) for x, side in zip((a, b), sides, strict=True)))
+        rest = V.union(*(tuple(c for c in x.axes if c is not side.axis) for x, side in zip((a, b), sides, strict=True)))
         texts = [w.aligned(x, (side.axis, *rest)) if x.axes else x.text for x, side in zip((a, b), sides, strict=True)]
         axes = (*mask.axes, *rest)
         shape = ", ".join(c.count for c in axes)
@@ -643,10 +628,10 @@ def registered(w: Writer, s: F.Registered) -> None:
     args = []
     for x in s.args:
         v = w.value(x)
-        if isinstance(v, References):
+        if isinstance(v, V.References):
             args.append(f"np.array({v.name})")
         else:
-            args.append(laid_out(w, v).text if isinstance(v, Array | Local | View) else w.number(v).text)
+            args.append(laid_out(w, v).text if isinstance(v, V.Array | V.Local | V.View) else w.number(v).text)
     w.called.append(s)
     names = [w.fresh(v.name) for v in s.outs]
     given = f"registered({len(w.called) - 1}, ({', '.join(args)}{',' * (len(args) == 1)}))"
@@ -657,7 +642,7 @@ def registered(w: Writer, s: F.Registered) -> None:
             w.env[v.name] = plain_array(w, name, v.type)
         else:
             assert isinstance(v.type, Scalar)
-            w.env[v.name] = Affine((), name) if v.type == WHOLE else Number(name, (), v.type)
+            w.env[v.name] = V.Affine((), name) if v.type == WHOLE else V.Number(name, (), v.type)
 
 
 def one_by_one(w: Writer, s: F.Registered) -> None:
@@ -670,7 +655,7 @@ def one_by_one(w: Writer, s: F.Registered) -> None:
     if not is_elementwise(primitive, args, dict(s.static)):  # type: ignore[arg-type]
         w.refuse("a primitive of single numbers in a loop")
     values = [w.number(w.value(x)) for x in s.args]
-    axes = union(*(x.axes for x in values)) or w.axes
+    axes = V.union(*(x.axes for x in values)) or w.axes
     w.called.append(s)
     texts = ", ".join(w.full(x, axes) for x in values)
     out = s.outs[0]

@@ -10,21 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tapeengine.chad.backends.whole import values as V
 from tapeengine.chad.backends.whole.text import Block, Line, names_in
-from tapeengine.chad.backends.whole.values import (
-    Affine,
-    Array,
-    Axis,
-    Local,
-    NotWhole,
-    Number,
-    Peaks,
-    Product,
-    Site,
-    Value,
-    axes_of,
-    union,
-)
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import keeps, reads, walk
 from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
@@ -32,7 +19,7 @@ from tapeengine.chad.traverse import Names
 from tapeengine.primitive import Primitive
 
 
-class Refused(NotWhole):
+class Refused(V.NotWhole):
     """The steps of a loop cannot run at once."""
 
     def __init__(self, loop: F.For, reason: str) -> None:
@@ -51,15 +38,15 @@ class Lanes:
         For each of the loops, the indices of the steps.
     """
 
-    axis: Axis
-    at: dict[Axis, Value] = field(default_factory=dict)
+    axis: V.Axis
+    at: dict[V.Axis, V.Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Home:
     """The place of the first assignment of a number."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[V.Axis, ...]
     masks: int
     block: Block
 
@@ -89,18 +76,18 @@ class Writer:
         self.env: dict[str, Any] = {}
         self.homes: dict[str, Home] = {}
         self.pinned: set[str] = set()
-        self.axes: tuple[Axis, ...] = ()
-        self.masks: list[Number] = []
+        self.axes: tuple[V.Axis, ...] = ()
+        self.masks: list[V.Number] = []
         self.lanes: list[Lanes] = []
         self.loops: list[F.For] = []
         self.memo: list[dict[Any, Any]] = [{}]
         self.around: list[Block] = []
-        self.unnamed: list[list[tuple[Axis, str]]] = [[]]
+        self.unnamed: list[list[tuple[V.Axis, str]]] = [[]]
         self.assigned: list[set[str]] = []
         self.lazy: set[str] = set()
         self.may_raise = True
         self.called: list[F.Registered] = []
-        self.steps: dict[str, Number] = {}
+        self.steps: dict[str, V.Number] = {}
         self.rows: dict[str, str] = {}
         self.sources: dict[str, frozenset[str]] = {}
         self.sizes: set[str] = set()
@@ -108,7 +95,7 @@ class Writer:
         self.results: dict[F.Operand, Any] = {}
         self.uses: Counter[str] = Counter()
         self.written: Counter[str] = Counter()
-        self.order: tuple[Axis, ...] = ()
+        self.order: tuple[V.Axis, ...] = ()
         self.windowed: dict[str, tuple[str, str]] = {}
         self.primitives: Mapping[str, Primitive] = {}
         self.steps_one_by_one = 0
@@ -122,13 +109,19 @@ class Writer:
         return self.names(re.sub(r"\W", "_", hint))
 
     def emit(
-        self, text: str, axes: tuple[Axis, ...], kind: Scalar, hint: str = "t", raises: bool = False, atom: bool = True
-    ) -> Number:
+        self,
+        text: str,
+        axes: tuple[V.Axis, ...],
+        kind: Scalar,
+        hint: str = "t",
+        raises: bool = False,
+        atom: bool = True,
+    ) -> V.Number:
         """Write a line that assigns a value to a name."""
         name = self.fresh(hint)
         self.block.lines.append(Line(name, text, raises and self.may_raise, is_atom=atom))
         self.sources[name] = self.sources_of(text)
-        return Number(name, axes, kind)
+        return V.Number(name, axes, kind)
 
     def sources_of(self, text: str) -> frozenset[str]:
         """Give all names from which a text was computed."""
@@ -175,13 +168,13 @@ class Writer:
                 return self.size(memo["same", text])
         return text
 
-    def name_size(self, axis: Axis, hint: str) -> None:
+    def name_size(self, axis: V.Axis, hint: str) -> None:
         """Write the size of a dimension to a variable, by which it is known to the end of the block."""
         self.unnamed[-1].append((axis, axis.count))
         axis.count = self.emit(axis.count, (), WHOLE, hint).text
         self.sizes.add(axis.count)
 
-    def is_size(self, x: Affine) -> bool:
+    def is_size(self, x: V.Affine) -> bool:
         """Tell whether an integer is known to be non-negative."""
         return not x.terms and (x.offset.isdigit() or x.offset in self.sizes or x.offset.endswith("]"))
 
@@ -236,9 +229,9 @@ class Writer:
         """Give up: the innermost loop whose steps run at once must become sequential."""
         if self.loops:
             raise Refused(self.loops[-1], reason)
-        raise NotWhole(reason)
+        raise V.NotWhole(reason)
 
-    def made(self, x: Local) -> Local:
+    def made(self, x: V.Local) -> V.Local:
         """Record where an array is made."""
         x.block = self.block
         return x
@@ -252,7 +245,7 @@ class Writer:
         found = self.env.get(x.name)
         if found is None:
             self.refuse("a value that not every path assigns")
-        if isinstance(found, Number) and x.name in self.pinned:
+        if isinstance(found, V.Number) and x.name in self.pinned:
             found = self.emit(found.text, found.axes, found.kind, x.name)
         for lanes in self.lanes:
             found = self.of_lanes(found, lanes)
@@ -260,85 +253,85 @@ class Writer:
 
     def of_lanes(self, x: Any, lanes: Lanes) -> Any:
         """Give the elements of some lanes."""
-        if isinstance(x, Site):
+        if isinstance(x, V.Site):
             return self.of_site(x, lanes.at)
-        if not any(a in lanes.at for a in axes_of(x)):
+        if not any(a in lanes.at for a in V.axes_of(x)):
             return x
-        if isinstance(x, Array):
+        if isinstance(x, V.Array):
             content = self.of_lanes(x.content, lanes)
-            return Array(content, x.dims)
+            return V.Array(content, x.dims)
         return self.once(("lanes", x, lanes), lambda: self.substituted(x, lanes.at))
 
-    def of_site(self, x: Site, at: Mapping[Axis, Value]) -> Site:
+    def of_site(self, x: V.Site, at: Mapping[V.Axis, V.Value]) -> V.Site:
         """Give kept values at indices along enclosing loops."""
         if not any(a in at for f in x.fields for v in f.values() for a in all_axes(v)):
             return x
         if x.frames:
-            return Site(x.axes, x.fields, x.frames, x.lanes, {**x.at, **at})
-        return Site(x.axes, [{n: self.of_kept(v, at) for n, v in f.items()} for f in x.fields], [], x.lanes)
+            return V.Site(x.axes, x.fields, x.frames, x.lanes, {**x.at, **at})
+        return V.Site(x.axes, [{n: self.of_kept(v, at) for n, v in f.items()} for f in x.fields], [], x.lanes)
 
-    def of_kept(self, x: Any, at: Mapping[Axis, Value]) -> Any:
+    def of_kept(self, x: Any, at: Mapping[V.Axis, V.Value]) -> Any:
         """Give a kept value at indices along enclosing loops."""
-        if isinstance(x, Site):
+        if isinstance(x, V.Site):
             return self.of_site(x, at)
-        if isinstance(x, Array):
-            return Array(self.substituted(x.content, at), x.dims, x.home)
-        return self.substituted(x, at) if isinstance(x, Number | Affine | Product | Peaks) else x
+        if isinstance(x, V.Array):
+            return V.Array(self.substituted(x.content, at), x.dims, x.home)
+        return self.substituted(x, at) if isinstance(x, V.Number | V.Affine | V.Product | V.Peaks) else x
 
-    def number(self, x: Any, hint: str = "t") -> Number:
+    def number(self, x: Any, hint: str = "t") -> V.Number:
         """Give a value as an array."""
-        if isinstance(x, Number):
+        if isinstance(x, V.Number):
             return x
-        if isinstance(x, Peaks):
+        if isinstance(x, V.Peaks):
             return self.once(("number", x), lambda: self.peaks(x))  # type: ignore[no-any-return]
-        if isinstance(x, Affine):
+        if isinstance(x, V.Affine):
             return self.once(("number", x), lambda: self.indices(x))  # type: ignore[no-any-return]
-        if isinstance(x, Product):
+        if isinstance(x, V.Product):
             return self.once(("number", x), lambda: self.multiplied(x, hint))  # type: ignore[no-any-return]
         return self.refuse("a value that is not a number")  # type: ignore[no-any-return]
 
-    def indices(self, x: Affine) -> Number:
+    def indices(self, x: V.Affine) -> V.Number:
         """Materialise a sum of indices."""
-        axes = union(x.terms)
+        axes = V.union(x.terms)
         parts = []
         for a in sorted(x.terms, key=lambda a: a.level):
             parts.append(self.aligned(self.steps_of(a), axes))
         if x.offset != "0" or not parts:
             parts.append(x.offset)
         if not axes:
-            return Number(x.offset, (), WHOLE)
+            return V.Number(x.offset, (), WHOLE)
         if len(parts) == 1:
-            return Number(parts[0], axes, WHOLE)
+            return V.Number(parts[0], axes, WHOLE)
         return self.emit(" + ".join(parts), axes, WHOLE, "at", atom=False)
 
-    def steps_of(self, a: Axis) -> Number:
+    def steps_of(self, a: V.Axis) -> V.Number:
         """Materialise the indices of the steps of a loop."""
         made = self.once(("arange", a.count), lambda: self.emit(f"np.arange({a.count})", (a,), WHOLE, "at"))
-        return Number(made.text, (a,), WHOLE)
+        return V.Number(made.text, (a,), WHOLE)
 
-    def multiplied(self, x: Product, hint: str = "t") -> Number:
+    def multiplied(self, x: V.Product, hint: str = "t") -> V.Number:
         """Multiply factors, the small ones first."""
         scale = math.prod(float(f.text) for f in x.factors if is_real_literal(f.text))
         rest = [f for f in x.factors if not is_real_literal(f.text)]
         if scale == -1.0 and len(rest) == 1:
             return self.emit(f"-{rest[0].text}", rest[0].axes, REAL, hint, atom=False)
         if scale != 1.0 or not rest:
-            rest.append(Number(repr(scale)))
+            rest.append(V.Number(repr(scale)))
         rest.sort(key=lambda f: len(f.axes))
         found = rest[0]
         for k, f in enumerate(rest[1:]):
-            axes = union(found.axes, f.axes)
+            axes = V.union(found.axes, f.axes)
             found = self.emit(self.times(found, f, axes), axes, REAL, hint if k == len(rest) - 2 else "t", atom=False)
         return found
 
-    def times(self, a: Number, b: Number, axes: Sequence[Axis]) -> str:
+    def times(self, a: V.Number, b: V.Number, axes: Sequence[V.Axis]) -> str:
         """Write a product; that of two vectors by a kernel where overflows are found in the results only."""
         if not self.may_raise and len(a.axes) == len(b.axes) == 1 and a.axes != b.axes:
             first, second = (a, b) if a.axes[0] is axes[0] else (b, a)
             return f"ops.outer({first.text}, {second.text})"
         return f"{self.aligned(a, axes)} * {self.aligned(b, axes)}"
 
-    def peaks(self, x: Peaks) -> Number:
+    def peaks(self, x: V.Peaks) -> V.Number:
         """Materialise which elements are larger than all before."""
         axes = x.axes
         dim = axes.index(x.axis)
@@ -348,13 +341,13 @@ class Writer:
         sign = ">" if x.function == "np.maximum" else "<"
         return self.emit(f"{self.aligned(x.x, axes)} {sign} {before.text}", axes, TRUTH, atom=False)
 
-    def aligned(self, x: Number, axes: Sequence[Axis]) -> str:
+    def aligned(self, x: V.Number, axes: Sequence[V.Axis]) -> str:
         """Write a value with its dimensions aligned to those of a result."""
         if not x.axes:
             return x.text
         order = [a for a in axes if a in x.axes]
         if len(order) < len(x.axes):
-            raise NotWhole("a value that varies along a loop that has ended")
+            raise V.NotWhole("a value that varies along a loop that has ended")
         text = x.text
         if tuple(order) != x.axes:
             moved = ", ".join(str(x.axes.index(a)) for a in order)
@@ -364,7 +357,7 @@ class Writer:
             return text
         return f"{text}[{', '.join(':' if a in order else 'None' for a in shown)}]"
 
-    def full(self, x: Number, axes: Sequence[Axis]) -> str:
+    def full(self, x: V.Number, axes: Sequence[V.Axis]) -> str:
         """Write a value with all dimensions of some axes."""
         if x.axes == tuple(axes):
             return x.text
@@ -378,38 +371,38 @@ class Writer:
 
     # ------------------------------------------------------------ indices
 
-    def substituted(self, x: Value, at: Mapping[Axis, Value]) -> Value:
+    def substituted(self, x: V.Value, at: Mapping[V.Axis, V.Value]) -> V.Value:
         """Give the elements of a value at indices along some of its axes."""
         at = {a: i for a, i in at.items() if a in x.axes}
         if not at:
             return x
-        if isinstance(x, Peaks):
+        if isinstance(x, V.Peaks):
             x = self.number(x)
-        if isinstance(x, Product):
-            return Product(tuple(self.number(self.substituted(f, at)) for f in x.factors))
-        if isinstance(x, Affine):
+        if isinstance(x, V.Product):
+            return V.Product(tuple(self.number(self.substituted(f, at)) for f in x.factors))
+        if isinstance(x, V.Affine):
             return self.substituted_index(x, at)
         return self.once(("at", x, tuple(at.items())), lambda: self.taken_at(x, at))  # type: ignore[no-any-return]
 
-    def substituted_index(self, x: Affine, at: Mapping[Axis, Value]) -> Value:
+    def substituted_index(self, x: V.Affine, at: Mapping[V.Axis, V.Value]) -> V.Value:
         """Give a sum of indices with some of them replaced."""
-        kept = Affine(tuple(a for a in x.terms if a not in at), x.offset)
-        found: Value = kept
+        kept = V.Affine(tuple(a for a in x.terms if a not in at), x.offset)
+        found: V.Value = kept
         for a in x.terms:
             if a in at:
                 found = self.sum_of_indices(found, at[a])
         return found
 
-    def sum_of_indices(self, x: Value, y: Value) -> Value:
+    def sum_of_indices(self, x: V.Value, y: V.Value) -> V.Value:
         """Add two integers, as indices if they are indices."""
-        if isinstance(y, Number) and not y.axes:
-            y = Affine((), y.text)
-        if isinstance(x, Number) and not x.axes:
-            x = Affine((), x.text)
-        if isinstance(x, Affine) and isinstance(y, Affine) and not set(x.terms) & set(y.terms):
-            return Affine((*x.terms, *y.terms), self.sum_of_texts(x.offset, y.offset))
+        if isinstance(y, V.Number) and not y.axes:
+            y = V.Affine((), y.text)
+        if isinstance(x, V.Number) and not x.axes:
+            x = V.Affine((), x.text)
+        if isinstance(x, V.Affine) and isinstance(y, V.Affine) and not set(x.terms) & set(y.terms):
+            return V.Affine((*x.terms, *y.terms), self.sum_of_texts(x.offset, y.offset))
         a, b = self.number(x), self.number(y)
-        axes = union(a.axes, b.axes)
+        axes = V.union(a.axes, b.axes)
         return self.emit(f"{self.aligned(a, axes)} + {self.aligned(b, axes)}", axes, WHOLE, "at", atom=False)
 
     def sum_of_texts(self, a: str, b: str) -> str:
@@ -420,41 +413,41 @@ class Writer:
             return str(int(a) + int(b))
         return self.once(("sum", a, b), lambda: self.emit(f"{a} + {b}", (), WHOLE, "at", atom=False)).text  # type: ignore[no-any-return]
 
-    def taken_at(self, x: Number, at: Mapping[Axis, Value]) -> Number:
+    def taken_at(self, x: V.Number, at: Mapping[V.Axis, V.Value]) -> V.Number:
         """Read an array: a view along loops, copies of elements at other indices."""
         others = {a for a in x.axes if a not in at}
-        used: set[Axis] = set()
-        gathered: dict[Axis, Number] = {}
+        used: set[V.Axis] = set()
+        gathered: dict[V.Axis, V.Number] = {}
         fixed: dict[int, str] = {}
-        axes: list[Axis] = []
+        axes: list[V.Axis] = []
         found = x
-        pairs: list[tuple[int, Affine]] = []
+        pairs: list[tuple[int, V.Affine]] = []
         for d, a in enumerate(x.axes):
             i = at.get(a)
             if i is None:
                 axes.append(a)
-            elif isinstance(i, Affine) and len(i.terms) == 1 and i.terms[0] not in others | used and not clash(i, at):
+            elif isinstance(i, V.Affine) and len(i.terms) == 1 and i.terms[0] not in others | used and not clash(i, at):
                 used.add(i.terms[0])
                 found = self.window(found, d, a, i)
                 axes.append(i.terms[0])
             elif not i.axes:
-                fixed[d] = i.offset if isinstance(i, Affine) else self.number(i).text
+                fixed[d] = i.offset if isinstance(i, V.Affine) else self.number(i).text
                 axes.append(a)
-            elif isinstance(i, Affine) and len(i.terms) == 2 and not set(i.terms) & (others | used) and not a.steps:
+            elif isinstance(i, V.Affine) and len(i.terms) == 2 and not set(i.terms) & (others | used) and not a.steps:
                 used |= set(i.terms)
                 pairs.append((d, i))
                 axes.append(a)
             else:
                 gathered[a] = self.within_masks(self.number(i))
                 axes.append(a)
-        found = Number(found.text, tuple(axes), x.kind)
+        found = V.Number(found.text, tuple(axes), x.kind)
         if pairs:
             found = self.windows(found, pairs)
         if fixed:
             found = self.fixed(found, {x.axes[d]: text for d, text in fixed.items()})
         return self.gather(found, gathered) if gathered else found
 
-    def window(self, x: Number, d: int, a: Axis, i: Affine) -> Number:
+    def window(self, x: V.Number, d: int, a: V.Axis, i: V.Affine) -> V.Number:
         """Read the elements of one dimension along which a loop runs."""
         b = i.terms[0]
         if i.offset == "0" and (self.equal(a.count, b.count) or (a.steps and a.steps == b.steps)):
@@ -463,13 +456,13 @@ class Writer:
             return self.gather_ragged()
         text = f"ops.window({x.text}, {i.offset}, {b.count}, {d})"
         found = self.once(("text", text), lambda: self.emit(text, x.axes, x.kind, "x", raises=True))
-        return Number(found.text, x.axes, x.kind)
+        return V.Number(found.text, x.axes, x.kind)
 
-    def gather_ragged(self) -> Number:
+    def gather_ragged(self) -> V.Number:
         """Refuse an index into a row of varying size, other than the index of its own loop."""
         return self.refuse("an index into a row whose size varies")  # type: ignore[no-any-return]
 
-    def windows(self, x: Number, pairs: Sequence[tuple[int, Affine]]) -> Number:
+    def windows(self, x: V.Number, pairs: Sequence[tuple[int, V.Affine]]) -> V.Number:
         """Read elements at sums of two indices."""
         found = x
         for _, i in pairs:
@@ -483,7 +476,7 @@ class Writer:
                 self.windowed[found.text] = vector, i.offset
         return found
 
-    def fixed(self, x: Number, at: Mapping[Axis, str]) -> Number:
+    def fixed(self, x: V.Number, at: Mapping[V.Axis, str]) -> V.Number:
         """Read at loop-invariant indices."""
         rest = tuple(a for a in x.axes if a not in at)
         if not rest:
@@ -492,7 +485,7 @@ class Writer:
         index = ", ".join(at.get(a, ":") for a in x.axes[: last + 1])
         return self.emit(f"{x.text}[{index}]", rest, x.kind, "x", raises=True)
 
-    def gather(self, x: Number, at: Mapping[Axis, Number]) -> Number:
+    def gather(self, x: V.Number, at: Mapping[V.Axis, V.Number]) -> V.Number:
         """Read elements at indices that are known only at run time."""
         if any(a.steps for a in at):
             self.gather_ragged()
@@ -503,20 +496,20 @@ class Writer:
                 axes = (*x.axes[:d], *i.axes, *x.axes[d + 1 :])
                 index = ", ".join([":"] * d + [i.text])
                 return self.emit(f"{x.text}[{index}]", axes, x.kind, "x", raises=True)
-        axes = union(others, *(i.axes for i in at.values()))
-        index = ", ".join(self.aligned(at.get(a) or self.number(Affine((a,))), axes) for a in x.axes)
+        axes = V.union(others, *(i.axes for i in at.values()))
+        index = ", ".join(self.aligned(at.get(a) or self.number(V.Affine((a,))), axes) for a in x.axes)
         return self.emit(f"{x.text}[{index}]", axes, x.kind, "x", raises=True)
 
-    def within_masks(self, i: Number, axes: Sequence[Axis] | None = None) -> Number:
+    def within_masks(self, i: V.Number, axes: Sequence[V.Axis] | None = None) -> V.Number:
         """Give indices that are in range even in lanes that are masked, along these axes only."""
         for mask in self.masks:
             if axes is None or set(mask.axes) <= set(axes):
                 i = self.masked(mask, i, "0")
         return i
 
-    def masked(self, mask: Number, x: Number, other: str = "0.0") -> Number:
+    def masked(self, mask: V.Number, x: V.Number, other: str = "0.0") -> V.Number:
         """Give a value where a condition holds, and zero elsewhere."""
-        axes = union(mask.axes, x.axes)
+        axes = V.union(mask.axes, x.axes)
         text = f"np.where({self.aligned(mask, axes)}, {self.aligned(x, axes)}, {other})"
         return self.once(("where", mask, x), lambda: self.emit(text, axes, x.kind))  # type: ignore[no-any-return]
 
@@ -549,33 +542,33 @@ def written(made: Any) -> str:
     return str(getattr(made, "text", getattr(made, "offset", made)))
 
 
-def clash(i: Affine, at: Mapping[Axis, Value]) -> bool:
+def clash(i: V.Affine, at: Mapping[V.Axis, V.Value]) -> bool:
     """Tell whether the index of one dimension occurs in that of another."""
     return any(j is not i and set(i.terms) & set(j.axes) for j in at.values())
 
 
-def all_axes(x: object) -> Iterator[Axis]:
+def all_axes(x: object) -> Iterator[V.Axis]:
     """Give all axes of a value, including those of frames."""
-    if isinstance(x, Site):
+    if isinstance(x, V.Site):
         for f in x.fields:
             for v in f.values():
                 yield from all_axes(v)
-    elif isinstance(x, Array):
+    elif isinstance(x, V.Array):
         yield from x.content.axes
-    elif isinstance(x, Number | Affine | Product | Peaks):
+    elif isinstance(x, V.Number | V.Affine | V.Product | V.Peaks):
         yield from x.axes
 
 
-def literal(x: F.Const) -> Number | Affine:
+def literal(x: F.Const) -> V.Number | V.Affine:
     """Write a literal."""
     if x.value is None:
-        raise NotWhole("a null")
+        raise V.NotWhole("a null")
     if x.type == WHOLE:
-        return Affine((), str(int(x.value)))
+        return V.Affine((), str(int(x.value)))
     text = repr(bool(x.value)) if x.type == TRUTH else repr(float(x.value))
     if x.type == REAL and text.lstrip("-") in ("inf", "nan"):
         text = f"float('{text}')"
-    return Number(text, (), x.type)  # type: ignore[arg-type]
+    return V.Number(text, (), x.type)  # type: ignore[arg-type]
 
 
 def is_real_literal(text: str) -> bool:
