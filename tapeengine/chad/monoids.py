@@ -30,10 +30,6 @@ from tapeengine.primitive import Primitive
 class Scaling:
     """The edge that `Monoid.through` receives for one multiplication by a partial.
 
-    Parameters
-    ----------
-    partial : float
-
     Attributes
     ----------
     operation : str
@@ -156,11 +152,6 @@ class Elements(Values):
 
 class OverMonoid:
     """The reverse derivative of a program over a monoid, by the text of its intermediate form.
-
-    Parameters
-    ----------
-    executable : Executable
-    monoid : Monoid
 
     Raises
     ------

@@ -139,12 +139,7 @@ def _with_rules(primitive: Primitive, args: list[Any], static: Mapping[str, Any]
 
 
 class Primitives:
-    """Computes registry primitives and their rules on the evaluator's values.
-
-    Parameters
-    ----------
-    table : mapping of str to Primitive
-    """
+    """Computes registry primitives and their rules on the evaluator's values."""
 
     def __init__(self, table: Mapping[str, Primitive]) -> None:
         self.table = table

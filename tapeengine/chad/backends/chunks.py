@@ -23,10 +23,6 @@ CHUNKS = 16
 def chunked(program: F.Program) -> F.Program:
     """Give a program whose parallel loops are loops over chunks; a loop that cannot be one runs on one thread.
 
-    Parameters
-    ----------
-    program : Program
-
     Examples
     --------
     >>> i, n, total, a = F.Var("i", WHOLE), F.Var("n", WHOLE), F.Var("d", REAL), F.Var("a", F.ArrayOf(REAL))

@@ -25,10 +25,6 @@ ALL_OF, ONE_OF = {"add": (0, 1), "sub": (0, 1)}, {"mul": (0, 1), "div": (0,), "n
 def skipping(function: F.Function) -> F.Function:
     """Give a function that skips loops whose cotangents are zero; a function that is no reverse pass, unchanged.
 
-    Parameters
-    ----------
-    function : Function
-
     Examples
     --------
     A loop over the cotangents of a branch's value:

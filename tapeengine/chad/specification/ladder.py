@@ -36,10 +36,6 @@ def reverse_in(module: Module, form: str) -> Module:
         Without function values, except for the form "copower".
     form : {"accumulate", "sparse", "vector", "copower"}
         The form of the environment cotangent: EC Fig. 6; EC Fig. 2 (on sparse or dense linear types); CHAD 7.5.
-
-    Returns
-    -------
-    Module
     """
     return reverse(module, FORMS[form], WITH_FUNCTIONS)
 
@@ -52,10 +48,6 @@ def derivative(program: Program, form: str) -> str:
     program : Program
     form : {"accumulate", "sparse", "vector", "copower", "tangent"}
         As in `reverse_in`; ``"tangent"`` is CHAD 7.4.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

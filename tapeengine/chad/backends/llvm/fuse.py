@@ -113,10 +113,6 @@ def filled(loop: F.For, array: F.Var) -> bool:
 def fused(function: F.Function) -> F.Function:
     """Give a function without arrays that are only summed.
 
-    Parameters
-    ----------
-    function : Function
-
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import WHOLE

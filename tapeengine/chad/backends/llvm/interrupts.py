@@ -88,17 +88,7 @@ def enter_whole(w: Writer, count: str, each: int, entered: str, done: str) -> No
 
 
 class Counted:
-    """A loop from 0 to below a number, in strips.
-
-    Parameters
-    ----------
-    w : Writer
-    count : str
-
-    Attributes
-    ----------
-    index : str
-    """
+    """A loop from 0 to below a number, in strips."""
 
     def __init__(self, w: Writer, count: str) -> None:
         self.w, self.count = w, count

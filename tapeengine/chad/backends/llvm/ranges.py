@@ -35,10 +35,6 @@ RULES: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
 def fitting(function: F.Function) -> frozenset[str]:
     """Give the variables whose operations cannot overflow.
 
-    Parameters
-    ----------
-    function : Function
-
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME as BY_NAME, REAL

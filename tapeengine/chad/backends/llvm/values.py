@@ -19,10 +19,6 @@ class Values(Writer):
     """A function's variables.
 
     A variable that is assigned once is an SSA value. Others have slots on the stack, which LLVM promotes to values.
-
-    Parameters
-    ----------
-    function : Function
     """
 
     def __init__(self, function: Function) -> None:
