@@ -14,18 +14,7 @@ from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.builder import Builder
 from tapeengine.chad.lowering.cotangents import ArraySlot, Cotangents, Slot, TupleSlot
 from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import (
-    EVM,
-    Int,
-    LArray,
-    Linear,
-    LProduct,
-    LReal,
-    LSum,
-    Product,
-    Sum,
-    Type,
-)
+from tapeengine.chad.types import EVM, Int, LArray, Linear, LProduct, LReal, LSum, Product, Sum, Type
 
 Rule = Callable[["Lower", Any, V.Env], V.Value]
 ONE = F.Const(1, WHOLE)

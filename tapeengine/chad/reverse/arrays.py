@@ -372,9 +372,7 @@ def unwound(D: Reverse, state: S.Var, init: S.Var, loop: S.Var, n: S.Term, conte
         step = D.form.scopes(D.extend((), state), effect, lambda got: S.Tuple((got[0], S.Tuple((), UNIT))))
         like = sized(of, S.Proj(loop, 0))
         return D.let(
-            "n",
-            n,
-            lambda n: D.form.descend(n, k, ds, d, step, like, context, lambda got: D.back(init, S.Proj(got, 0))),
+            "n", n, lambda n: D.form.descend(n, k, ds, d, step, like, context, lambda got: D.back(init, S.Proj(got, 0)))
         )
 
     return D.result(S.Proj(loop, 0), back, of)

@@ -61,12 +61,7 @@ class Form(ABC):
         """Contribute a cotangent to one variable."""
 
     @abstractmethod
-    def scopes(
-        self,
-        slots: Sequence[tuple[str, Linear]],
-        effect: Term,
-        result: Callable[[list[Term]], Term],
-    ) -> Term:
+    def scopes(self, slots: Sequence[tuple[str, Linear]], effect: Term, result: Callable[[list[Term]], Term]) -> Term:
         """Extract the cotangents of inner variables from an effect, as a computation whose result is made of them."""
 
     @abstractmethod

@@ -69,9 +69,7 @@ def apply(D: Reverse, t: Apply, context: Context) -> Term:
             return D.let("ds", D.back(z, d), lambda ds: D.form.all([logged, *arguments(ds)], context))
 
         return D.let(
-            "z",
-            Apply(Proj(f, 0), ys),
-            lambda z: D.result(Proj(z, 0), lambda d: back(z, d), cotangent(t.type)),
+            "z", Apply(Proj(f, 0), ys), lambda z: D.result(Proj(z, 0), lambda d: back(z, d), cotangent(t.type))
         )
 
     return D.bind_all((t.function, *t.args), context, body)
