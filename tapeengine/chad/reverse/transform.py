@@ -70,16 +70,14 @@ class Reverse:
         """Bind D[term] for the body: ``let <x, x'> = D[term] in body``."""
         return let(self.names, hint, self(term, context), body)
 
-    def bind_all(
-        self, terms: tuple[Term, ...], context: Context, body: Callable[[list[Var]], Term], hint: str = "p"
-    ) -> Term:
+    def bind_all(self, terms: tuple[Term, ...], context: Context, body: Callable[[list[Var]], Term]) -> Term:
         """Bind D of several terms."""
 
         def go(remaining: tuple[Term, ...], bound: list[Var]) -> Term:
             if not remaining:
                 return body(bound)
             first = remaining[0]
-            name = first.name if isinstance(first, Var) else hint
+            name = first.name if isinstance(first, Var) else "p"
             return self.bind(name, first, context, lambda p: go(remaining[1:], [*bound, p]))
 
         return go(terms, [])

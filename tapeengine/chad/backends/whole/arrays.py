@@ -13,7 +13,7 @@ from tapeengine.chad.intermediate.operations import REAL, WHOLE, Scalar
 from tapeengine.chad.tables import entry
 
 
-def dims_of(w: Writer, text: str, rank: int, start: int = 0) -> tuple[V.Axis, ...]:
+def dims_of(text: str, rank: int, start: int = 0) -> tuple[V.Axis, ...]:
     """Give the dimensions of an array in a variable."""
     return tuple(V.Axis(f"{text}.shape[{start + k}]") for k in range(rank))
 
@@ -26,7 +26,7 @@ def plain_array(w: Writer, text: str, of: F.ArrayOf, axes: tuple[V.Axis, ...] = 
         if axes or not isinstance(of.element.element, Scalar):
             raise V.NotWhole("an array of rows of different sizes along a loop")
         return V.References(text, of.element.rank, of.element.element)
-    dims = dims_of(w, text, of.rank, len(axes))
+    dims = dims_of(text, of.rank, len(axes))
     assert isinstance(of.element, Scalar)
     return V.Array(V.Number(text, (*axes, *dims), of.element), dims)
 
@@ -137,7 +137,7 @@ def of_references(w: Writer, x: V.References, indices: Sequence[V.Value], s: F.L
     if len(indices) != 1 or indices[0].axes:
         return w.refuse("rows of different sizes")
     name = w.emit(f"{x.name}[{w.number(indices[0]).text}]", (), x.kind, s.out.name, raises=True).text
-    dims = dims_of(w, name, x.rank)
+    dims = dims_of(name, x.rank)
     return V.Array(V.Number(name, dims, x.kind), dims, home=x.name)
 
 
