@@ -6,11 +6,11 @@ import chad.examples_language
 import chad.examples_syntax  # noqa: F401  (registers its programs)
 import numpy as np
 import pytest
+from chad import evaluated as specification
 from chad.examples import EXAMPLES
 
 import tapeengine
 from tapeengine.chad.specification import Evaluator
-from tapeengine.chad.specification import running as specification
 from tapeengine.chad.specification.dense import Dense
 from tapeengine.chad.specification.ladder import derivative, reverse_in
 

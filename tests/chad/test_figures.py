@@ -6,13 +6,13 @@ places (letLamPairSplit, then letInline), and the rules. Two terms are compared 
 """
 
 import pytest
+from chad import evaluated as specification
 from chad.canonical import canonical
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 
 from tapeengine.chad.linear import Sparse
 from tapeengine.chad.simplify import simplify, simplify_module
 from tapeengine.chad.specification import Evaluator
-from tapeengine.chad.specification import running as specification
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import reverse_in
 from tapeengine.chad.target import (

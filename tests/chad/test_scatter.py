@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.specification import running as specification
 
 
 @dataclass(frozen=True)

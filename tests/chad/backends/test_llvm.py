@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("llvmlite", reason="native code needs llvmlite")
 
+from chad import evaluated as specification
 from chad.backends import native_leaves as on_leaves
 from chad.lowering.leaves import Leaves
 from chad.lowering.test_random_programs import cotangent_of, is_dense, is_plain, module_of
@@ -24,7 +25,6 @@ from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.specification import Evaluator
-from tapeengine.chad.specification import running as specification
 
 CALM = settings(
     max_examples=1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 25,

@@ -1,9 +1,9 @@
 """Whether the derivative that runs does what the evaluated one does: the same numbers, or the same kind of error."""
 
 import numpy as np
+from chad import evaluated as specification
 from hypothesis import assume, event
 
-from tapeengine.chad.specification import running as specification
 from tapeengine.errors import UnsupportedError
 
 

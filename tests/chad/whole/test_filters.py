@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 
 import tapeengine
 from asv_bench.programs.typed_twins import det
 from tapeengine import chad as te
-from tapeengine.chad.specification import running as specification
 
 ENGINE = tapeengine.Engine()
 Matrix = te.Array[te.Vec]

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 from chad.test_examples import leaves, random_like
 from chad.whole.programs import PROGRAMS
 from chad.whole.programs_arrays import ARRAYS
 
 import tapeengine as te
 import tapeengine.math as math
-from tapeengine.chad.specification import running as specification
 from tapeengine.errors import StructureError
 
 CASES = {**PROGRAMS, **ARRAYS}

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 from chad.whole.programs import PROGRAMS
 from chad.whole.programs_arrays import ARRAYS
 
 import tapeengine
-from tapeengine.chad.specification import running as specification
 
 ENGINE = tapeengine.Engine()
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.specification import running as specification
 from tapeengine.errors import CotangentError
 
 ENGINE = tapeengine.Engine()

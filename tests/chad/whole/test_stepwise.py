@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 
 import tapeengine as te
-from tapeengine.chad.specification import running as specification
 
 
 def falling(x: float, v: float, steps: int) -> float:

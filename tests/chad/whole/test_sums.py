@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 from chad.test_examples import leaves, random_like, rebuilt, slopes_agree
 
 import tapeengine
 import tapeengine.math
 import tapeengine.numpy
 from tapeengine import chad as te
-from tapeengine.chad.specification import running as specification
 
 ENGINE = tapeengine.Engine()
 RNG = np.random.default_rng(11)

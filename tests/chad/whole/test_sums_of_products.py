@@ -4,11 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 
 import tapeengine
 from tapeengine import chad as te
 from tapeengine.chad.backends.whole.running import Running
-from tapeengine.chad.specification import running as specification
 
 ENGINE = tapeengine.Engine()
 Cube = te.Array[te.Array[te.Vec]]

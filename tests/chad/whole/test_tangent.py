@@ -7,6 +7,7 @@ import chad.examples_language
 import chad.examples_syntax  # noqa: F401  (registers its programs)
 import numpy as np
 import pytest
+from chad import evaluated as specification
 from chad.examples import EXAMPLES
 from chad.test_examples import dot, leaves, random_like
 from chad.whole.agreement import both, close
@@ -19,7 +20,6 @@ from hypothesis import strategies as st
 import tapeengine
 from tapeengine import chad as te
 from tapeengine.chad.execute import Executable
-from tapeengine.chad.specification import running as specification
 from tapeengine.chad.terms import Definition, Module
 from tapeengine.errors import CotangentError, UnsupportedError
 
