@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -411,16 +410,14 @@ def shift_right(a, b):
 
 
 #: What stands for a function of Python's, by its name in the library.
-FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {
-        **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
-        **{f"math.{f.__name__}": f for f in (comb, factorial, fsum, gcd, isclose)},
-        **{f"numpy.{f.__name__}": f for f in (average, choose, cross, delete, flip, fliplr, flipud, interp, logspace)},
-        **{f"numpy.{f.__name__}": f for f in (median, meshgrid, pad, percentile, polyval, quantile, repeat, tile)},
-        "numpy.ptp": peak_to_peak,
-        "numpy.trapezoid": trapezoid,
-        "numpy.trapz": trapezoid,
-    }
-)
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
+    **{f"math.{f.__name__}": f for f in (comb, factorial, fsum, gcd, isclose)},
+    **{f"numpy.{f.__name__}": f for f in (average, choose, cross, delete, flip, fliplr, flipud, interp, logspace)},
+    **{f"numpy.{f.__name__}": f for f in (median, meshgrid, pad, percentile, polyval, quantile, repeat, tile)},
+    "numpy.ptp": peak_to_peak,
+    "numpy.trapezoid": trapezoid,
+    "numpy.trapz": trapezoid,
+}
 #: All of them.
 WRITTEN = frozenset((*FUNCTIONS.values(), rounded, bit_and, bit_or, bit_xor, shift_left, shift_right))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME
@@ -62,7 +61,7 @@ def partial(t: Op, which: int, args: Sequence[Term], out: Term) -> Term | None:
     return _term(expression, dict(zip("ab", args, strict=False)) | {"v": out})
 
 
-_BINARY = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})
+_BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
 
 def _term(expression: ast.expr, names: Mapping[str, Term]) -> Term:

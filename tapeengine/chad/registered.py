@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -63,7 +62,7 @@ def named(name: str) -> Primitive:
 
 
 #: numpy's names for the numbers of arrays.
-DTYPES: Mapping[Type, type] = MappingProxyType({FLOAT: float, INT: int, BOOL: bool})
+DTYPES: Mapping[Type, type] = {FLOAT: float, INT: int, BOOL: bool}
 
 
 def trial(of: Type) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from tapeengine._core.programs.native import Form
 from tapeengine.chad.backends.machine import NotAssembled
@@ -13,7 +12,7 @@ from tapeengine.chad.intermediate.statements import Type as FormType
 from tapeengine.chad.kinds import Kind, ListOf, TupleOf, list_axes
 from tapeengine.chad.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
 
-KINDS: Mapping[FormType, str] = MappingProxyType({REAL: "float", WHOLE: "int", TRUTH: "bool"})
+KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}
 #: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
 MOST_AXES = 4
 

@@ -20,7 +20,7 @@ from tapeengine.chad.tables import entry, table
 from tapeengine.errors import UnsupportedError
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
-KINDS: Mapping[F.Type, int] = MappingProxyType({REAL: 0, WHOLE: 1, TRUTH: 2})
+KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 MOST_DIMENSIONS = 4
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.intermediate import statements as F
@@ -59,9 +58,13 @@ def flatten(statements: list[F.Statement]) -> None:
 
 
 #: The types of fields of operands, and whether these are several.
-OPERANDS: Mapping[str, bool] = MappingProxyType(
-    {"Var": False, "Operand": False, "Operand | None": False, "tuple[Var, ...]": True, "tuple[Operand, ...]": True}
-)
+OPERANDS: Mapping[str, bool] = {
+    "Var": False,
+    "Operand": False,
+    "Operand | None": False,
+    "tuple[Var, ...]": True,
+    "tuple[Operand, ...]": True,
+}
 Fields = tuple[tuple[str, bool], ...]
 
 

@@ -69,47 +69,43 @@ class Operation:
 
 ATOM = 9
 #: Infix and prefix operators with their precedence.
-SIGNS: Mapping[str, tuple[str, int]] = MappingProxyType(
-    {
-        "add": ("{0} + {1}", 4),
-        "sub": ("{0} - {1}", 4),
-        "mul": ("{0} * {1}", 5),
-        "div": ("{0} / {1}", 5),
-        "mod": ("{0} % {1}", 5),
-        "neg": ("-{0}", 6),
-        "lt": ("{0} < {1}", 3),
-        "le": ("{0} <= {1}", 3),
-        "gt": ("{0} > {1}", 3),
-        "ge": ("{0} >= {1}", 3),
-        "eq": ("{0} == {1}", 3),
-        "ne": ("{0} != {1}", 3),
-        "ilt": ("{0} < {1}", 3),
-        "ile": ("{0} <= {1}", 3),
-        "igt": ("{0} > {1}", 3),
-        "ige": ("{0} >= {1}", 3),
-        "ieq": ("{0} == {1}", 3),
-        "ine": ("{0} != {1}", 3),
-        "iadd": ("{0} + {1}", 4),
-        "isub": ("{0} - {1}", 4),
-        "imul": ("{0} * {1}", 5),
-        "ineg": ("-{0}", 6),
-        "ifloordiv": ("{0} // {1}", 5),
-        "imod": ("{0} % {1}", 5),
-        "ipow": ("{0} ** {1}", 7),
-        "not": ("not {0}", 2),
-        "and": ("{0} and {1}", 1),
-    }
-)
+SIGNS: Mapping[str, tuple[str, int]] = {
+    "add": ("{0} + {1}", 4),
+    "sub": ("{0} - {1}", 4),
+    "mul": ("{0} * {1}", 5),
+    "div": ("{0} / {1}", 5),
+    "mod": ("{0} % {1}", 5),
+    "neg": ("-{0}", 6),
+    "lt": ("{0} < {1}", 3),
+    "le": ("{0} <= {1}", 3),
+    "gt": ("{0} > {1}", 3),
+    "ge": ("{0} >= {1}", 3),
+    "eq": ("{0} == {1}", 3),
+    "ne": ("{0} != {1}", 3),
+    "ilt": ("{0} < {1}", 3),
+    "ile": ("{0} <= {1}", 3),
+    "igt": ("{0} > {1}", 3),
+    "ige": ("{0} >= {1}", 3),
+    "ieq": ("{0} == {1}", 3),
+    "ine": ("{0} != {1}", 3),
+    "iadd": ("{0} + {1}", 4),
+    "isub": ("{0} - {1}", 4),
+    "imul": ("{0} * {1}", 5),
+    "ineg": ("-{0}", 6),
+    "ifloordiv": ("{0} // {1}", 5),
+    "imod": ("{0} % {1}", 5),
+    "ipow": ("{0} ** {1}", 7),
+    "not": ("not {0}", 2),
+    "and": ("{0} and {1}", 1),
+}
 #: The checks of `math` after a function, which raises an error if the value is not finite.
-CHECKED: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"), "CHECK"),
-        **dict.fromkeys(("tanh", "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10"), "CHECK"),
-        **dict.fromkeys(("lgamma", "gamma"), "CHECK"),
-        **dict.fromkeys(("fmod", "remainder"), "CHECK_FMOD"),
-        "pow": "CHECK_POW",
-    }
-)
+CHECKED: Mapping[str, str] = {
+    **dict.fromkeys(("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"), "CHECK"),
+    **dict.fromkeys(("tanh", "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10"), "CHECK"),
+    **dict.fromkeys(("lgamma", "gamma"), "CHECK"),
+    **dict.fromkeys(("fmod", "remainder"), "CHECK_FMOD"),
+    "pow": "CHECK_POW",
+}
 #: Real operations that are Python operators and never raise an error.
 TOTAL = frozenset(("add", "sub", "mul", "neg"))
 
@@ -169,13 +165,11 @@ def _table() -> Mapping[str, Operation]:
 OPERATIONS_BY_NAME: Mapping[str, Operation] = _table()
 BUILTINS = ("abs", "float", "int", "max", "min", "round")
 #: The functions that the texts of operations call, by name, except Python's own.
-FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {
-        called: getattr(math, called, o.compute)
-        for o in OPERATIONS_BY_NAME.values()
-        if (called := o.text.split("(")[0]).isidentifier() and called not in BUILTINS
-    }
-)
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    called: getattr(math, called, o.compute)
+    for o in OPERATIONS_BY_NAME.values()
+    if (called := o.text.split("(")[0]).isidentifier() and called not in BUILTINS
+}
 
 
 def operation(name: str, takes: tuple[object, ...] = ()) -> Operation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -171,4 +171,4 @@ def one(values: Sequence[Any]) -> Any:
 
 
 #: How leaves that are numbers are made of the numbers that primitives give.
-LEAVES: Mapping[Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, TRUTH: bool, WHOLE: int})
+LEAVES: Mapping[Type, Callable[[Any], Any]] = {REAL: float, TRUTH: bool, WHOLE: int}

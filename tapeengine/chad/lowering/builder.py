@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.intermediate import statements as F
@@ -13,7 +12,7 @@ from tapeengine.chad.lowering.blocks import Block
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.traverse import Names
 
-NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = MappingProxyType({REAL: float, WHOLE: int, TRUTH: bool})
+NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH: bool}
 
 
 class Builder:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
-from types import MappingProxyType
 
 from tapeengine.chad import target as T
 from tapeengine.chad import terms as S
@@ -326,31 +325,29 @@ def one_zero(term: S.Term) -> S.Term | None:
 
 
 #: The rules by the constructor at their head; a pass itself implements those of let and of computations.
-RULES: Mapping[type[S.Term], tuple[Rule, ...]] = MappingProxyType(
-    {
-        S.Apply: (lam_app_let, linear_let),
-        S.Proj: (pair_proj, let_proj),
-        T.LProj: (pair_proj, let_proj, proj_zero),
-        S.Tuple: (pair_eta, tuple_let),
-        T.LTuple: (pair_eta, tuple_zero, tuple_let),
-        T.Plus: (plus_zero_1, plus_zero_2, plus_pair, plus_let_1, plus_let_2, plus_dense),
-        S.Op: (algebra, constant_fold, power_partial),
-        T.LScale: (algebra, linear_let),
-        T.LDense: (map_zero,),
-        T.LTotal: (sum_zip, sum_zero, linear_let),
-        T.LIndex: (sum_zero, linear_let),
-        S.Total: (sum_singleton,),
-        T.LApply: (tangent_apply,),
-        T.One: (one_zero,),
-        T.ForEach: (one_zero,),
-        S.Case: (case_inject,),
-        S.If: (if_literal,),
-        T.LCast: (cast_inject, proj_zero, linear_let),
-        T.LSingle: (tuple_zero,),
-        T.LInject: (tuple_zero, linear_let),
-        T.LScatter: (tuple_zero,),
-        T.Collect: (collect_dense, linear_let),
-        S.Index: (index_build,),
-        S.Size: (size_build,),
-    }
-)
+RULES: Mapping[type[S.Term], tuple[Rule, ...]] = {
+    S.Apply: (lam_app_let, linear_let),
+    S.Proj: (pair_proj, let_proj),
+    T.LProj: (pair_proj, let_proj, proj_zero),
+    S.Tuple: (pair_eta, tuple_let),
+    T.LTuple: (pair_eta, tuple_zero, tuple_let),
+    T.Plus: (plus_zero_1, plus_zero_2, plus_pair, plus_let_1, plus_let_2, plus_dense),
+    S.Op: (algebra, constant_fold, power_partial),
+    T.LScale: (algebra, linear_let),
+    T.LDense: (map_zero,),
+    T.LTotal: (sum_zip, sum_zero, linear_let),
+    T.LIndex: (sum_zero, linear_let),
+    S.Total: (sum_singleton,),
+    T.LApply: (tangent_apply,),
+    T.One: (one_zero,),
+    T.ForEach: (one_zero,),
+    S.Case: (case_inject,),
+    S.If: (if_literal,),
+    T.LCast: (cast_inject, proj_zero, linear_let),
+    T.LSingle: (tuple_zero,),
+    T.LInject: (tuple_zero, linear_let),
+    T.LScatter: (tuple_zero,),
+    T.Collect: (collect_dense, linear_let),
+    S.Index: (index_build,),
+    S.Size: (size_build,),
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
@@ -19,12 +18,10 @@ from tapeengine.chad.tables import table
 from tapeengine.chad.terms import Module, Term
 
 #: The four forms by name. "vector" and "sparse" are one transformation under two representations of the linear types.
-FORMS: Mapping[str, type[Form]] = MappingProxyType(
-    {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Accumulating}
-)
+FORMS: Mapping[str, type[Form]] = {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Accumulating}
 
 #: The rules, with those for functions.
-WITH_FUNCTIONS: Mapping[type[Term], Rule] = MappingProxyType({**RULES, **table(vars(functions))})
+WITH_FUNCTIONS: Mapping[type[Term], Rule] = {**RULES, **table(vars(functions))}
 
 
 def reverse_in(module: Module, form: str) -> Module:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, localcontext
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -306,8 +305,8 @@ def sech2(a: Vector, b: Vector) -> Vector:
 # ------------------------------------------------------------ a module
 
 #: What writes each function, and the number of its arguments.
-RULES: Mapping[str, Callable[..., Vector]] = MappingProxyType({"exp": exp, "tanh": tanh, "sech2": sech2})
-ARITIES: Mapping[str, int] = MappingProxyType({"exp": 1, "tanh": 1, "sech2": 2})
+RULES: Mapping[str, Callable[..., Vector]] = {"exp": exp, "tanh": tanh, "sech2": sech2}
+ARITIES: Mapping[str, int] = {"exp": 1, "tanh": 1, "sech2": 2}
 
 
 def function(name: str) -> str:

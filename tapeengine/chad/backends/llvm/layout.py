@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.analysis import linear
@@ -17,9 +16,9 @@ from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Type
 
 POINTER = "ptr"
-SCALARS: Mapping[Type, str] = MappingProxyType({REAL: "double", WHOLE: "i64", TRUTH: "i1"})
+SCALARS: Mapping[Type, str] = {REAL: "double", WHOLE: "i64", TRUTH: "i1"}
 #: The numbers of kinds of elements in `machine.h`.
-KIND: Mapping[Type, int] = MappingProxyType({REAL: 0, WHOLE: 1, TRUTH: 2})
+KIND: Mapping[Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 
 
 def words(of: Type) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ as compiled in the core, so both back ends give the same bits. There is no contr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 from tapeengine.chad.backends.llvm.elementary import REALS, name_of
 from tapeengine.chad.backends.llvm.writer import POLE, REFER, Writer
@@ -152,45 +151,43 @@ def is_finite(w: Writer, args: Sequence[str]) -> str:
 COMPARISONS = {"lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge", "eq": "oeq", "ne": "une"}
 WHOLE_COMPARISONS = {"lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge", "eq": "eq", "ne": "ne"}
 
-INLINE: Mapping[str, Rule] = MappingProxyType(
-    {
-        **{n: instruction(f"f{n} double {{0}}, {{1}}") for n in ("add", "sub", "mul", "div")},
-        "neg": instruction("fneg double {0}"),
-        "abs": instruction("call double @llvm.fabs.f64(double {0})"),
-        "rint": instruction("call double @llvm.rint.f64(double {0})"),
-        "sqrt": instruction("call double @llvm.sqrt.f64(double {0})"),
-        "copysign": instruction("call double @llvm.copysign.f64(double {0}, double {1})"),
-        "maximum": chosen("oge"),
-        "minimum": chosen("ole"),
-        "choose": choose,
-        "powda": powda,
-        "relu": choice(f"fcmp olt double {{0}}, {ZERO}", ZERO, "{0}"),
-        "step": choice(f"fcmp ogt double {{0}}, {ZERO}", ONE, ZERO),
-        **{n: instruction(f"fcmp {c} double {{0}}, {{1}}") for n, c in COMPARISONS.items()},
-        **{f"i{n}": instruction(f"icmp {c} i64 {{0}}, {{1}}") for n, c in WHOLE_COMPARISONS.items()},
-        "not": instruction("xor i1 {0}, true"),
-        "and": instruction("and i1 {0}, {1}"),
-        "iadd": overflowing("sadd"),
-        "isub": overflowing("ssub"),
-        "imul": overflowing("smul"),
-        "ineg": ineg,
-        "ifloordiv": ifloordiv,
-        "imod": imod,
-        "ipow": ipow,
-        "iabs": iabs,
-        "imax": instruction("call i64 @llvm.smax.i64(i64 {0}, i64 {1})"),
-        "isame": isame,
-        "iequal": isame,
-        "imin": instruction("call i64 @llvm.smin.i64(i64 {0}, i64 {1})"),
-        "trunc": whole("trunc"),
-        "floor": whole("floor"),
-        "ceil": whole("ceil"),
-        "round": whole("rint"),
-        "real": instruction("sitofp i64 {0} to double"),
-        "isnan": instruction("fcmp uno double {0}, {0}"),
-        "isfinite": is_finite,
-    }
-)
+INLINE: Mapping[str, Rule] = {
+    **{n: instruction(f"f{n} double {{0}}, {{1}}") for n in ("add", "sub", "mul", "div")},
+    "neg": instruction("fneg double {0}"),
+    "abs": instruction("call double @llvm.fabs.f64(double {0})"),
+    "rint": instruction("call double @llvm.rint.f64(double {0})"),
+    "sqrt": instruction("call double @llvm.sqrt.f64(double {0})"),
+    "copysign": instruction("call double @llvm.copysign.f64(double {0}, double {1})"),
+    "maximum": chosen("oge"),
+    "minimum": chosen("ole"),
+    "choose": choose,
+    "powda": powda,
+    "relu": choice(f"fcmp olt double {{0}}, {ZERO}", ZERO, "{0}"),
+    "step": choice(f"fcmp ogt double {{0}}, {ZERO}", ONE, ZERO),
+    **{n: instruction(f"fcmp {c} double {{0}}, {{1}}") for n, c in COMPARISONS.items()},
+    **{f"i{n}": instruction(f"icmp {c} i64 {{0}}, {{1}}") for n, c in WHOLE_COMPARISONS.items()},
+    "not": instruction("xor i1 {0}, true"),
+    "and": instruction("and i1 {0}, {1}"),
+    "iadd": overflowing("sadd"),
+    "isub": overflowing("ssub"),
+    "imul": overflowing("smul"),
+    "ineg": ineg,
+    "ifloordiv": ifloordiv,
+    "imod": imod,
+    "ipow": ipow,
+    "iabs": iabs,
+    "imax": instruction("call i64 @llvm.smax.i64(i64 {0}, i64 {1})"),
+    "isame": isame,
+    "iequal": isame,
+    "imin": instruction("call i64 @llvm.smin.i64(i64 {0}, i64 {1})"),
+    "trunc": whole("trunc"),
+    "floor": whole("floor"),
+    "ceil": whole("ceil"),
+    "round": whole("rint"),
+    "real": instruction("sitofp i64 {0} to double"),
+    "isnan": instruction("fcmp uno double {0}, {0}"),
+    "isfinite": is_finite,
+}
 
 
 def called(name: str, args: Sequence[str], w: Writer) -> str:
@@ -249,6 +246,8 @@ def check_fmod(w: Writer, found: str, args: Sequence[str]) -> None:
     w.stop_if(w.op(f"and i1 {w.op(f'fcmp uno double {found}, {found}')}, {numbers}"), POLE)
 
 
-CHECKS: Mapping[str, Callable[[Writer, str, Sequence[str]], None]] = MappingProxyType(
-    {"CHECK": check, "CHECK_POW": check_pow, "CHECK_FMOD": check_fmod}
-)
+CHECKS: Mapping[str, Callable[[Writer, str, Sequence[str]], None]] = {
+    "CHECK": check,
+    "CHECK_POW": check_pow,
+    "CHECK_FMOD": check_fmod,
+}

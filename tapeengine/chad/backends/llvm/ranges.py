@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from types import MappingProxyType
 
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import outs, walk
@@ -19,17 +18,15 @@ LARGEST = 1 << 30
 #: What fits in a word.
 MOST = (1 << 63) - 1
 #: The largest absolute value of an operation, from those of its operands.
-RULES: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
-    {
-        "iadd": lambda a, b: a + b,
-        "isub": lambda a, b: a + b,
-        "imul": lambda a, b: a * b,
-        "ifloordiv": lambda a, b: a,
-        "imod": lambda a, b: b,
-        "imin": max,
-        "imax": max,
-    }
-)
+RULES: Mapping[str, Callable[[int, int], int]] = {
+    "iadd": lambda a, b: a + b,
+    "isub": lambda a, b: a + b,
+    "imul": lambda a, b: a * b,
+    "ifloordiv": lambda a, b: a,
+    "imod": lambda a, b: b,
+    "imin": max,
+    "imax": max,
+}
 
 
 def fitting(function: F.Function) -> frozenset[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.backends.llvm import control
@@ -20,7 +19,7 @@ from tapeengine.chad.tables import entry, table
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
 #: done them; where a loop has checked its last step; for all sizes of arguments.
-FITTING = MappingProxyType({"iadd": "add", "isub": "sub", "imul": "mul"})
+FITTING = {"iadd": "add", "isub": "sub", "imul": "mul"}
 #: Operations that a loop may count along with its steps: the quotient, and the remainder.
 DIVIDING = ("ifloordiv", "imod")
 

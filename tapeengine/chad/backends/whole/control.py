@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Any
 
 from tapeengine.chad.backends.whole import arrays, folds
@@ -663,6 +662,6 @@ def one_by_one(w: Writer, s: F.Registered) -> None:
     w.env[out.name] = w.emit(f"each({len(w.called) - 1}, ({texts},))", axes, out.type, out.name, raises=True)
 
 
-KIND_TYPES: Mapping[object, Type] = MappingProxyType({REAL: FLOAT, WHOLE: INT, TRUTH: BOOL})
+KIND_TYPES: Mapping[object, Type] = {REAL: FLOAT, WHOLE: INT, TRUTH: BOOL}
 
 WRITE = table(vars(arrays), globals())
