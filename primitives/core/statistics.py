@@ -99,16 +99,24 @@ def _spread_rule(compute: Callable[..., Any]) -> Any:
 
 
 def _masked_var(
-    a: Any, where: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, mean: Any, none: float = 0.0
+    a: Any,
+    where: Any,
+    axis: Any,
+    dtype: Any,
+    ddof: Any,
+    keepdims: bool,
+    mean: Any,
+    none: float = 0.0,
+    counted: Any = None,
 ) -> Any:
-    """Return the variance of the elements where a mask is true; without a degree of freedom, divide by `none`."""
-    mask = numpy.broadcast_to(where, shape_of(a))
-    total = np.sum(a, axis=axis, keepdims=True, dtype=dtype, where=mask)
+    """Return the variance of the `counted` elements (of `where`); without a degree of freedom, divide by `none`."""
+    mask = numpy.broadcast_to(where if counted is None else counted, shape_of(a))
+    total = np.sum(a, axis=axis, keepdims=True, dtype=dtype, where=where)
     count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
     mean = total / count if mean is None else mean
     deviation = masked(a, mask, 0.0) - mean
     squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
-    total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=mask)
+    total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=where)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
     return number_or_array(total / np.where(freedom == 0, none, freedom))
 
@@ -193,22 +201,22 @@ def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False, *, where: Any = True
 ) -> Any:
     """Average over axes and ignore NaN; see `numpy.nanmean`."""
-    mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
-    if shape_of(mask) != shape_of(as_array(a)):
-        raise ValueError(f"a where mask of shape {numpy.shape(where)} does not broadcast to {shape_of(as_array(a))}")
-    total = np.sum(np.where(mask, a, 0.0), axis=axis, dtype=dtype, keepdims=is_set(keepdims))
-    return np.divide(total, numpy.sum(mask, axis=axis, keepdims=is_set(keepdims)).astype(real_dtype(total)))
+    where = where is np._NoValue or where
+    mask = _numbers(a) & where
+    total = np.sum(np.where(_numbers(a), a, 0.0), axis=axis, dtype=dtype, keepdims=is_set(keepdims), where=where)
+    mean = np.divide(total, numpy.sum(mask, axis=axis, keepdims=is_set(keepdims)))
+    return np.astype(mean, dtype_of(total))
 
 
 @_spread_rule
 def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
-    mask = _numbers(a) if where is True or where is np._NoValue else _numbers(a) & where
-    if mean is None:
-        return _masked_var(a, mask, axis, dtype, ddof, keepdims, None, numpy.nan)
-    # numpy subtracts a given mean in place, in the array's dtype
+    where = where is np._NoValue or where
+    mask = _numbers(a) & where
+    mean = nanmean(a, axis, dtype, None, True, where=where) if mean is None else mean
+    # numpy subtracts the mean in place, in the array's dtype
     deviation = np.astype(masked(a, mask, 0.0) - mean, dtype_of(a))
-    return _masked_var(deviation, mask, axis, dtype, ddof, keepdims, 0.0, numpy.nan)
+    return _masked_var(deviation, where, axis, dtype, ddof, keepdims, 0.0, numpy.nan, mask)
 
 
 def nanstd(a: Any, *args: Any, **keywords: Any) -> Any:
@@ -254,7 +262,7 @@ def cov(
     if not shape_of(parts[0])[0]:
         return numpy.zeros((0, 0))
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
-    x = np.astype(x, numpy.result_type(x.dtype, numpy.float64 if dtype is None else dtype))
+    x = np.astype(x, numpy.result_type(x.dtype, numpy.float64) if dtype is None else dtype)
     fweights, aweights = (w if w is None else real_part(as_array(w)) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof
