@@ -86,5 +86,5 @@ def laid_out(result: Any, plain: Any) -> Any:
     """A result in the memory order that numpy's has."""
     if isinstance(result, tuple):
         return tuple(map(laid_out, result, plain))
-    has_order = isinstance(result, Array) and result.ndim > 1 and result.strides != plain.strides
+    has_order = getattr(result, "ndim", 0) > 1 and result.strides != plain.strides
     return result.copy("F" if plain.flags.f_contiguous else "C") if has_order else result

@@ -102,3 +102,32 @@ def test_what_is_written_to_a_flat_view() -> None:
     x = numpy.array([1.0, 2.0, 3.0])
     assert numpy.array_equal(te.vjp(program, x)[0], program(x))
     assert te.vjp(program, x)[1](numpy.eye(3))[0].tolist() == [0.0, 1.0, 0.0]
+
+
+OPTIONS: list[dict[str, Any]] = [
+    *({"order": order} for order in "CFAK"),
+    *({"casting": casting} for casting in ("no", "same_kind", "unsafe")),
+    *({"subok": True}, {"dtype": "f4", "casting": "unsafe"}, {"dtype": "f8", "order": "F"}),
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", ["sin", "sqrt", "negative", "floor", "modf", "add", "multiply", "hypot", "less"])
+def test_layouts_of_ufuncs_with_options(name: str, options: dict[str, Any]) -> None:
+    if name == "less" and "dtype" in options:
+        options = {**options, "dtype": bool}
+
+    def program(np: Any, *x: Any) -> Any:
+        return getattr(np, name)(*x, **options)
+
+    for layout in LAYOUTS:
+        for x in (A, numpy.arange(24.0).reshape(2, 3, 4) / 7.0):
+            plain, ours = both(program, [layout(x)] * getattr(numpy, name).nin)
+            assert ours == plain, layout.__name__
+
+
+def test_values_keep_the_layout() -> None:
+    found: list[Any] = []
+    for layout in LAYOUTS[:3]:
+        te.vjp(lambda x: found.append(te.value(x)), layout(A))
+        assert found[-1].strides == layout(A).strides

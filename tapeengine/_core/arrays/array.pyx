@@ -105,7 +105,7 @@ cdef class Array:
     @property
     def value(self):
         """The values as a plain array, without the derivative; always a copy."""
-        return seen(self).copy()
+        return seen(self).copy("K")
 
     @property
     def shape(self):
