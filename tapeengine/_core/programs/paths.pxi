@@ -670,7 +670,7 @@ cdef class Found(Leaves):
     cdef object array(self, uint32_t storage, object view):
         cdef ArrayPart part
         if storage == CONSTANT_ARRAY:
-            return view.copy("K")
+            return numpy.array(view)
         part = self.arena.part
         if self.arrays is None:
             self.arrays = {}

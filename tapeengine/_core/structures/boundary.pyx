@@ -202,7 +202,7 @@ cdef class Inputs(Walk):
             return d
         if cls is complex:
             value = self.array(numpy.asarray(value))
-            (<View> last_of(self.layout.aux)).builtin = True
+            self.layout.note_builtin(True)
             return value if self.tape.rules is None else self.read_later(value)
         if cls is ComplexDual:
             found = self.read_later(self.array((<ComplexDual> value).array()))
@@ -459,9 +459,7 @@ cdef class Outputs(Walk):
                 if type(found) is ComplexDual:
                     (<ComplexDual> found).numpys = numpys
                 return found
-            view = last_of(self.layout.aux)
-            if type(view) is View:      # the number depends on an input
-                (<View> view).builtin = not numpys
+            self.layout.note_builtin(not numpys)
             return found if numpys else complex(found)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)
@@ -471,6 +469,7 @@ cdef class Outputs(Walk):
             return self.plain_array(value)
         if isinstance(value, complex) or isinstance(value, numpy.complexfloating):
             self.plain_array(value if cls is not complex else numpy.complex128(value))
+            self.layout.note_builtin(cls is complex)
             return value
         if self.structures.is_discrete(value):
             self.layout.add(DISCRETE, 0, 0)

@@ -24,6 +24,7 @@ cdef class Layout:
     cdef Py_ssize_t count, room
     cdef list aux       # None while it is empty
     cdef int add(self, int kind, uint32_t n, uint32_t id) except -1
+    cdef void note_builtin(self, bint is_one) noexcept
     cdef int keep(self, object aux) except -1
 
 cdef class Frame:

@@ -48,6 +48,10 @@ cdef class Layout:
         self.count += 1
         return 0
 
+    cdef void note_builtin(self, bint is_one) noexcept:
+        """Say whether the array without axes that was added last stands for a number of Python's class complex."""
+        self.steps[self.count - 1].id = is_one
+
     cdef int keep(self, object aux) except -1:
         """Add what the last step needs for rebuilding."""
         if self.aux is None:
@@ -273,7 +277,7 @@ cdef object build(Layout layout, Leaves leaves):
             used_aux += 1
         elif s.kind == ARRAY:
             aux = layout.aux[used_aux]
-            stack.append(in_class_of(aux, leaves.array(s.n, aux)))
+            stack.append(in_class_of(aux, leaves.array(s.n, aux), s.id))
             used_aux += 1
         else:
             aux = None
@@ -289,13 +293,13 @@ cdef object build(Layout layout, Leaves leaves):
     return stack[0]
 
 
-cdef object in_class_of(object aux, object found):
+cdef object in_class_of(object aux, object found, bint builtin):
     """A cotangent in the class of its value: a number, if the value is a complex number and not an array."""
     if type(found) is not ndarray or PyArray_NDIM(<ndarray> found):
         return found
+    if builtin:
+        return complex(found)
     if type(aux) is View:
-        if (<View> aux).builtin:
-            return complex(found)
         return found[()] if (<View> aux).number else found
     return found if type(aux) is ndarray else type(aux)(found)
 

@@ -9,7 +9,6 @@ cdef class View:            # the geometry of an array within its storage; holds
     cdef bint whole         # C-contiguous, and all of the storage
     cdef bint imaginary     # the imaginary parts of a complex storage
     cdef bint number        # a number, which is no array of shape ()
-    cdef bint builtin       # a number of Python's class complex
     cdef Py_ssize_t offset  # in bytes
     cdef Py_ssize_t few[8]
     cdef Py_ssize_t *dims   # shape, then strides in bytes
