@@ -303,8 +303,6 @@ PINV = Primitive(
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return the pseudo-inverse; see `numpy.linalg.pinv`."""
-    if ndim_of(a) < 2:
-        raise numpy.linalg.LinAlgError("the array must be at least two-dimensional")
     rcond = rtol if rcond is None else rcond
     return PINV(unfold(as_array(a)) if hermitian else as_array(a), rcond=rcond, hermitian=bool(hermitian))
 

@@ -27,10 +27,6 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> 
     widths = _pairs(pad_width, ndim_of(x), discrete=True)
     if not any(width != (0, 0) for width in widths):
         return np.copy(x, order_of(x))
-    if mode not in ("constant", "empty"):
-        for axis, (extent, width) in enumerate(zip(shape_of(x), widths, strict=True)):
-            if extent == 0 and any(width):
-                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     if mode in ("reflect", "symmetric") and keywords.get("reflect_type", "even") == "odd":
         return in_order(_mirrored(x, widths, int(mode == "reflect")), order_of(x))
     if mode in _GATHERED:
@@ -45,8 +41,6 @@ def _pairs(value: Any, ndim: int, discrete: bool = False) -> list[tuple[Any, Any
             raise TypeError("numpy.pad takes a dict of widths by axis, and no dict of values")
         return [_pairs(value.get(axis, value.get(axis - ndim, 0)), 1, discrete)[0] for axis in range(ndim)]
     if discrete:
-        if numpy.asarray(value).dtype.kind not in "iu":
-            raise TypeError("`pad_width` must be of integral type.")
         return [(int(a), int(b)) for a, b in numpy.broadcast_to(value, (ndim, 2)).tolist()]
     if is_traced(value) and ndim_of(value):
         rows = np.broadcast_to(value, (ndim, 2))

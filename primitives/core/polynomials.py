@@ -164,6 +164,8 @@ def poly(seq_of_zeros: Any) -> Any:
         zeros = np.linalg.eigvals(zeros)
     elif ndim_of(zeros) != 1:
         raise ValueError("input must be 1d or non-empty square 2d array.")
+    if not shape_of(zeros)[0]:
+        return 1.0
     one: Any = numpy.ones((), dtype_of(zeros))
     found: Any = numpy.ones(1, dtype_of(zeros))
     for zero in zeros:

@@ -303,10 +303,6 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         axisa = axisb = axisc = axis
     x, y = np.moveaxis(as_array(a), axisa, -1), np.moveaxis(as_array(b), axisb, -1)
     lengths = shape_of(x)[-1], shape_of(y)[-1]
-    if not set(lengths) <= {2, 3}:
-        raise ValueError(f"numpy.cross: the vectors must have 2 or 3 components, not {lengths[0]} and {lengths[1]}")
-    if 2 in lengths:
-        numpy.cross(numpy.zeros(lengths[0]), numpy.zeros(lengths[1]))  # gives numpy's warning
     if lengths == (2, 2):
         return in_order(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0], "C")
     p, q = _components(x), _components(y)

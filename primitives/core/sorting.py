@@ -45,7 +45,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     if kind is not None and stable is not None:
         raise ValueError("`kind` and `stable` parameters can't be provided at the same time. Use only one of them.")
     x, axis = _axis_or_flat(a, axis)
-    found = np.take_along_axis(x, np.argsort(x, axis=axis, kind="stable" if stable else kind), axis=axis)
+    found = np.take_along_axis(x, np.argsort(x, axis=axis, kind="stable" if stable else kind, order=order), axis=axis)
     return in_order_of(found, x)
 
 
@@ -186,6 +186,8 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: b
     if is_complex(flat) and between is None:
         raise TypeError("a must be an array of real numbers")
     q = as_array(q) if holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
+    if ndim_of(q) > 2:
+        raise ValueError("q must be a scalar or 1d")
     if skip_nan and 0 in shape_of(flat):
         return np.nanmean(a, axis=axis, keepdims=is_set(keepdims))
     count: Any = shape_of(flat)[-1]

@@ -250,6 +250,8 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """Return the covariance matrix; see `numpy.cov`. Differentiable in the observations and in `aweights`."""
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
     parts = [as_array(part) for part in (m, y) if part is not None]
     for part, name in zip(parts, "my", strict=False):
         if ndim_of(part) > 2:

@@ -47,6 +47,11 @@ OF_VALUES: tuple[Any, ...] = (
 )
 #: Functions whose third argument is the dtype in which they compute; whole numbers have no derivative.
 AVERAGES = {numpy.mean, numpy.std, numpy.var, numpy.nanmean, numpy.nanstd, numpy.nanvar}
+#: Functions whose arguments numpy checks, by computing with the values.
+CHECKED = {
+    *(numpy.polymul, numpy.polydiv, numpy.polyder, numpy.meshgrid, numpy.histogram2d, numpy.histogramdd, numpy.cross),
+    *(numpy.block, numpy.choose, numpy.repeat, numpy.tile, numpy.pad, numpy.linalg.pinv),
+}
 #: Options of ufuncs that rules do not read: numpy checks them, and its result has the order.
 UNREAD = {"casting", "order", "subok"}
 #: The classes of an option `keepdims` that numpy takes for what it is; it converts or refuses others.
@@ -132,8 +137,10 @@ class Rules:
         if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):
             rule = on_values(function, as_number)
         out = options.get("out")
-        checked = type(out) is tuple or "casting" in options or (out is not None and "dtype" in options)
-        if checked or type(options.get("keepdims", False)) not in FLAGS:
+        if function is numpy.dot and type(out) is Array and not out.flags.c_contiguous:
+            raise ValueError("output array is not acceptable: it is no C-Array")
+        checked = function in CHECKED or type(out) is tuple or "casting" in options
+        if checked or (out is not None and "dtype" in options) or type(options.get("keepdims", False)) not in FLAGS:
             plain()
         try:
             if out is None:
