@@ -4,7 +4,7 @@ import dataclasses
 import math
 import re
 from collections import namedtuple
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -42,6 +42,32 @@ class Doubled:
 class Halved(namedtuple("Halved", ["x"])):
     def __new__(cls, x):
         return super().__new__(cls, x / 2)
+
+
+@dataclasses.dataclass
+class Single:
+    x: float
+    made: ClassVar[list[Any]] = []
+
+    def __new__(cls, *args, **named):
+        cls.made = cls.made or [super().__new__(cls)]
+        return cls.made[0]
+
+
+class Sharing(type):
+    def __call__(cls, *args):
+        cls.made = getattr(cls, "made", None) or super().__call__(*args)
+        return cls.made
+
+
+@dataclasses.dataclass
+class Shared(metaclass=Sharing):
+    x: float
+
+
+class Noted(namedtuple("Noted", ["x"])):
+    def __init__(self, x):
+        assert x > 0.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -158,6 +184,20 @@ def own_new(x):
     return Halved(x).x
 
 
+def single(x):
+    a, b = Single(x), Single(2.0 * x)
+    return a.x + 0.0 * b.x
+
+
+def shared(x):
+    a, b = Shared(2.0 * x), Shared(x)
+    return a.x * b.x
+
+
+def noted(x):
+    return Noted(-x).x
+
+
 def by_place(x):
     return Named(x).b
 
@@ -182,6 +222,9 @@ def moved(s):
         (own_init, 1.0, "write a function that gives the record"),
         (own_values, 1.0, "assign or return it"),
         (own_new, 1.0, "write a function that gives the record"),
+        (single, 1.0, "write a function that gives the record"),
+        (shared, 1.0, "write a function that gives the record"),
+        (noted, 1.0, "write a function that gives the record"),
         (by_place, 1.0, "give each of them once"),
         (of_another, 1.0, "give each of them once"),
         (changed, State(1.0), "make a new s with the field changed"),

@@ -574,11 +574,11 @@ def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
 
 
 def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
-    """Refuse a class whose records are made by code of its own, which may give the fields other values."""
-    name = "__init__" if dataclasses.is_dataclass(cls) else "__new__"
-    made = getattr(getattr(cls, name), "__code__", None)
-    if made is None or made.co_filename != GENERATED:
-        p.error(node, f"{cls.__name__} has its own {name}", "write a function that gives the record")
+    """Refuse a class whose records are made by code of its own, which may give other fields, or another record."""
+    codes = [getattr(getattr(cls, name), "__code__", None) for name in ("__init__", "__new__")]
+    own = {getattr(code, "co_filename", None) for code in codes} != {GENERATED, None}
+    if own or type(cls).__call__ is not type.__call__:
+        p.error(node, f"{cls.__name__} makes records by code of its own", "write a function that gives the record")
 
 
 def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
