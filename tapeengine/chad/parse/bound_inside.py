@@ -13,12 +13,6 @@ from tapeengine.chad.traverse import Names
 class BoundInside(ast.NodeTransformer):
     r"""Rewrites comprehensions without ``:=``, unless the name is used outside of them.
 
-    Parameters
-    ----------
-    tree : ast.FunctionDef
-    names : Names
-        Makes new names.
-
     Examples
     --------
     >>> tree = ast.parse("def f(xs):\n    return [y for x in xs if (y := x * x) > 2]").body[0]

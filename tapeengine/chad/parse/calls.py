@@ -137,6 +137,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if own is not MISSING:
             return call_method(p, node, own, receiver, env)
         method = library.METHODS.get(node.func.attr)
+        if node.func.attr in ("count", "index") and isinstance(receiver.type, Array):
+            p.no_array(node.func.value)
         if method is not None:
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
             if node.func.attr not in library.OF_LISTS or node.func.attr == "tolist":

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from tapeengine.chad.parse.by_cells import placed
 from tapeengine.chad.parse.names import jumps
 from tapeengine.chad.parse.outputs import as_assignment
 from tapeengine.chad.parse.outside import is_numpy
@@ -26,12 +27,6 @@ SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, 
 
 class Plain(ast.NodeTransformer):
     r"""Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves.
-
-    Parameters
-    ----------
-    tree : ast.FunctionDef
-    outer : dict of str to object, optional
-        What names denote outside the function.
 
     Examples
     --------
@@ -98,14 +93,20 @@ class Plain(ast.NodeTransformer):
         self.generic_visit(node)
         return [*bound, node]
 
-    def visit_Delete(self, node: ast.Delete) -> ast.stmt:
-        """Write ``del xs[i]`` as ``xs.pop(i)``."""
-        match node.targets:
-            case [ast.Subscript(value=ast.Name() as xs, slice=index)] if not isinstance(index, ast.Slice | ast.Tuple):
-                xs.ctx = ast.Load()
-                method = ast.copy_location(ast.Attribute(xs, "pop", ast.Load()), node)
-                return ast.copy_location(ast.Expr(ast.copy_location(ast.Call(method, [index], []), node)), node)
-        return node
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        """Write ``del xs[i]`` as ``xs.pop(i)``, and ``del xs[i:j]`` as ``xs[i:j] = xs[:0]``, of lists."""
+        made: Statements = []
+        for target in node.targets:
+            match target:
+                case ast.Subscript(value=ast.Name(id=xs), slice=ast.Slice(step=None)):
+                    cut: Any = placed(ast.parse(f"_ = {xs}[:0]").body[0], node)
+                    target.ctx, cut.targets, target.is_cut = ast.Store(), [target], True  # type: ignore[attr-defined]
+                    made.append(cut)
+                case ast.Subscript(value=ast.Name(id=xs), slice=index) if not isinstance(index, ast.Slice | ast.Tuple):
+                    made.append(placed(ast.parse(f"{xs}.pop({ast.unparse(index)})").body[0], node))
+                case _:
+                    return node
+        return made
 
     def of_value(self, node: Any) -> Any:
         """Bind the names of a statement's expression before it."""

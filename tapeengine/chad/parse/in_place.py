@@ -91,6 +91,8 @@ def element(
     if (cell := indices(node)) is not None and is_cell(p, cell, env):
         return cell_of_grid(p, node, *cell, value, env, then)
     array = env.get(name)
+    if hasattr(node, "is_cut"):
+        p.no_array(node.value)
     own_or_refuse(p, node, name, node, *(augmented or ()))
     if p.is_grid(name):
         if p.is_list(node.value) or not isinstance(node.value, ast.Name):
@@ -201,6 +203,7 @@ def method(
         p.grammar.refuse(p, node)
     assert isinstance(array, Var)
     assert isinstance(array.type, Array)
+    p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
     own_or_refuse(p, node, name)
     added = elements_of(p, args[0], env) if which == "extend" else expression(p, args[-1], env, array.type.element)
     given = added.type.element if which == "extend" else added.type  # type: ignore[attr-defined]
@@ -267,6 +270,7 @@ def popped(
         return p.grammar.bind(p, name, fewer, env, lambda env: then(old, env))
     if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) > 1:
         p.error(node, "pop is not in the language here", "pop from a list that the program has made")
+    p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
     own_or_refuse(p, node, name)
     old, j = p.fresh("popped", array.type.element), p.fresh("j", INT)
 

@@ -480,16 +480,8 @@ class Carried:
 class Loop:
     """Builds one loop: the types of the carried variables are widened until the body preserves them.
 
-    Parameters
-    ----------
-    p : Parser
-    node : ast.For or ast.While
-    env : mapping
-        The variables before the loop.
-    flow : Flow
-        Where the block around the loop may jump to.
-    counts : bool
-        Whether a loop that can be left early counts its steps: one over a range or an array.
+    `env` has the variables before it, `flow` says where the block around it may jump to, and `counts` whether one that
+    can be left early counts its steps: one over a range or an array.
     """
 
     def __init__(self, p: Parser, node: ast.For | ast.While, env: Env, flow: Flow, counts: bool) -> None:

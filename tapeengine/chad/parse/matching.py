@@ -14,7 +14,6 @@ def branches(p: Parser, subject: ast.expr, of: Type | None, cases: Sequence[ast.
 
     Parameters
     ----------
-    p : Parser
     subject : ast.expr
         What is matched: it is read as often as cases need it.
     of : Type, optional

@@ -80,11 +80,7 @@ Of = Callable[[ast.AST], Changed | None]
 class Procedures:
     r"""The functions that change variables: the local ones of a function, which are rewritten, and those outside.
 
-    Parameters
-    ----------
-    tree : ast.FunctionDef
-    outer : dict of str to object, optional
-        What names denote outside. The functions there that return what they change are added under names of their own.
+    Those outside that return what they change are added to `outer` under names of their own.
 
     Examples
     --------

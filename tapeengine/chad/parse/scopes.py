@@ -90,14 +90,7 @@ def _bound(statement: ast.stmt) -> list[str]:
 class _Renamer(ast.NodeTransformer):
     """Renames within one function. Without given names it only finds the names that need renaming.
 
-    Attributes
-    ----------
-    scopes : list of dict
-        The open scopes, innermost last.
-    free : set of str
-        The names that are not variables of any scope.
-    known : set of str
-        The variables of all scopes.
+    `scopes` are the open ones, innermost last; `free` are names that are not variables of any, `known` those of all.
     """
 
     def __init__(self, own: set[str], free: set[str] | None = None) -> None:

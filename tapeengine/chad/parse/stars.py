@@ -35,11 +35,7 @@ def starred(args: ast.arguments) -> bool:
 class Stars(ast.NodeTransformer):
     r"""Rewrites a function, the local functions in it, and the calls of functions with stars.
 
-    Parameters
-    ----------
-    tree : ast.FunctionDef
-    outside : callable
-        Gives the parameters of a function from outside the program; None for anything else.
+    `outside` gives the parameters of a function from outside the program; None for anything else.
 
     Examples
     --------

@@ -461,6 +461,11 @@ class Parser:
         self.operands.append((node, frozenset({kind}), True))
         return True
 
+    def no_array(self, node: ast.expr) -> None:
+        """Refuse what lists alone have of an array; an argument is to be a list from here on."""
+        if not self.as_list(node) and self.is_array(node):
+            self.error(node, f"{ast.unparse(node)} is an array, and this is of lists", "make it one: list(...)")
+
     def is_copy(self, node: ast.expr) -> bool:
         """Tell whether a slice is a copy, as one of a list is; and of a copy or a sum whether its rows are copies."""
         if isinstance(node, ast.Subscript):

@@ -194,7 +194,7 @@ def is_exchange(p: Parser, swap: Mapping[str, str], env: Env) -> bool:
 ADVICE = {
     ast.Try: "leave the body of a try with finally at its end only, or check arguments outside the program",
     ast.With: "do it outside the program",
-    ast.Delete: "leave the variable be, or delete one element: del xs[i]",
+    ast.Delete: "leave the variable be, or delete elements of a list",
     ast.Global: "pass the value in and return it",
     ast.Nonlocal: "pass the value in and return it",
     ast.ClassDef: "define the class outside the program, as a frozen dataclass",

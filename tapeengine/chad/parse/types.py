@@ -24,14 +24,7 @@ from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Fixed, Function
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """A type from another function, with the classes and the recursive sums that it may name.
-
-    Attributes
-    ----------
-    of : Type
-    classes : dict of str to type
-    named : dict of str to Sum
-    """
+    """A type from another function, with the classes and the recursive sums that it may name."""
 
     of: Type
     classes: dict[str, type]
