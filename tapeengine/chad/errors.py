@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tapeengine._core.programs.replay import Checks
 from tapeengine.errors import UnsupportedError
 
@@ -31,12 +33,15 @@ class ProgramError(UnsupportedError):
     use while
     """
 
-    def __init__(self, message: str, advice: str, filename: str, lineno: int, line: str, column: int) -> None:
+    def __init__(self, message: str, advice: str, filename: str, lineno: int, line: str, column: int, *checks: Checks):
         super().__init__(message, advice, filename, lineno, line, column)
         self.message, self.advice, self.filename, self.lineno, self.line, self.column = self.args
-        self.checks: tuple[Checks, ...] = ()
+        self.checks = checks
 
     def __str__(self) -> str:
         shown = self.line.strip()
         caret = " " * max(0, self.column - (len(self.line) - len(self.line.lstrip()))) + "^"
         return f'{self.message}\n  File "{self.filename}", line {self.lineno}\n    {shown}\n    {caret}\n{self.advice}'
+
+    def __reduce__(self) -> Any:
+        return type(self), self.args  # checks stay in this process

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import inspect
 import itertools
@@ -193,7 +192,7 @@ class Program(Enterable):
         """Give the program's own definitions as typed terms; a refusal is remembered."""
         if self._parsed is None:
             if self._refused is not None and all(checks.same() for checks in self._refused.checks):
-                raise copy.copy(self._refused)
+                raise ProgramError(*self._refused.args, *self._refused.checks)
             if self._reader == get_ident():
                 raise UnsupportedError(
                     f"{self.symbol} calls itself by way of other functions: write the type of its result, -> float"
@@ -203,7 +202,7 @@ class Program(Enterable):
                 self._parsed = parse_function(self.function, self.symbol, self.given, program_of, self.sizes)
                 self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
             except ProgramError as error:
-                self._refused = copy.copy(error)  # without the frames that the error holds
+                self._refused = ProgramError(*error.args, *error.checks)
                 raise
             finally:
                 self._reader = 0

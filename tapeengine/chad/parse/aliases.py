@@ -50,10 +50,7 @@ def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
 class Walk:
     """Visits statements with the pairs of names that may refer to one array before each.
 
-    Parameters
-    ----------
-    live : mapping of ast.stmt to frozenset of str
-        The names that are read after each statement.
+    `live` gives the names that are read after each statement.
     """
 
     def __init__(self, live: Mapping[ast.stmt, Live]) -> None:

@@ -50,15 +50,7 @@ def changed_after(scope: ast.FunctionDef, changed_in: Callable[[list[ast.stmt]],
 class Walk:
     """Goes through statements from the last to the first with the names that are read after each.
 
-    Parameters
-    ----------
-    uses : callable
-        Gives the names that statements or expressions read.
-
-    Attributes
-    ----------
-    after : dict of ast.stmt to frozenset of str
-        The names that are read after each statement.
+    `uses` gives the names that statements or expressions read, `after` those that are read after each statement.
     """
 
     def __init__(self, uses: Callable[[list[Any]], list[str]] = uses) -> None:
