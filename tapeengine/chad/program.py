@@ -56,6 +56,8 @@ ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
 OWN = (Backpropagator, WholeBackpropagator, Checked)
 #: The programs there are, by name.
 SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
+
+
 def symbol_of(program: Program, key: tuple[str, ...]) -> str:
     """Give the name of a program for some types and sizes, which all programs of its function have for these."""
     known = INSTANCES.setdefault(program.function, {}).setdefault(program.symbol, {})
