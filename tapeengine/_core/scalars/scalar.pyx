@@ -266,6 +266,11 @@ cdef Dual as_float(Dual x):
     return of_kind(with_right(x, -0.0, OP_ADD, x.v), PYTHON_FLOATS) if is_numpy(x) else x
 
 
+cdef Dual as_numpy(Dual x):
+    """numpy.float64(x)."""
+    return x if is_numpy(x) else of_kind(with_right(x, -0.0, OP_ADD, x.v), NUMPY_DOUBLES)
+
+
 cdef Dual selection(object x, object y, int op, double value):
     """Record an operation that selects one of its operands; see `record_selection`."""
     cdef Head *h

@@ -187,7 +187,13 @@ cdef class Inputs(Walk):
             head_of_dual(<Dual> value)
             d = self.dual((<Dual> value).v)
             self.tape.note_link(d.id, (<Dual> value).tag, (<Dual> value).id)
-            self.layout.add(FLOAT, 0, d.id)
+            if is_numpy(value):
+                self.tape.note_double(d.id)
+                self.layout.add(NUMPY, 0, d.id)
+                self.layout.keep(double)
+            else:
+                self.tape.head.kinds |= PYTHON_FLOATS
+                self.layout.add(FLOAT, 0, d.id)
             return d
         if differentiable(value):
             return self.array(value)

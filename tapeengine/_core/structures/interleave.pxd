@@ -53,6 +53,7 @@ cdef class Walk:
 cdef class Leaves:
     cdef list floats(self, uint32_t id, Py_ssize_t n)
     cdef object scalar(self, uint32_t id)
+    cdef object double(self, uint32_t id, object cls)
     cdef object array(self, uint32_t storage, object view)
     cdef object discrete(self)
 

@@ -240,6 +240,11 @@ cdef class Leaves:
     cdef object scalar(self, uint32_t id):
         raise NotImplementedError
 
+    cdef object double(self, uint32_t id, object cls):
+        """A number of a class of numpy's."""
+        leaf = self.scalar(id)
+        return cls(leaf) if type(leaf) is float else leaf    # a dual may replace any scalar
+
     cdef object array(self, uint32_t storage, object view):
         raise NotImplementedError
 
@@ -272,8 +277,7 @@ cdef object build(Layout layout, Leaves leaves):
         elif s.kind == FLOATS:
             stack.append(leaves.floats(s.id, s.n))
         elif s.kind == NUMPY:
-            leaf = leaves.scalar(s.id)
-            stack.append(layout.aux[used_aux](leaf) if type(leaf) is float else leaf)    # a dual may replace any scalar
+            stack.append(leaves.double(s.id, layout.aux[used_aux]))
             used_aux += 1
         elif s.kind == ARRAY:
             aux = layout.aux[used_aux]

@@ -17,7 +17,7 @@ from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout,
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.sweeps.recorded cimport RecordedReverse, resolve_recorded
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, value_seen
+from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, value_seen
 from tapeengine._core.sweeps.sweep cimport Counts, resolve
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
@@ -128,7 +128,12 @@ cdef class Recorded(Leaves):
     """Rebuilds structures around cotangents that are recorded on an outer tape."""
 
     cdef object scalar(self, uint32_t id):
-        return self.sweep.scalar(id)
+        found = self.sweep.scalar(id)
+        return as_float(<Dual> found) if type(found) is Dual else found
+
+    cdef object double(self, uint32_t id, object cls):
+        found = self.sweep.scalar(id)
+        return as_numpy(<Dual> found) if type(found) is Dual else cls(found)
 
     cdef object array(self, uint32_t storage, object view):
         if storage == CONSTANT_ARRAY:
