@@ -67,6 +67,10 @@ def by_attribute(x):
     return x * space.rate
 
 
+def by_missing_attribute(x):
+    return x * space.missing
+
+
 def by_method(x):
     return Angle(x).turned()
 
@@ -86,6 +90,7 @@ CHANGES = {
     by_module: (lambda: setattr(module, "of_module", good), lambda: setattr(module, "of_module", bad)),
     by_missing: (lambda: setattr(module, "missing", 2.0), lambda: delattr(module, "missing")),
     by_attribute: (lambda: setattr(space, "rate", 2.0), lambda: setattr(space, "rate", "text")),
+    by_missing_attribute: (lambda: setattr(space, "missing", 2.0), lambda: delattr(space, "missing")),
     by_method: (set_name("rate", 2.0), set_name("rate", "text")),
     by_argument: (set_name("rate", 2.0), set_name("rate", "text")),
 }

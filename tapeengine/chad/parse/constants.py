@@ -106,7 +106,7 @@ def content(cell: types.CellType) -> Any:
 
 def is_fixed(value: Any) -> bool:
     """Tell whether programs do not change what a name denotes: a module, a class, a function of a library."""
-    if value is MISSING or isinstance(value, types.ModuleType | type):
+    if isinstance(value, types.ModuleType | type):
         return True
     return callable(value) and not is_plain(getattr(value, "__tapeengine_function__", value))
 
