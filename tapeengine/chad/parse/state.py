@@ -25,6 +25,7 @@ from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.constants import Constants, path_of
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
+from tapeengine.chad.parse.elements import with_places
 from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.iterators import consumed, place_of
 from tapeengine.chad.parse.lists import Kinds
@@ -249,7 +250,7 @@ class Parser:
             hand_back(tree, changed)
             tree.name = f"{MARK}{tree.name}"  # under which it calls itself
         try:
-            tree = Stars(tree, self.outside).visit(tree)
+            tree = with_places(Stars(tree, self.outside).visit(tree), self.outer)
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.visit(tree))
