@@ -11,7 +11,17 @@ from numpy.lib.array_utils import normalize_axis_tuple
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, uniform
 from tapeengine_primitives.reductions import by_slope, reduction_samples, spread
-from tapeengine_primitives.values import as_array, is_complex, is_set, ndim_of, normal_axes, number_or_array, shape_of
+from tapeengine_primitives.values import (
+    as_array,
+    dtype_of,
+    is_complex,
+    is_set,
+    ndim_of,
+    normal_axes,
+    number_or_array,
+    real_dtype,
+    shape_of,
+)
 
 
 def _norm(x: Any, *, axis: Any, ord: Any = 2.0, keepdims: bool = False) -> Any:
@@ -144,7 +154,8 @@ def cond(x: Any, p: Any = None) -> Any:
     else:
         singular = np.equal(np.linalg.slogdet(x)[0], 0)
         regular = np.where(singular[..., None, None], numpy.eye(shape_of(x)[-1]), x) if np.any(singular) else x
-        value = _matrix_norm(x, p, False) * _matrix_norm(np.linalg.inv(regular), p, False)
+        inverse = np.linalg.inv(np.astype(regular, numpy.result_type(dtype_of(x), float)))  # as numpy computes it
+        value = np.astype(_matrix_norm(x, p, False) * _matrix_norm(inverse, p, False), real_dtype(x))
         value = np.where(singular, numpy.nan, value) if np.any(singular) else value
     lost = np.isnan(value) & ~np.any(np.isnan(x), axis=(-2, -1))
     if np.any(lost):

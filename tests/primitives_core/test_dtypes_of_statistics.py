@@ -70,3 +70,11 @@ def test_derivatives_with_missing_values(name: str, option: str) -> None:
     assert slope == pytest.approx((ahead - behind) / (2 * h), rel=1e-6)
     gradient = te.grad(lambda x: np.sum(getattr(tnp, name)(x, **options)))(a)
     assert np.sum(gradient * direction) == pytest.approx(np.sum(slope))
+
+
+@pytest.mark.parametrize("p", [None, 2, -2, "fro", "nuc", 1, -1, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_condition_numbers(dtype: str, p: Any) -> None:
+    for _ in range(20):
+        a = data(dtype, 0)[:3]
+        assert is_numpys(te.vjp(lambda x: tnp.linalg.cond(x, p), a)[0], np.linalg.cond(a, p))
