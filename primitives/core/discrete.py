@@ -167,7 +167,7 @@ def unique(
     x = as_array(ar)
     x, place = (np.ravel(x), 0) if axis is None else (x, axis)
     first, inverse, counts = _unique_indices(x, place, equal_nan)
-    values = np.take(x, first, axis=place)
+    values = np.moveaxis(np.take(np.moveaxis(x, place, 0), first, axis=0), 0, place)
     wanted = (return_index, return_inverse, return_counts)
     shaped = numpy.reshape(inverse, numpy.shape(ar)) if axis is None and not is_traced(ar) else inverse
     if axis is None and is_traced(ar):

@@ -76,6 +76,8 @@ MORE: dict[str, Any] = {
     "sort": lambda np, a, b: np.sort(a, axis=0),
     "select": lambda np, a, b: np.select([a > 1.0, a > 0.5], [a, 2.0 * a]),
     "choose": lambda np, a, b: np.choose((a > 1.0).astype(int), [a, 2.0 * a]),
+    "unique rows": lambda np, a, b: np.unique(a, axis=0),
+    "unique columns": lambda np, a, b: np.unique(a, axis=1),
     "gradient": lambda np, a, b: np.gradient(a),
     "polyval": lambda np, a, b: np.polyval([1.0, 2.0, 3.0], a),
     **{
