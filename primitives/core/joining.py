@@ -210,7 +210,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     x, v = as_array(arr), as_array(values)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
     shape, extent = list(shape_of(x)), shape_of(x)[axis]
-    index = numpy.arange(extent)[obj] if isinstance(obj, slice) else numpy.asarray(obj)
+    index = (
+        numpy.arange(extent)[obj] if isinstance(obj, slice) else numpy.asarray(obj, None if numpy.size(obj) else int)
+    )
     if index.dtype == bool:
         index = numpy.flatnonzero(index)
     if index.ndim == 0:

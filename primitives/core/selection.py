@@ -116,7 +116,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     options = [as_array(choices[position]) for position in range(len(choices))]
     index = _bounded(numpy.asarray(a).astype(int, casting="safe"), len(options), mode)
     value = options[-1]
-    for position in reversed(range(len(options) - 1)):
+    for position in reversed(range(len(options) - 1 or 1)):
         value = np.where(index == position, options[position], value)
     return in_order(number_or_array(value), "C")
 
