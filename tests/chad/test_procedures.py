@@ -354,10 +354,11 @@ def a_record_of_two_names(xs):
 
 
 def a_record_in_a_list(xs):
-    bodies = [Body(xs[0], xs[1])]
+    first = Body(xs[0], xs[1])
+    bodies = [first]
     for body in bodies:
         body.move(0.1)
-    return bodies[0].x
+    return first.x
 
 
 def in_a_comprehension(xs):
