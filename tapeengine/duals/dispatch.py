@@ -279,7 +279,9 @@ class Rules:
             return ufunc.at(*replaced(value_of, inputs))
         rule = self.table.get((ufunc, "at"))
         if rule is not None and ufunc not in (numpy.add, numpy.subtract):
-            return rule(*inputs)
+            return rule(
+                *inputs[:2], *(x.copy() if type(x) is Array else x for x in inputs[2:])
+            )  # which may share memory
         try:
             at(ufunc, *inputs)
         except NotImplementedError:
