@@ -312,7 +312,7 @@ class Walk:
             reads, keeps = False, keeps and not is_fresh
         gives_one = name in ("max", "min") and len(node.args) > 1
         for arg in node.args:
-            is_passed = gives_one or (name in PASSING and isinstance(arg, DISPLAYS))
+            is_passed = gives_one or (name in PASSING and (isinstance(arg, DISPLAYS) or passes(arg)))
             self.expression(arg, statement, adds or (keeps and (is_passed or not reads)))
         for keyword in node.keywords:
             self.expression(keyword.value, statement, keeps and (name == "dict" or not reads))
@@ -332,6 +332,11 @@ PASSING = frozenset(
 )
 #: Attributes of an array that share its memory.
 VIEWS = frozenset("T mT real imag flat base".split())
+
+
+def passes(node: ast.expr) -> bool:
+    """Tell whether an expression is a call that gives elements of its arguments back: ``reversed([y])``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PASSING
 
 
 def is_element(node: ast.Subscript) -> bool:
