@@ -144,9 +144,9 @@ class Executable:
         """Whether numpy runs the program on many numbers, where no back end is asked for."""
         if self.backend:
             return False
-        made = self.whole and self.whole.made
-        if self.calls_python and made and (made.matrix_products or not made.stepwise):
-            return True
+        if self.calls_python and self.whole is not None:
+            made = self.whole.made
+            return bool(made.matrix_products or not made.stepwise)
         return self.is_whole and not self.takes_rows
 
     @property
