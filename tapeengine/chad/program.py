@@ -494,6 +494,8 @@ class Program(Enterable):
                 by_blas = self.for_types(found, key, sizes)
                 made = by_blas if "numpy.matmul" in by_blas.executable.primitives.table else made
             self.by_kinds[kinds] = made
+            run = list(self.by_kinds.values())
+            self.instances = {key: each for key, each in self.instances.items() if each in run}
         return self.by_kinds[kinds]
 
     @property

@@ -214,7 +214,4 @@ def test_blas_multiplies_large_matrices_of_programs_in_loops(no_duals):
     assert value == pytest.approx(f(*args), rel=1e-13)
     for found, expected in zip(back(1.0), te.vjp(te.program(f, backend="native"), *args)[1](1.0)):
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
-    assert any(
-        "matmul" in made.derivative("reverse") or "registered" in made.derivative("loops")
-        for made in program.instances.values()
-    )
+    assert "registered" in program.derivative("loops")  # of the one program that runs
