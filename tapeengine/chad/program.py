@@ -493,9 +493,9 @@ class Program(Enterable):
             if sizes.are_large and made.is_in_loops:
                 by_blas = self.for_types(found, key, sizes)
                 made = by_blas if "numpy.matmul" in by_blas.executable.primitives.table else made
+                run = (made, *self.by_kinds.values())
+                self.instances = {key: each for key, each in self.instances.items() if each in run}
             self.by_kinds[kinds] = made
-            run = list(self.by_kinds.values())
-            self.instances = {key: each for key, each in self.instances.items() if each in run}
         return self.by_kinds[kinds]
 
     @property

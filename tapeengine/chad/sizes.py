@@ -10,8 +10,8 @@ import numpy
 
 from tapeengine.chad.parse.types import class_fields
 
-#: The numbers of a matrix from which on BLAS multiplies it in less time than loops.
-LARGE = 2048
+#: The products of numbers from which on BLAS multiplies two matrices in less time than loops: those of 24 x 24.
+LARGE = 24**3
 #: No axes of an array.
 NO_AXES = frozenset[int]()
 
@@ -23,8 +23,8 @@ def ones_of(array: Any) -> frozenset[int]:
 
 
 def is_large(array: Any) -> bool:
-    """Tell whether BLAS multiplies a matrix in less time than loops."""
-    return array.ndim > 1 and array.size >= LARGE  # type: ignore[no-any-return]
+    """Tell whether BLAS multiplies a matrix, by one as wide as its shorter side, in less time than loops."""
+    return array.ndim == 2 and array.size * min(array.shape) >= LARGE  # type: ignore[no-any-return]
 
 
 @dataclass

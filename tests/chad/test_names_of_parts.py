@@ -43,7 +43,19 @@ def total(v):
 
 NAMES = {"Rec": Rec, "itself": itself, "first_two": first_two, "total": total, "reduce": functools.reduce}
 
-VECTOR = """
+#: Functions in one another, which give the array itself back.
+NESTED = """
+t = tuple(reversed([y]))[0]
+t = list(map(itself, list([y])))[0]
+t = list(zip([y], [y]))[0][1]
+t = list(enumerate([y]))[0][1]
+t = next(reversed([y, y]))
+t = list(filter(lambda r: r[0] < 99.0, [y]))[0]
+t = tuple(tuple(list([y])))[0]
+""".strip().splitlines()
+VECTOR = (
+    NESTED
+    + """
 t = y
 t = y[:2]
 t = y[:]
@@ -88,13 +100,6 @@ t = [r for r in [y]][0]
 t = list([y])[0]
 t = sorted([y], key=lambda r: r[0])[0]
 t = list(map(itself, [y]))[0]
-t = tuple(reversed([y]))[0]
-t = list(map(itself, list([y])))[0]
-t = list(zip([y], [y]))[0][1]
-t = list(enumerate([y]))[0][1]
-t = next(reversed([y, y]))
-t = list(filter(lambda r: r[0] < 99.0, [y]))[0]
-t = tuple(tuple(list([y])))[0]
 t, k = y, 1.0
 t, *k = [y, y]
 t = y if x[0] > 0.0 else 2.0 * y
@@ -107,7 +112,10 @@ t = Rec(y).total()
 t = y[0]
 t = y[:2] + y[2:]
 """.strip().splitlines()
-LIST = """
+)
+LIST = (
+    NESTED
+    + """
 t = y
 t = y[:2]
 t = y[:]
@@ -129,13 +137,6 @@ t = {{"a": y}}["a"]
 t = [r for r in [y]][0]
 t = [*[y]][0]
 t = list(reversed([y]))[0]
-t = tuple(reversed([y]))[0]
-t = list(map(itself, list([y])))[0]
-t = list(zip([y], [y]))[0][1]
-t = list(enumerate([y]))[0][1]
-t = next(reversed([y, y]))
-t = list(filter(lambda r: r[0] < 99.0, [y]))[0]
-t = tuple(tuple(list([y])))[0]
 t = next(r for r in [y])
 t = y if x[0] > 0.0 else [1.0]
 t, k = y, 1.0
@@ -148,6 +149,7 @@ t = y.copy()
 t = y[0]
 for r in [y]:|    y[0] = 50.0|    t = r
 """.strip().splitlines()
+)
 MATRIX = """
 t = y
 t = y[0]

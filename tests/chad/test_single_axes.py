@@ -1,6 +1,5 @@
 """Axes of one element are stretched in native code as well: dual numbers run none of these programs."""
 
-import contextlib
 import itertools
 import linecache
 import random
@@ -176,11 +175,20 @@ def doubled_inside(x):
 
 @pytest.mark.parametrize("f", [doubled_until_four, doubled_by_a_program, first_by_another, doubled_inside])
 def test_a_function_that_calls_itself_gets_arrays_of_other_sizes(f):
+    value, back = te.vjp(te.program(f), np.array([2.0]))
+    assert value == 2.0 * (1 + 3 * 2 + 3 * 3 + 9 * 4)
+    np.testing.assert_allclose(back(1.0)[0], [52.0])
+
+
+def test_arrays_of_no_or_one_element_raise_what_numpy_raises():
+    def f(x, n):
+        return np.sum(x + np.zeros(min(n, 1)))
+
     program = te.program(f)
-    with contextlib.suppress(te.errors.TapeEngineError):
-        value, back = te.vjp(program, np.array([2.0]))
-        assert value == 2.0 * (1 + 3 * 2 + 3 * 3 + 9 * 4)
-        np.testing.assert_allclose(back(1.0)[0], [52.0])
+    assert te.vjp(program, np.ones(3), 2)[0] == 3.0
+    for given in (f, program):
+        with pytest.raises(ValueError, match="broadcast"):
+            te.vjp(given, np.ones(3), 0)
 
 
 def scaled(x, s):

@@ -65,6 +65,9 @@ class Constants:
 
 def changed(function: Any, path: Path, saved: Any) -> Callable[[], bool]:
     """Give a function that tells whether a path leads to another value than before."""
+    space, name = function.__globals__, path[0]
+    if len(path) == 1 and name in space and name not in function.__code__.co_freevars:
+        return lambda: frozen(space.get(name, MISSING)) != saved
     return lambda: frozen(value_at(function, path)) != saved
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tapeengine.chad.terms import Build, Elements, If, Index, Let, Map, Op, Proj, Replicate, Size, Term, Var, lets, lit
+from tapeengine.chad.terms import Build, Elements, If, Index, Let, Map, Proj, Replicate, Size, Term, Var, lets, lit
 from tapeengine.chad.types import Array
 
 NONE = frozenset[int]()
@@ -10,6 +10,11 @@ NONE = frozenset[int]()
 
 class SingleAxes(dict[str, frozenset[int]]):
     """The axes of size one of variables by name, and of parts of arguments by path: ``p.1`` is the second part of p.
+
+    Attributes
+    ----------
+    places : set of str
+        The indices of slices of one place, whose only item raises an IndexError where the slice is empty.
 
     Examples
     --------
@@ -19,6 +24,10 @@ class SingleAxes(dict[str, frozenset[int]]):
     frozenset({0})
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: set[str] = set()
+
     def of(self, term: Term) -> frozenset[int]:
         """Give the axes of an array that are known to be of size one, as ``[:, None]`` and ``keepdims`` make."""
         match term:
@@ -26,8 +35,10 @@ class SingleAxes(dict[str, frozenset[int]]):
                 return self.get(path_to(term), NONE)
             case Elements((first, *others)):
                 return self.around(not others, first).intersection(*(self.around(False, item) for item in others))
-            case Build(size, _, body) | Replicate(size, body):
-                return self.around(self.is_one(size), body)
+            case Build(size, index, body):
+                return self.around(index.name in self.places or self.is_one(size), body)
+            case Replicate(size, item):
+                return self.around(self.is_one(size), item)
             case Map(_, body, arrays):
                 singles = [0 in self.of(a) for a in arrays]
                 return self.around(any(singles) if term.broadcasts else all(singles), body)
@@ -46,13 +57,8 @@ class SingleAxes(dict[str, frozenset[int]]):
         return inner | {0} if is_one else inner
 
     def is_one(self, size: Term) -> bool:
-        """Tell whether a size is known to be one, or at most one where another item would raise an IndexError."""
-        match size:
-            case Size(array):
-                return 0 in self.of(array)
-            case Op("imin", args):
-                return lit(1) in args
-        return size == lit(1)
+        """Tell whether a size is known to be one."""
+        return size == lit(1) or (isinstance(size, Size) and 0 in self.of(size.array))
 
 
 def only_item(term: Term) -> Term:

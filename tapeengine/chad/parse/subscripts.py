@@ -172,7 +172,8 @@ def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
         i = p.fresh("i", INT)
         start_at_0 = isinstance(low, Literal) and low.value == 0
         size = high if start_at_0 else Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
-        size = Op("imin", (lit(1), size), INT) if is_place(node) else size
+        if is_place(node):
+            p.single_axes.places.add(i.name)
         at: Term = i if step == 1 else Op("imul", (lit(step), i), INT)
         at = at if start_at_0 else Op("iadd", (low, at), INT)
         return Build(_divided(size, step), i, Index(xs, at))
