@@ -13,8 +13,7 @@ which is one value. A value is a letter and its contents; lengths and counts are
 | L, U | a list, a tuple: count, values |
 | M | a dict: count, alternating keys and values |
 
-The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine._core.programs.replay.plan_data`
-describes a plan.
+The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine.staged.plans` describes a plan.
 """
 
 from __future__ import annotations
@@ -24,9 +23,11 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from tapeengine._core.programs.replay import DataError, NotReplayable, Plan, plan_data, plan_of_data
+from tapeengine._core.programs.replay import NotReplayable, Plan
 from tapeengine._core.tape.table import OPS
 from tapeengine.errors import StagingError
+from tapeengine.staged import plans as forms
+from tapeengine.staged.plans import DataError
 from tapeengine.structure import Structures
 
 MAGIC = b"tapeengine staged program "
@@ -40,7 +41,7 @@ DEEPEST = 100
 def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
     """Write plans to a file."""
     try:
-        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": [plan_data(plan) for plan in plans]}
+        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": [forms.written(plan) for plan in plans]}
         rest = b"".join(_written(data))
     except (NotReplayable, UnsupportedLeafError) as error:
         raise StagingError(f"{name} cannot be saved: {error}") from error
@@ -68,7 +69,7 @@ def read(path: Any, structures: Structures, compiler: Any = None) -> tuple[str, 
             raise DataError("there is more than one value")
         if data["opcodes"] != OPCODES:
             raise DataError("its instructions are those of another version of tapeengine")
-        plans = [plan_of_data(plan, structures, max(int(data["paths"]), 2), compiler) for plan in data["plans"]]
+        plans = [forms.read(plan, structures, max(int(data["paths"]), 2), compiler) for plan in data["plans"]]
         return str(data["name"]), int(data["paths"]), plans
     except (DataError, KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
         raise StagingError(f"{path} holds no staged program: {error}") from error
