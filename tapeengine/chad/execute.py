@@ -283,6 +283,11 @@ class Executable:
             self.backend,
         )
 
+    @property
+    def steps_through_references(self) -> bool:
+        """Whether numpy would run steps one by one, on parts of arguments for which dual numbers need no conversion."""
+        return self.references is not None and self.whole is not None and bool(self.whole.made.stepwise)
+
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do the same as `vjp`, for all primals of the program."""
         return self.general_vjp_of_kept(tuple(map(kept, primals)))
@@ -296,7 +301,7 @@ class Executable:
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
         try:
-            made = None if self.whole is None else self.whole.vjp(primals)
+            made = self.whole.vjp(primals) if self.whole is not None and not self.steps_through_references else None
         except DifferentSizes:
             self.at_pole(self.as_arrays(primals))
             made = None

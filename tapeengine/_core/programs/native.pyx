@@ -239,15 +239,19 @@ cdef int take_list(Form form, list x, te_word *to, te_memory *memory) except -1:
 
 
 cdef int take_lists(Form form, list x, te_word *to, te_memory *memory) except -1:
-    """Copy the numbers of lists of equal lengths in lists, whose innermost ones may be arrays, into one array."""
+    """Copy the numbers of lists in lists, and of arrays in these, of equal lengths, into one array."""
     cdef te_array *made = te_describe(memory, form.rank, <int> form.kind)
     cdef char *at
-    cdef int k
+    cdef int k, j
     if made == NULL:
         raise MemoryError
     row = x
     for k in range(form.rank):
-        if not PyList_CheckExact(row) and not (k == form.rank - 1 and PyArray_CheckExact(row) and PyArray_NDIM(<ndarray> row) == 1):
+        if PyArray_CheckExact(row) and PyArray_NDIM(<ndarray> row) == form.rank - k:
+            for j in range(k, form.rank):
+                made.shape[j] = PyArray_DIMS(<ndarray> row)[j - k]
+            break
+        if not PyList_CheckExact(row):
             return False
         made.shape[k] = len(row)
         row = row[0] if made.shape[k] else []
@@ -261,14 +265,14 @@ cdef int copy_rows(Form form, object x, te_array *made, int axis, char **at) exc
     """Write the numbers of one axis on; return False if they are not as many as expected, or not of the kind."""
     cdef te_word w
     cdef int size = 1 if form.kind == BOOL else 8
-    if axis == form.rank - 1 and PyArray_CheckExact(x):
-        if PyArray_NDIM(<ndarray> x) != 1 or PyArray_TYPE(<ndarray> x) != types[<int> form.kind] or len(x) != made.shape[axis]:
+    if PyArray_CheckExact(x):
+        if PyArray_NDIM(<ndarray> x) != form.rank - axis or PyArray_TYPE(<ndarray> x) != types[<int> form.kind]:
             return False
-        x = numpy.require(x, requirements="CA") if PyArray_ISNOTSWAPPED(<ndarray> x) else None
-        if x is None:
+        if not has_shape(<ndarray> x, made, axis) or not PyArray_ISNOTSWAPPED(<ndarray> x):
             return False
-        memcpy(at[0], PyArray_DATA(<ndarray> x), size * made.shape[axis])
-        at[0] += size * made.shape[axis]
+        x = numpy.require(x, requirements="CA")
+        memcpy(at[0], PyArray_DATA(<ndarray> x), PyArray_NBYTES(<ndarray> x))
+        at[0] += PyArray_NBYTES(<ndarray> x)
         return True
     if not PyList_CheckExact(x) or PyList_GET_SIZE(x) != made.shape[axis]:
         return False
@@ -284,6 +288,15 @@ cdef int copy_rows(Form form, object x, te_array *made, int axis, char **at) exc
         else:
             memcpy(at[0], &w, 8)
         at[0] += size
+    return True
+
+
+cdef bint has_shape(ndarray x, te_array *like, int axis) noexcept:
+    """Whether the lengths of an array are those of another one from an axis on."""
+    cdef int k
+    for k in range(axis, like.rank):
+        if PyArray_DIMS(x)[k - axis] != like.shape[k]:
+            return False
     return True
 
 
@@ -521,6 +534,8 @@ cdef int fill_rows(Form form, object x, char **to, Cursor *c, int depth) except 
     if PyArray_CheckExact(x) and PyArray_NDIM(<ndarray> x) < 1:
         return False
     n = len(x)
+    if element.rank and is_array(element, x, 1):
+        return fill_matrix(numpy.ascontiguousarray(x), n, to[0], c)
     for k in range(element.width):
         at[k] = room(c, n * element.strides[k] + 8)
         (<char **> to[k])[0], (<int64_t *> to[k])[1] = at[k], n
@@ -529,6 +544,18 @@ cdef int fill_rows(Form form, object x, char **to, Cursor *c, int depth) except 
             return False
         for k in range(element.width):
             at[k] += element.strides[k]
+    return True
+
+
+cdef int fill_matrix(ndarray x, Py_ssize_t n, char *to, Cursor *c) except -1:
+    """Copy the rows of an array, and where each of them lies."""
+    cdef Py_ssize_t i, each = PyArray_STRIDES(x)[0]
+    cdef char *data = room(c, PyArray_NBYTES(x) + 8)
+    cdef char **rows = <char **> room(c, 16 * n + 8)
+    memcpy(data, PyArray_DATA(x), PyArray_NBYTES(x))
+    for i in range(n):
+        rows[2 * i], (<int64_t *> rows)[2 * i + 1] = data + i * each, PyArray_DIMS(x)[1]
+    (<char **> to)[0], (<int64_t *> to)[1] = <char *> rows, n
     return True
 
 
@@ -632,6 +659,8 @@ cdef object rows_of(Form form, char **of, object like, Cursor *c):
             raise ValueError("a primal was changed since its program ran")
         strides[count] = 8 * <int> words
         count += 1
+    if element.rank and PyArray_CheckExact(like) and PyArray_NDIM(<ndarray> like) == 2:
+        return matrix_of(at[0], <ndarray> like, c)
     made = []
     for i in range(n):
         made.append(made_of(element, NULL if count == 0 or at[0] == NULL else at, like[i], c))
@@ -640,6 +669,25 @@ cdef object rows_of(Form form, char **of, object like, Cursor *c):
     if PyArray_CheckExact(like):
         return numpy.array(made, dtype=numpy.float64).reshape(like.shape)
     return tuple(made) if PyTuple_CheckExact(like) else made
+
+
+cdef object matrix_of(char *rows, ndarray like, Cursor *c):
+    """The cotangent of an array of two axes from its rows; zeros if there are none."""
+    cdef Py_ssize_t i, m = PyArray_DIMS(like)[1]
+    cdef ndarray made = PyArray_EMPTY(2, PyArray_DIMS(like), NPY_DOUBLE, False)
+    cdef double *at = <double *> PyArray_DATA(made)
+    cdef double *row
+    for i in range(PyArray_DIMS(like)[0]):
+        row = NULL if rows == NULL else (<double **> rows)[2 * i]
+        if row == NULL:
+            memset(at, 0, 8 * m)
+        elif (<int64_t *> rows)[2 * i + 1] != m:
+            raise ValueError("a primal was changed since its program ran")
+        else:
+            c.poles += not te_all_finite(row, m)
+            memcpy(at, row, 8 * m)
+        at += m
+    return made
 
 
 cdef object given_references(Form form, Cursor *c, object like):
@@ -697,18 +745,21 @@ cdef list kept_list(list x):
 
 
 cdef object given_list(te_array *x, int axis, object like, double **at):
-    """The numbers of one axis of an array of floats as a list, or as an array where `like` is one."""
+    """The numbers of an array of floats from an axis on as a list, or as an array where `like` is one."""
     cdef Py_ssize_t i
     cdef npy_intp n = x.shape[axis]
+    if PyArray_CheckExact(like):
+        if PyArray_NDIM(<ndarray> like) != x.rank - axis or not has_shape(<ndarray> like, x, axis):
+            raise ValueError("a primal was changed since its program ran")
+        made = PyArray_EMPTY(x.rank - axis, PyArray_DIMS(<ndarray> like), NPY_DOUBLE, False)
+        memcpy(PyArray_DATA(made), at[0], PyArray_NBYTES(<ndarray> made))
+        at[0] += PyArray_SIZE(<ndarray> made)
+        return made
     if len(like) != n:
         raise ValueError("a primal was changed since its program ran")
     if axis < x.rank - 1:
         return [given_list(x, axis + 1, like[i], at) for i in range(n)]
-    if PyArray_CheckExact(like):
-        made = PyArray_EMPTY(1, &n, NPY_DOUBLE, False)
-        memcpy(PyArray_DATA(made), at[0], 8 * n)
-    else:
-        made = [at[0][i] for i in range(n)]
+    made = [at[0][i] for i in range(n)]
     at[0] += n
     return made
 
@@ -1097,7 +1148,7 @@ cdef int take_whole(Form form, object x, list to, object spare) except -1:
         if form.rank:
             if PyList_CheckExact(x) and form.kind == FLOAT and form.rank <= 2:
                 x = floats_of(x, spare)
-            if not is_array(form, x):
+            if not is_array(form, x, 0):
                 return False
         elif type(x) is float64 and form.kind == FLOAT:
             x = <double> x
@@ -1117,9 +1168,9 @@ cdef int take_whole(Form form, object x, list to, object spare) except -1:
     return True
 
 
-cdef bint is_array(Form form, object x):
-    """Whether a value is an array of a form."""
-    return (PyArray_CheckExact(x) and PyArray_NDIM(<ndarray> x) == form.rank
+cdef bint is_array(Form form, object x, int more):
+    """Whether a value is an array of a form, or of some more axes."""
+    return (PyArray_CheckExact(x) and PyArray_NDIM(<ndarray> x) == form.rank + more
             and PyArray_TYPE(<ndarray> x) == types[<int> form.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
 
 

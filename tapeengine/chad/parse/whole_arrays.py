@@ -93,14 +93,18 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        places = [[is_list(values, *place) for place in operand.places] for operand in each.operands]
-        given = ", ".join(sorted({written(*place) for operand in each.operands for place in operand.places}))
-        if each.of_lists and not (places and all(map(all, places))):
-            what = f"{given or 'an operand'} is no list, and {each.place} uses it as one"
+        places = ([is_list(values, *place) for place in operand.places] for operand in each.operands)
+        if each.of_lists and not (each.operands and all(map(all, places))):
+            what = f"{named(each) or 'an operand'} is no list, and {each.place} uses it as one"
             raise StructureError(f"{what}: give it as a list, or write the line with numpy's functions")
         if not each.of_lists and all(map(any, places)):
-            what = f"{given or 'an operand'} is a list, which {each.place} uses as a whole array"
+            what = f"{named(each) or 'an operand'} is a list, which {each.place} uses as a whole array"
             raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
+
+
+def named(wanted: Wanted) -> str:
+    """Name the parts of arguments that a program uses as whole arrays, or as lists."""
+    return ", ".join(sorted({written(*place) for operand in wanted.operands for place in operand.places}))
 
 
 def is_list(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
