@@ -16,7 +16,7 @@ def of_weights(ws: Any, x: Any) -> Any:
 
 
 def of_two_lists(ws: Any, bs: Any, x: Any) -> Any:
-    for w, b in zip(ws, bs):  # noqa: B905
+    for w, b in zip(ws, bs):
         x = np.tanh(w @ x + b)
     return np.sum(x * x)
 
