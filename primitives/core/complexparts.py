@@ -12,7 +12,8 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.duals.creation import is_discrete
+from tapeengine._core.arrays.operators import is_number
+from tapeengine.duals.creation import copy_mode, is_discrete
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine_primitives.ufuncs import unary_samples
@@ -108,7 +109,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
         return TRUNCATED(x, dtype=target)
     if target.kind == "f" and is_complex(x):
         x = np.real(x)
-    return ASTYPE(x, dtype=target)
+    value = ASTYPE(x, dtype=target)
+    return value[()] if is_complex(x) and is_number(x) else value
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:
@@ -119,6 +121,7 @@ def real_if_close(a: Any, tol: float = 100) -> Any:
     >>> real_if_close(numpy.array([2.0 + 1e-17j]))
     array([2.])
     """
+    a = np.copy(a) if ndim_of(a) == 0 else a
     if not is_complex(a):
         return a
     kind = np.real(a).dtype if tol > 1 else None
@@ -163,7 +166,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         value = of_parts(*(_replaced(part, nan, posinf, neginf) for part in (np.real(x), np.imag(x))))
     else:
         value = _replaced(x, nan, posinf, neginf)
-    if copy or not hasattr(x, "flags"):
+    if copy_mode(copy) or not hasattr(x, "flags"):
         return value
     x[...] = value
     return x if ndim_of(x) else x[()]

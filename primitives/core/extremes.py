@@ -15,6 +15,8 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.ufuncs import binary, of_ufuncs
 
+UNSET: Any = numpy._NoValue
+
 
 def _wins(greater: Any, tie: Any) -> Any:
     return np.where(greater, 1.0, np.where(tie, 0.5, 0.0))
@@ -95,7 +97,9 @@ CLIP = elementwise(
 )
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, dtype: Any = None) -> Any:
+def clip(
+    a: Any, a_min: Any = UNSET, a_max: Any = UNSET, *, min: Any = UNSET, max: Any = UNSET, dtype: Any = None
+) -> Any:
     """Limit the values of an array; see `numpy.clip`.
 
     Examples
@@ -103,8 +107,11 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
     >>> clip(numpy.array([0.0, 2.0]), None, 1.0)
     array([0., 1.])
     """
-    low = min if a_min is None else a_min
-    high = max if a_max is None else a_max
+    if a_min is UNSET and a_max is UNSET:
+        a_min, a_max = (None if limit is UNSET else limit for limit in (min, max))
+    elif a_min is UNSET or a_max is UNSET or min is not UNSET or max is not UNSET:
+        raise TypeError("numpy.clip takes both limits by one pair of names")
+    low, high = a_min, a_max
     if low is None and high is None:
         value = np.positive(a)
     elif low is None:

@@ -157,7 +157,7 @@ def _shape_and_axes(x: Any, s: Any, axes: Any) -> tuple[list[Any], list[int]]:
 
 def _over_axes(transform: Any, default: Any) -> Any:
     def rule(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: None = None) -> Any:
-        x = as_array(a)
+        x = np.asarray(a)
         for n, axis in reversed(list(zip(*_shape_and_axes(x, s, axes), strict=True))):
             x = transform(x, n, axis, norm)
         return x

@@ -188,7 +188,7 @@ def _block(arrays: Any, ndim: int, depth: int) -> Any:
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     """Repeat elements; see `numpy.repeat`."""
     x = as_array(a)
-    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
+    x, axis = (np.ravel(x), 0) if axis is None or not ndim_of(x) else (x, normal_axis(axis, ndim_of(x)))
     if numpy.size(repeats) == 1:
         return REPEAT(x, repeats=int(numpy.ravel(repeats)[0]), axis=axis)
     return in_order(x[along(axis, numpy.repeat(numpy.arange(shape_of(x)[axis]), repeats))], "C")

@@ -52,7 +52,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if weights is None:
         return numpy.bincount(places, minlength=minlength)
     given = as_array(weights)
-    numpy.bincount(places, numpy.zeros(shape_of(given), dtype_of(given)))  # raises numpy's errors
+    numpy.bincount(places, numpy.zeros(shape_of(given), dtype_of(given)), minlength)  # raises numpy's errors
     size = max(minlength, int(places.max(initial=-1)) + 1)
     return SCATTER_ADD(np.astype(given, numpy.float64), places=places, size=size)
 

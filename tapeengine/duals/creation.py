@@ -15,6 +15,7 @@ from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import form_of, numbers_of
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
 
 
@@ -26,9 +27,10 @@ def plain(x: Any) -> Any:
 
 
 def complex_array(array: Any, numpys: bool, args: Any) -> Any:
-    """The array of a complex number, numpy's or Python's, in the precision that numpy gives it among arguments."""
+    """The array of a complex number, in the precision that numpy gives it among arguments; Python's is an array."""
     if numpys:
         return array
+    array = from_values(array)
     types = [x.dtype for x in args if type(x) is not Dual and hasattr(x, "dtype")]
     doubles = [float for x in args if type(x) is Dual and counts_as_double(x)]
     found = numpy.result_type(*types, *map(numpy.dtype, doubles), 1j)
@@ -129,6 +131,11 @@ def sample_of(value: Any) -> Any:
     if type(value) is Array:
         return value.dtype.type() if is_number(value) else numpy.zeros(1, value.dtype)
     return numpy.zeros(1, value.dtype) if isinstance(value, numpy.ndarray) else value
+
+
+def number_of(x: Any) -> Any:
+    """The value of a traced number, in the class of the plain program's."""
+    return type(sample_of(x))(value_of(x))
 
 
 def mask_of(where: Any) -> Any:

@@ -26,7 +26,7 @@ from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.scalars.sequences import is_read, repeats
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.dropped import frame_of_program, is_compiled
-from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, spread
+from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
 from tapeengine.duals.foreign import as_plain, has_own_operators, replaced
 from tapeengine.duals.labelled import holder_among
 from tapeengine.duals.outputs import check_holds, laid_out, numpys, stored
@@ -410,13 +410,13 @@ def cast(result: Any, dtype: Any) -> Any:
 
 
 def as_number(x: Any) -> Any:
-    """A traced argument as numpy's type for its value, without the derivative."""
-    return numpy.float64(x.value) if type(x) is Dual else numbers_of(x)
+    """A traced argument without the derivative."""
+    return number_of(x) if type(x) is Dual else numbers_of(x)
 
 
 def of_its_form(x: Any) -> Any:
     """A traced argument as a plain one with the same shape and dtype."""
-    return numpy.float64(form_of(x)) if type(x) is Dual else form_of(x)
+    return sample_of(x) if type(x) is Dual else form_of(x)
 
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:

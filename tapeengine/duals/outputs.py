@@ -12,6 +12,7 @@ from tapeengine._core.arrays.storing import constant_of, form_of
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine._core.sweeps.trace import value_of
+from tapeengine.duals.creation import copy, number_of, spread
 from tapeengine.duals.foreign import replaced
 from tapeengine.errors import UnsupportedError
 
@@ -24,7 +25,7 @@ def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping
 
 
 def _copied(x: Any) -> Any:
-    values = value_of(x)
+    values = number_of(x) if type(x) is Dual else value_of(x)
     if type(x) is Array and isinstance(values, numpy.ndarray) and not x.flags.writeable:
         values.flags.writeable = False
     return values
@@ -38,10 +39,20 @@ def stored(result: Any, out: Any, plain: Plain) -> Any:
     pairs = [(part, place) for part, place in zip(results, places, strict=True) if place is not None]
     for part, place in pairs:
         check_holds(place, part)
-    if not all(isinstance(place, Array) and of_one_form(part, place) for part, place in pairs):
+    if len(pairs) < len(places):  # the places given also say the shape and the order of the other results
+        wanted = plain()
+        results = tuple(map(spread_as, results, wanted))
+        check_values(zip(results, places, strict=True), wanted)
+    elif not all(isinstance(place, Array) and of_one_form(part, place) for part, place in pairs):
         check_values(zip(results, places, strict=True), plain())
     found = tuple(part if place is None else assigned(place, part) for part, place in zip(results, places, strict=True))
     return found if isinstance(result, tuple) else found[0]
+
+
+def spread_as(result: Any, plain: Any) -> Any:
+    """A result in the shape and memory order of numpy's."""
+    same = numpy.shape(form_of(result)) == plain.shape
+    return laid_out(result if same else copy(spread(result, plain.shape)), plain)
 
 
 def of_one_form(result: Any, place: Any) -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.calls import zero_dim
+from tapeengine._core.arrays.creation import from_values
 from tapeengine._core.arrays.indexing import view
 from tapeengine._core.arrays.storing import numbers_of
 from tapeengine._core.scalars.scalar import Dual
-from tapeengine.duals.creation import copy_mode, plain
+from tapeengine.duals.creation import copy_mode, plain, sample_of
 
 #: Functions of one array and of options for its arrangement, which return a view or a list of views.
 NAMES = (
@@ -30,9 +30,10 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
         if not (PLAIN.issuperset(map(type, args)) and PLAIN.issuperset(map(type, options.values()))):
             args, options = plain(args), {name: plain(option) for name, option in options.items()}
         if type(a) is Dual:
-            if type(function(numpy.float64(a.value), *args, **options)) is numpy.float64:
-                return a
-            a = zero_dim(a)
+            found = function(sample_of(a), *args, **options)
+            if isinstance(found, float):
+                return from_values(a)[()] if isinstance(found, numpy.float64) else a
+            a = from_values(a)
         if type(a) is not Array:
             return function(a, *args, **options)
         return view(a, lambda values: function(values, *args, **options))
@@ -60,13 +61,13 @@ def trim_zeros(a: Any, *args: Any, **options: Any) -> Any:
 
 def ravel(a: Any, order: Any = "C") -> Any:
     """numpy.ravel."""
-    a = zero_dim(a) if type(a) is Dual else a
+    a = from_values(a) if type(a) is Dual else a
     return view(a, lambda values: numpy.ravel(values, order), order) if type(a) is Array else numpy.ravel(a, order)
 
 
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any:
     """numpy.reshape."""
-    a = zero_dim(a) if type(a) is Dual else a
+    a = from_values(a) if type(a) is Dual else a
     copy = copy_mode(copy)
     if type(a) is not Array:
         return numpy.reshape(a, shape, order, copy=copy)

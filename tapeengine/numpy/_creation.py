@@ -33,6 +33,7 @@ def array(
 ) -> Any:
     """numpy.array; nested lists and arrays of objects may hold traced numbers; a traced array is copied."""
     copy = copy_mode(copy)
+    numpy.empty(0).copy(order)  # raises numpy's errors
     items = listed(object)
     object = items if holds_traced(items) else object
     if type(object) is Array and not is_number(object):
