@@ -137,6 +137,8 @@ BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
 
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Return indices that partition an array; see `numpy.argpartition`."""
+    if order is not None:
+        raise ValueError("order")
     return ARGPARTITION(as_array(a), kth=kth, axis=axis, kind=kind)
 
 

@@ -110,7 +110,7 @@ def clip(
     if a_min is UNSET and a_max is UNSET:
         a_min, a_max = (None if limit is UNSET else limit for limit in (min, max))
     elif a_min is UNSET or a_max is UNSET or min is not UNSET or max is not UNSET:
-        raise TypeError("numpy.clip takes both limits by one pair of names")
+        raise TypeError("clip takes two limits")
     low, high = a_min, a_max
     if low is None and high is None:
         value = np.positive(a)

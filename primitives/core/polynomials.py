@@ -102,7 +102,10 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
     value = as_array(p)
-    constants = [0.0] * m if k is None else [k] * m if ndim_of(as_array(k)) == 0 else [k[i] for i in range(len(k))]
+    given = [0.0 if k is None else k] if k is None or ndim_of(as_array(k)) == 0 else [k[i] for i in range(len(k))]
+    constants = given * m if len(given) == 1 else given
+    if len(constants) < m:
+        raise ValueError("k is too short")
     for constant in constants[:m]:
         raised = value / numpy.arange(shape_of(value)[0], 0, -1)
         value = np.concatenate((raised, np.reshape(constant, (1,))))

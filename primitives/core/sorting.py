@@ -94,7 +94,7 @@ def _last_axis(a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     reduced = normal_axes(axis, len(shape))
     kept = tuple(position for position in range(len(shape)) if position not in reduced)
     moved = np.transpose(x, kept + reduced)
-    joined = axis is not None and len(reduced) != 1  # numpy leaves their extent open, which empty arrays do not allow
+    joined = axis is not None and len(reduced) != 1  # numpy leaves their extent open
     count = -1 if joined else math.prod(shape[position] for position in reduced)
     flat = np.reshape(moved, (*(shape[position] for position in kept), count))
     return flat, tuple(1 if position in reduced else extent for position, extent in enumerate(shape))

@@ -115,7 +115,12 @@ def _masked_var(
     count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
     mean = total / count if mean is None else mean
     deviation = masked(a, mask, 0.0) - mean
-    squares = np.real(deviation * np.conjugate(deviation)) if is_complex(a) else np.square(deviation)
+    if not is_complex(a):
+        squares = np.square(deviation)
+    elif counted is None:  # nanvar rounds elsewhere
+        squares = np.square(np.real(deviation)) + np.square(np.imag(deviation))
+    else:
+        squares = np.real(deviation * np.conjugate(deviation))
     total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=where)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
     return number_or_array(total / np.where(freedom == 0, none, freedom))

@@ -52,6 +52,8 @@ CHECKED = {
     *(numpy.polymul, numpy.polydiv, numpy.polyder, numpy.meshgrid, numpy.histogram2d, numpy.histogramdd, numpy.cross),
     *(numpy.block, numpy.choose, numpy.repeat, numpy.tile, numpy.pad, numpy.linalg.pinv),
 }
+#: Options that numpy checks and rules do not read.
+RARE = {"casting", "correction", "device", "overwrite_input", "subok"}
 #: Options of ufuncs that rules do not read: numpy checks them, and its result has the order.
 UNREAD = {"casting", "order", "subok"}
 #: The classes of an option `keepdims` that numpy takes for what it is; it converts or refuses others.
@@ -139,7 +141,7 @@ class Rules:
         out = options.get("out")
         if function is numpy.dot and type(out) is Array and not out.flags.c_contiguous:
             raise ValueError("output array is not acceptable: it is no C-Array")
-        checked = function in CHECKED or type(out) is tuple or "casting" in options
+        checked = function in CHECKED or type(out) is tuple or not RARE.isdisjoint(options)
         if checked or (out is not None and "dtype" in options) or type(options.get("keepdims", False)) not in FLAGS:
             plain()
         try:

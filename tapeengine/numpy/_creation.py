@@ -12,6 +12,7 @@ from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.creation import fresh, from_values, holds_traced
 from tapeengine._core.arrays.functions import offered
 from tapeengine._core.arrays.operators import is_number
+from tapeengine._core.arrays.storing import form_of
 from tapeengine.duals.creation import copy_mode, is_discrete, like, plain
 from tapeengine.duals.creation import full_like as full_like
 
@@ -28,12 +29,18 @@ def listed(value: Any) -> Any:
     return numpy.asarray(value).tolist() if getattr(value, "dtype", None) == numpy.dtype(object) else value
 
 
+def check(function: Callable[..., Any], options: dict[str, Any]) -> None:
+    """Raise numpy's error for an option."""
+    function(0.0, **{name: form_of(option) for name, option in options.items()})
+
+
 def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", ndmin: int = 0, **options: Any
 ) -> Any:
     """numpy.array; nested lists and arrays of objects may hold traced numbers; a traced array is copied."""
     copy = copy_mode(copy)
-    numpy.empty(0).copy(order)  # raises numpy's errors
+    if options or type(order) is not str or order != "K" or ndmin:
+        check(numpy.array, {**options, "order": order, "ndmin": ndmin})
     items = listed(object)
     object = items if holds_traced(items) else object
     if type(object) is Array and not is_number(object):
@@ -42,8 +49,6 @@ def array(
         result = from_values(object, dtype, order=order, **options)
     if copy is False and result is not object and holds_traced(object):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
-    if ndmin > result.ndim:
-        numpy.array(0.0, ndmin=ndmin)  # raises numpy's errors
     while ndmin > result.ndim:
         result = result[None]
     return result
@@ -53,6 +58,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any
     """numpy.asarray; a traced array is returned unchanged if its dtype and order fit."""
     if not holds_traced(listed(a)):
         return numpy.asarray(a, dtype, order, **options)
+    check(numpy.asarray, {**options, "copy": None})
     return array(a, dtype, copy=options.get("copy"), order="K" if order is None else order)
 
 
@@ -86,7 +92,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
     """numpy.require; traced arrays own their memory, are aligned and writable."""
     if not holds_traced(a):
         return numpy.require(a, dtype, requirements, **options)
-    numpy.require(0.0, None, requirements)  # raises numpy's errors
+    check(numpy.require, {**options, "requirements": requirements})
     wanted = {
         str(name)[:1].upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())
     }

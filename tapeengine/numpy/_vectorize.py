@@ -11,10 +11,18 @@ import numpy
 
 from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.creation import fresh
+from tapeengine._core.arrays.storing import form_of
 from tapeengine.duals.creation import plain
+from tapeengine.duals.outputs import laid_out
 from tapeengine.numpy._creation import array, asarray
 
 __all__ = ["vectorize"]
+
+
+def in_order_of(arrays: list[Any], dtype: Any) -> Any:
+    """An array in the memory order of a ufunc's result."""
+    kinds = [*[None] * len(arrays), dtype]
+    return numpy.nditer([*map(form_of, arrays), None], ["refs_ok"], op_dtypes=kinds).operands[-1]
 
 
 class vectorize:
@@ -77,9 +85,11 @@ class vectorize:
         found = [self._called(given, names, [a[index] for a in spread]) for index in numpy.ndindex(*loop)]
         if not found:
             return self._on_values(args, options)
-        if not isinstance(found[0], tuple):
-            return self._joined(found, loop, 0)
-        return tuple(self._joined(list(parts), loop, k) for k, parts in enumerate(zip(*found, strict=True)))
+        outputs = zip(*found, strict=True) if isinstance(found[0], tuple) else [found]
+        joined = [self._joined(list(parts), loop, k) for k, parts in enumerate(outputs)]
+        if self.signature is None:
+            joined = [laid_out(part, in_order_of(arrays, part.dtype)) for part in joined]
+        return tuple(joined) if isinstance(found[0], tuple) else joined[0]
 
     def _on_values(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Call numpy's class."""

@@ -1,5 +1,6 @@
 """numpy's functions on one traced number give the class, dtype and shape that they give for the plain number."""
 
+import functools
 from typing import Any
 
 import numpy
@@ -73,3 +74,30 @@ def test_one_output_of_two(name: str, given: int, order: str) -> None:
         for one, other in zip(found, wanted, strict=True):
             assert seen(one) == seen(other)
             assert one.strides == other.strides
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("outputs", (1, 2))
+def test_the_order_of_what_vectorize_joins(order: str, outputs: int) -> None:
+    def call(n: Any, x: Any) -> Any:
+        return n.vectorize((lambda v: v * v) if outputs == 1 else (lambda v: (v * v, v)))(x)
+
+    for x in (numpy.arange(6.0).reshape(2, 3), numpy.arange(12.0).reshape(2, 3, 2), numpy.arange(3.0)):
+        x = numpy.asarray(x, order=order)
+        found, wanted = te.vjp(lambda x: call(np, x), x)[0], call(numpy, x)
+        for one, other in zip(*((found, wanted) if outputs == 2 else ((found,), (wanted,))), strict=True):
+            assert seen(one) == seen(other)
+            assert one.strides == other.strides
+
+
+@pytest.mark.parametrize("dtype", (float, complex, numpy.float32))
+@pytest.mark.parametrize("axis", (None, 0, 1))
+@pytest.mark.parametrize("name", ("mean", "var", "std", "nanmean", "nanvar"))
+def test_the_bits_of_averages_of_some_elements(name: str, axis: Any, dtype: Any) -> None:
+    generator = numpy.random.default_rng(4)
+    for _ in range(20):
+        z = generator.normal(size=(6, 22)).astype(numpy.float32 if dtype is numpy.float32 else float).view(dtype)
+        where = generator.random(z.shape) < 0.7
+        where[:, 0] = where[0] = True
+        call = functools.partial(getattr(numpy, name), axis=axis, where=where)
+        assert seen(te.vjp(call, z)[0]) == seen(call(z))
