@@ -185,9 +185,14 @@ def median(a, axis=None):
 
 
 def average(a, axis=None, weights=None):
-    """``np.average`` of all elements."""
+    """``np.average`` of all elements, or along an axis of a matrix."""
     if axis is not None:
-        return None
+        return None if np.ndim(a) != 2 else [average_of(line, weights) for line in lines(a, axis)]
+    return average_of(a, weights)
+
+
+def average_of(a, weights):
+    """The average of all elements."""
     if weights is None:
         return np.mean(a)
     if np.ndim(a) != np.ndim(weights):
@@ -238,7 +243,12 @@ def fliplr(m):
 
 
 def delete(arr, obj, axis=None):
-    """``np.delete`` of one element of a vector, or of one row or column of a matrix."""
+    """``np.delete`` of elements of a vector, or of one row or column of a matrix."""
+    if np.ndim(obj) == 1 and np.ndim(arr) == 1:
+        left = np.ones(len(arr), dtype=bool)
+        for k in obj:
+            left[k] = False
+        return arr[left]
     if np.ndim(obj) != 0 or np.ndim(arr) == 0 or np.ndim(arr) > 2:
         return None
     if np.ndim(arr) == 2:
@@ -270,7 +280,9 @@ def flip(m, axis=None):
 
 
 def repeat(a, repeats, axis=None):
-    """``np.repeat`` of a vector or a matrix, each element as often."""
+    """``np.repeat`` of a vector or a matrix, each element as often; or of a vector, each by its own number."""
+    if np.ndim(a) == 1 and np.ndim(repeats) == 1:
+        return [x for x, n in zip(a, repeats, strict=True) for _ in range(n)]
     if np.ndim(a) > 2 or np.ndim(repeats) != 0:
         return None
     if repeats < 0:
@@ -285,8 +297,10 @@ def repeat(a, repeats, axis=None):
 
 
 def tile(xs, reps):
-    """``np.tile`` of a vector, or of the rows of a matrix."""
-    if np.ndim(xs) > 2:
+    """``np.tile`` of a vector, of the rows of a matrix, or of a vector in rows."""
+    if np.ndim(reps) == 1 and np.ndim(xs) == 1 and len(reps) == 2:
+        return [[x for _ in range(reps[1]) for x in xs] for _ in range(reps[0])]
+    if np.ndim(xs) > 2 or np.ndim(reps) != 0:
         return None
     if reps < 0:
         raise ValueError("negative dimensions are not allowed")
@@ -295,9 +309,11 @@ def tile(xs, reps):
     return [x for _ in range(reps) for x in xs]
 
 
-def peak_to_peak(a):
-    """``np.ptp``."""
-    return np.max(a) - np.min(a)
+def peak_to_peak(a, axis=None):
+    """``np.ptp`` of all elements, or along an axis of a matrix."""
+    if axis is None:
+        return np.max(a) - np.min(a)
+    return None if np.ndim(a) != 2 else [np.max(line) - np.min(line) for line in lines(a, axis)]
 
 
 def logspace(start, stop, num):
@@ -315,10 +331,12 @@ def choose(a, choices):
     return [choices[k][i] for i, k in enumerate(a)]
 
 
-def meshgrid(x, y):
+def meshgrid(x, y, indexing="xy"):
     """``np.meshgrid`` of two vectors."""
     if np.ndim(x) != 1 or np.ndim(y) != 1:
         return None
+    if indexing == "ij":
+        return [[a for _ in y] for a in x], [y for _ in x]
     return [x for _ in y], [[b for _ in x] for b in y]
 
 
@@ -409,15 +427,231 @@ def shift_right(a, b):
     return a // 2**b
 
 
+def atleast_1d(x):
+    """``np.atleast_1d`` of one array."""
+    return [x] if np.ndim(x) == 0 else x
+
+
+def atleast_2d(x):
+    """``np.atleast_2d`` of one array."""
+    if np.ndim(x) == 0:
+        return [[x]]
+    return [x] if np.ndim(x) == 1 else x
+
+
+def slopes(f, h):
+    """``np.gradient`` of a vector at equal distances."""
+    inside = [(f[i + 1] - f[i - 1]) / (2.0 * h) for i in range(1, len(f) - 1)]
+    return [(f[1] - f[0]) / h, *inside, (f[-1] - f[-2]) / h]
+
+
+def unequal_slopes(f, x):
+    """``np.gradient`` of a vector at places: a parabola through each three of them."""
+    if len(x) != len(f):
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    h = np.diff(x)
+    if np.all(h == h[0]):
+        return slopes(f, h[0])
+    inside = []
+    for i in range(1, len(f) - 1):
+        p, q = h[i - 1], h[i]
+        a, b, c = -q / (p * (p + q)), (q - p) / (p * q), p / (q * (p + q))
+        inside.append(a * f[i - 1] + b * f[i] + c * f[i + 1])
+    return [(f[1] - f[0]) / h[0], *inside, (f[-1] - f[-2]) / h[-1]]
+
+
+def gradient_of(f, h):
+    """``np.gradient`` of a vector."""
+    if len(f) < 2:
+        raise ValueError("at least (edge_order + 1) elements are required")
+    return slopes(f, h) if np.ndim(h) == 0 else unequal_slopes(f, h)
+
+
+def gradient(f, h=1.0, axis=None):
+    """``np.gradient`` of a vector, or along an axis of a matrix."""
+    if np.ndim(f) == 1 and axis is None:
+        return gradient_of(f, h)
+    if np.ndim(f) != 2 or axis is None:
+        return None
+    rows = [gradient_of(line, h) for line in lines(f, axis)]
+    return np.transpose(rows) if axis == 0 or axis == -2 else rows
+
+
+def correlate(a, v, mode="valid"):
+    """``np.correlate`` of an array with one that is no longer."""
+    if len(v) > len(a):
+        raise ValueError("the second array is longer")
+    return np.convolve(a, v[::-1], mode)
+
+
+def kron(a, b):
+    """``np.kron`` of two vectors, or of two matrices."""
+    if np.ndim(a) == 1 and np.ndim(b) == 1:
+        return [x * y for x in a for y in b]
+    if np.ndim(a) != 2 or np.ndim(b) != 2:
+        return None
+    return [[x * y for x in row for y in other] for row in a for other in b]
+
+
+def tril_indices(n, k=0, m=None):
+    """``np.tril_indices``."""
+    return np.nonzero([[j - i <= k for j in range(n if m is None else m)] for i in range(n)])
+
+
+def triu_indices(n, k=0, m=None):
+    """``np.triu_indices``."""
+    return np.nonzero([[j - i >= k for j in range(n if m is None else m)] for i in range(n)])
+
+
+def bincount(x, weights=None, minlength=0):
+    """``np.bincount``."""
+    found = [0 if weights is None else 0.0] * max(max(x) + 1, minlength)
+    for k, i in enumerate(x):
+        if i < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        found[i] += 1 if weights is None else weights[k]
+    return found
+
+
+def unique(ar):
+    """``np.unique`` without indices and counts."""
+    ordered = np.sort(np.ravel(ar))
+    return [x for i, x in enumerate(ordered) if i == 0 or x != ordered[i - 1]]
+
+
+def nansum(a):
+    """``np.nansum`` of all elements."""
+    return np.sum(np.where(np.isnan(a), 0, a))
+
+
+def nanmean(a):
+    """``np.nanmean`` of all elements."""
+    return nansum(a) / np.sum(~np.isnan(a))
+
+
+def cov(m, y=None):
+    """``np.cov`` of the rows of a matrix, or of two vectors."""
+    if np.ndim(m) == 1 and y is None:
+        return None
+    rows = [x - np.mean(x) for x in (m if y is None else np.array([m, y]))]
+    return np.dot(np.array(rows), np.transpose(rows)) * (1 / (len(rows[0]) - 1))
+
+
+def corrcoef(x, y=None):
+    """``np.corrcoef`` of the rows of a matrix, or of two vectors."""
+    c = cov(x, y)
+    deviations = np.sqrt(np.diag(c))
+    return np.clip(c / deviations[:, None] / deviations[None, :], -1, 1)
+
+
+def insert(arr, obj, values):
+    """``np.insert`` of one number into a vector."""
+    if np.ndim(arr) != 1 or np.ndim(obj) != 0 or np.ndim(values) != 0:
+        return None
+    if obj < -len(arr) or obj > len(arr):
+        raise IndexError("there is no such place")
+    return np.concatenate((arr[:obj], np.full(1, values, dtype=arr.dtype), arr[obj:]))
+
+
+def add_at(a, indices, b):
+    """``np.add.at`` of places along the first axis: elements are added in order, also several to one place."""
+    assert a[None].ndim > 1 and np.ndim(indices) == 1 and np.ndim(b) in (0, a.ndim)
+    for k, i in enumerate(indices):
+        a[i] += b if np.ndim(b) == 0 else b[k]
+
+
+def subtract_at(a, indices, b):
+    """``np.subtract.at`` of places along the first axis."""
+    assert a[None].ndim > 1 and np.ndim(indices) == 1 and np.ndim(b) in (0, a.ndim)
+    for k, i in enumerate(indices):
+        a[i] -= b if np.ndim(b) == 0 else b[k]
+
+
+def largest(array):
+    """``np.maximum.reduce`` along the first axis."""
+    return np.max(array, axis=0)
+
+
+def largest_so_far(array):
+    """``np.maximum.accumulate`` of a vector."""
+    return None if np.ndim(array) != 1 else list(itertools.accumulate(array, np.maximum))
+
+
+def sums_of_pairs(A, B):
+    """``np.add.outer`` of two vectors."""
+    return None if np.ndim(A) != 1 or np.ndim(B) != 1 else [[x + y for y in B] for x in A]
+
+
+def differences_of_pairs(A, B):
+    """``np.subtract.outer`` of two vectors."""
+    return None if np.ndim(A) != 1 or np.ndim(B) != 1 else [[x - y for y in B] for x in A]
+
+
+def diagonal(a, offset=0):
+    """``np.diagonal`` of a matrix."""
+    if np.ndim(a) != 2:
+        return None
+    up, left = max(-offset, 0), max(offset, 0)
+    return [a[i + up][i + left] for i in range(min(len(a) - up, len(a[0]) - left))]
+
+
+def diag(v, k):
+    """``np.diag`` with a diagonal beside the main one."""
+    if np.ndim(v) != 1:
+        return diagonal(v, k)
+    n = len(v) + abs(k)
+    return [[v[min(i, j)] if j - i == k else 0 for j in range(n)] for i in range(n)]
+
+
+def eye(N, M=None, k=0):
+    """``np.eye`` of two sizes."""
+    return [[1.0 if j - i == k else 0.0 for j in range(N if M is None else M)] for i in range(N)]
+
+
+def take(a, indices, axis):
+    """``np.take`` along an axis of a vector or a matrix."""
+    if np.ndim(a) > 2 or np.ndim(indices) != 1:
+        return None
+    if axis < -np.ndim(a) or axis >= np.ndim(a):
+        raise ValueError("there is no such axis")
+    if np.ndim(a) == 1:
+        return a[indices]
+    return a[indices] if axis == 0 or axis == -2 else [row[indices] for row in a]
+
+
+#: The functions of numpy that have their names here.
+NUMPY = (
+    *(
+        atleast_1d,
+        atleast_2d,
+        average,
+        bincount,
+        choose,
+        corrcoef,
+        correlate,
+        cov,
+        cross,
+        delete,
+        diagonal,
+        flip,
+        fliplr,
+    ),
+    *(flipud, gradient, insert, interp, kron, logspace, median, meshgrid, nanmean, nansum, pad, percentile, polyval),
+    *(quantile, repeat, tile, trapezoid, tril_indices, triu_indices, unique),
+)
 #: What stands for a function of Python's, by its name in the library.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
     **{f"math.{f.__name__}": f for f in (comb, factorial, fsum, gcd, isclose)},
-    **{f"numpy.{f.__name__}": f for f in (average, choose, cross, delete, flip, fliplr, flipud, interp, logspace)},
-    **{f"numpy.{f.__name__}": f for f in (median, meshgrid, pad, percentile, polyval, quantile, repeat, tile)},
+    **{f"numpy.{f.__name__}": f for f in NUMPY},
+    "numpy.add.at": add_at,
+    "numpy.add.outer": sums_of_pairs,
+    "numpy.maximum.accumulate": largest_so_far,
+    "numpy.maximum.reduce": largest,
     "numpy.ptp": peak_to_peak,
-    "numpy.trapezoid": trapezoid,
+    "numpy.subtract.at": subtract_at,
+    "numpy.subtract.outer": differences_of_pairs,
     "numpy.trapz": trapezoid,
 }
 #: All of them.
-WRITTEN = frozenset((*FUNCTIONS.values(), rounded, bit_and, bit_or, bit_xor, shift_left, shift_right))
+WRITTEN = frozenset((*FUNCTIONS.values(), diag, eye, rounded, take, bit_and, bit_or, bit_xor, shift_left, shift_right))

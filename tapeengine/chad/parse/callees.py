@@ -9,6 +9,8 @@ from functools import lru_cache
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
+import numpy
+
 from tapeengine._core.arrays.functions import Function, Ufunc
 from tapeengine.chad import in_language
 
@@ -49,6 +51,8 @@ def library_name(function: Any) -> str:
         function = function.function
     if isinstance(function, Ufunc):
         function = function.ufunc
+    if isinstance(owner := getattr(function, "__self__", None), numpy.ufunc):  # its method
+        return f"{library_name(owner)}.{function.__name__}"
     engine = sys.modules.get("tapeengine.engine")
     if isinstance(function, MethodType) and engine is not None and isinstance(function.__self__, engine.Engine):
         return f"tapeengine.{function.__name__}"
@@ -89,6 +93,6 @@ def _names(present: tuple[str, ...]) -> Mapping[Any, str]:
     found: dict[Any, str] = {}
     for module in present:
         for name, value in list(vars(sys.modules[module]).items()):
-            if callable(value) and not name.startswith("_") and isinstance(value, Hashable):
+            if (callable(value) or name in ("r_", "c_")) and not name.startswith("_") and isinstance(value, Hashable):
                 found.setdefault(value, f"{MODULES[module]}.{getattr(value, '__name__', name)}")
     return found

@@ -17,6 +17,7 @@ from tapeengine.chad.in_language import WRITTEN
 from tapeengine.chad.parse import dicts, library
 from tapeengine.chad.parse.callees import library_name
 from tapeengine.chad.parse.closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
+from tapeengine.chad.parse.constants import ATOMS
 from tapeengine.chad.parse.expressions import (
     as_name,
     as_names,
@@ -47,6 +48,7 @@ from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.texts import MISSING
 from tapeengine.chad.parse.types import GENERATED, class_fields
+from tapeengine.chad.parse.unpacking import parts_of
 from tapeengine.chad.parse.whole import as_numpy
 from tapeengine.chad.primitives import REAL
 from tapeengine.chad.registered import find
@@ -101,6 +103,10 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         return expression(p, node.args[0], env)
     if is_of_class(found):
         return call_of_class(p, node, found, env)
+    if (
+        star := next((a for a in node.args if isinstance(a, ast.Starred) and is_of_array(p, a, env)), None)
+    ) is not None:
+        return with_named(p, node, star, env, wanted)
     node = without_stars(p, node, env)
     if any(k.arg == "out" for k in node.keywords) and library_name(found).startswith("numpy."):
         p.error(node, "out= inside an expression", "call it in a statement of its own, or assign the result: y = ...")
@@ -149,6 +155,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     of = parameters_of(p, node.func, env)
     if of is not None:
         return apply_to(p, node, node.func, arguments(p, node, of, env), env)
+    node = by_position(node, found)
     if node.keywords:
         return registered_call(p, node, found, env)
     types = parameter_types(p, node.func, env)
@@ -193,7 +200,27 @@ def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env
         keywords = [ast.keyword(None, named) if k is spread else k for k in node.keywords]
         return call_expression(p, ast.copy_location(ast.Call(node.func, args, keywords), node), env, wanted)
 
-    return as_name(p, "t", spread.value, expression(p, spread.value, env), env, called)
+    given = expression(p, spread.value, env)
+    if isinstance(given.type, Array):
+        given = p.let("xs", given, lambda xs: as_arguments(p, node, spread, xs, env))
+    return as_name(p, "t", spread.value, given, env, called)
+
+
+def is_of_array(p: Parser, node: ast.Starred, env: Env) -> bool:
+    """Tell whether ``*xs`` is of an array."""
+    return isinstance(read_ahead(p, node.value, env).type, Array)
+
+
+def as_arguments(p: Parser, node: ast.Call, spread: ast.AST, xs: Term, env: Env) -> Term:
+    """Give the elements of an array as a tuple, of as many as the function takes besides the other arguments."""
+    found, of = p.static(node.func, env), parameters_of(p, node.func, env)
+    count = getattr(getattr(found, "ufunc", found), "nin", 0) if of is None else len(of.names) - of.by_name
+    count -= len(node.args) - 1
+    if count < 1 or (of is not None and of.has_stars):
+        p.error(spread, f"* of {show(xs.type)} in a call", "give a tuple, or the array as one argument")
+    parts = parts_of(p, node, [ast.Name("_")] * count, xs)
+    assert parts is not None
+    return parts
 
 
 def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
@@ -340,6 +367,25 @@ def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
         return validated(p, node, cls, with_fields(p, others, r))
 
     return p.let("r", record, with_others)
+
+
+def by_position(node: ast.Call, found: Any) -> ast.Call:
+    """Give a call of a function of the library with its arguments by position, and defaults between them."""
+    if not node.keywords or library_name(found) not in library.FUNCTIONS:
+        return node
+    try:
+        known = inspect.signature(getattr(found, "function", found)).parameters.values()
+    except (TypeError, ValueError):  # a function of numpy's written in C
+        return node
+    rest = [q for q in known if q.kind is q.POSITIONAL_OR_KEYWORD][len(node.args) :]
+    given = {k.arg: k.value for k in node.keywords}
+    last = max((k + 1 for k, q in enumerate(rest) if q.name in given), default=0)
+    if not set(given).issubset(q.name for q in rest):
+        return node
+    args = [given.get(q.name, ast.copy_location(ast.Constant(q.default), node)) for q in rest[:last]]
+    if any(isinstance(a, ast.Constant) and not isinstance(a.value, ATOMS) for a in args):
+        return node
+    return ast.copy_location(ast.Call(node.func, [*node.args, *args], []), node)
 
 
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
@@ -518,6 +564,7 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
     """Apply a function that is written in the language; what it refuses is refused where it is called."""
     try:
+        args = with_defaults(args, of_program(p, node, program)) if len(args) < program.arity else args
         found = apply_program(p, node, instance_for(p, node, program, args), args)
     except ProgramError as error:
         p.error(node, f"{program.__name__}: {error.message}", error.advice)

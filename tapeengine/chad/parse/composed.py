@@ -9,12 +9,14 @@ from types import MappingProxyType
 
 import numpy
 
+from tapeengine.chad import in_language
 from tapeengine.chad.parse import arrays, numeric, whole
 from tapeengine.chad.parse.numeric import wanted
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.reshaping import RESHAPING
+from tapeengine.chad.parse.single_axes import only_item
 from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Gather, If, Index, Literal, Map, Op, Size, Term, Total, lit
+from tapeengine.chad.terms import Build, Gather, If, Index, Let, Literal, Map, Op, Size, Term, Total, counted, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, numbers_of, show
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
@@ -93,15 +95,18 @@ def differences(p: Parser, node: ast.AST, xs: Term) -> Term:
 
 
 def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.linspace(a, b, n)``."""
-    wanted(p, node, args, 3)
+    """``np.linspace(a, b, n, endpoint)``, where the endpoint is written out."""
+    args = [*args, lit(50)] if len(args) == 2 else args
+    is_open = args[3:4] == [lit(False)]
+    wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
     ends = [p.coerce(node, a, FLOAT) for a in args[:2]]
 
     def built(a: Term, b: Term, n: Term) -> Term:
         i = p.fresh("i", INT)
-        steps = Op("real", (Op("imax", (Op("isub", (n, lit(1)), INT), lit(1)), INT),), FLOAT)
-        at = Op("div", (Op("real", (i,), FLOAT), steps))
-        return Build(n, i, Op("add", (a, Op("mul", (at, Op("sub", (b, a)))))))
+        steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
+        place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
+        at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)
+        return Build(n, i, Op("add", (a, Op("mul", at))))
 
     size = p.coerce(node, args[2], INT)
     return p.let("a", ends[0], lambda a: p.let("b", ends[1], lambda b: p.let("n", size, lambda n: built(a, b, n))))
@@ -189,6 +194,46 @@ def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return arrays.expanded(p, xs, axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
 
 
+def or_written(few: Composed, function: Callable[..., object], count: int) -> Composed:
+    """Call a function that is written in the language where there are more arguments than some number."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        if len(args) == count:
+            return few(p, node, args)
+        return p.grammar.apply_written(p, node, p.program_of(function), list(args))
+
+    return handle
+
+
+def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.squeeze(xs, axis)``: a run fails where the axis has more elements, or another one has one element."""
+    n = numeric.rank(args[0].type)
+    if n == 0:
+        p.error(node, "np.squeeze of a number", "leave it out")
+    single = p.single_axes.of(args[0]) if len(args) == 1 else {axis_of(p, node, args[1], n)}
+
+    if len(single) == n:
+        p.error(node, "an array of no axes", "read the number by its index")
+
+    def within(xs: Term, axis: int) -> Term:
+        if not isinstance(xs.type, Array):
+            return xs
+        if axis in single:
+            return p.let("row", only_item(xs), lambda row: within(row, axis + 1))
+        row = p.fresh("row", xs.type.element)
+        return Map((row,), within(row, axis + 1), (xs,))
+
+    def checked(xs: Term) -> Term:
+        found = within(xs, 0)
+        for axis, size in enumerate(arrays.axes(xs)):
+            if len(args) == 1 or axis in single:
+                is_one = Op("eq" if axis in single else "ne", (size, lit(1)), BOOL)
+                found = Let(p.fresh("n", INT), Op("iequal", (counted(is_one), lit(1)), INT), found)
+        return found
+
+    return p.let("xs", args[0], checked)
+
+
 COMPOSED: Mapping[str, Composed] = MappingProxyType(
     {
         "math.sumprod": sum_of_products,
@@ -203,11 +248,13 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.vdot": flat_inner,
         "numpy.inner": inner,
         "numpy.linspace": spaced,
-        "numpy.diag": diagonal,
+        "numpy.diag": or_written(diagonal, in_language.diag, 1),
         "numpy.trace": trace,
-        "numpy.eye": identity,
+        "numpy.eye": or_written(identity, in_language.eye, 1),
         "numpy.identity": identity,
         "numpy.roll": rolled,
+        "numpy.squeeze": squeezed,
+        "numpy.take": or_written(whole.taken, in_language.take, 2),
         "numpy.expand_dims": with_axis,
         "numpy.swapaxes": axes_exchanged,
     }

@@ -16,6 +16,7 @@ from tapeengine.chad.kinds import ListOf
 from tapeengine.chad.parse import arrays, numeric, whole
 from tapeengine.chad.parse.expressions import as_name, expression
 from tapeengine.chad.parse.functions import Env
+from tapeengine.chad.parse.parameters import with_args
 from tapeengine.chad.parse.reductions import keyword, operand, written_axis
 from tapeengine.chad.parse.registered import primitive
 from tapeengine.chad.parse.reshaping import RESHAPING
@@ -78,6 +79,17 @@ def joined(p: Parser, node: ast.AST, items: list[Term], axis: int | None) -> Ter
     for part in others:
         first = same_row(p, first, p.coerce(node, part, first.type), Concatenate(first, part))
     return first
+
+
+def rows(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.r_[a, b]``: numbers and arrays one after another along the first axis."""
+    given = [expression(p, a, env) for a in node.args]
+    return joined(p, node, [x if numeric.rank(x.type) else Elements((x,), x.type) for x in given], 0)
+
+
+def columns(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.c_[a, b]``."""
+    return column_stack(p, with_args(node, [ast.copy_location(ast.Tuple(node.args, ast.Load()), node)]), env)
 
 
 def same_row(p: Parser, a: Term, b: Term, made: Term) -> Term:

@@ -7,6 +7,7 @@ methods of arrays.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
@@ -222,12 +223,17 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
 
 
 def norm(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.linalg.norm(xs, axis=k)``: the root of the sum of squares."""
-    xs, order = array(p, node, operand(p, node.args[0], env)), keyword(node, "ord", 1)
-    is_spectral = order is not None and keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1
-    if order is not None and ast.unparse(order) not in ("None", "" if is_spectral else "2"):
-        p.error(order, "a norm of another order than 2", "write it with np.sum, np.max and abs")
-    return reduced(p, node, Reduction(norm_of), xs, 2, env)
+    """``np.linalg.norm(xs, ord, axis)``: the root of the sum of squares, or a norm of absolute values."""
+    xs, given = array(p, node, operand(p, node.args[0], env)), keyword(node, "ord", 1)
+    is_of_matrix = given is not None and keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1
+    order = None if given is None else p.known(given, env)
+    if order in (None, "fro" if is_of_matrix else 2):
+        return reduced(p, node, Reduction(norm_of), xs, 2, env)
+    which = {1: "sum", math.inf: "max"}.get(order)
+    if is_of_matrix or which is None:
+        p.error(node, "a norm of this order", "write it with np.sum, np.max and abs")
+    sizes = numeric.applied(numeric.absolute, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
+    return reduced(p, node, REDUCTIONS[which], sizes, 2, env)
 
 
 def norm_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
@@ -388,6 +394,8 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
+    if (copy := keyword(node, "copy")) is not None and p.known(copy, env) is not True:
+        p.error(copy, "an array that may be no copy", "write np.asarray(xs)")
     (found,) = whole.as_numpy(p, node.args[:1], [elements_of(p, node.args[0], env)])
     if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
         return found
@@ -522,6 +530,7 @@ def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
 DTYPE_AT = MappingProxyType(
     {
         **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
+        "numpy.fromiter": 1,
         **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
         **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye", "numpy.cumsum"), 9),
     }
@@ -565,6 +574,35 @@ def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) ->
     return numeric.elementwise(p, node, each, (made,))
 
 
+def diff(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.diff(xs, n, axis)``."""
+    times = keyword(node, "n", 1)
+    count = 1 if times is None else p.known(times, env)
+    if type(count) is not int or count < 0:
+        p.error(node, "differences of an order that is not written out", "write np.diff(xs, n=2)")
+    found = operand(p, node.args[0], env)
+    for _ in range(count):
+        found = along_axis(composed.differences, -1)(p, node, found, 2)
+    return found
+
+
+def clip(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.clip(xs, low, high)``; an end may be None."""
+    xs, ends = operand(p, node.args[0], env), {}
+    for at, (which, name) in enumerate((("maximum", "min"), ("minimum", "max")), 1):
+        end = keyword(node, f"a_{name}", at) or keyword(node, name)
+        if end is not None and p.known(end, env) is not None:
+            ends[which] = expression(p, end, env)
+
+    def clipped(p: Parser, node: ast.AST, given: Sequence[Term]) -> Term:
+        x = given[0]
+        for which, end in zip(ends, given[1:], strict=True):
+            x = numeric.larger(p, node, which, x, end)
+        return x
+
+    return numeric.applied(clipped, 1 + len(ends))(p, node, [xs, *ends.values()])
+
+
 def own_dtype(p: Parser, dtype: ast.Attribute, env: Env) -> Type | None:
     """Give the type of the numbers of an array: ``xs.dtype``."""
     if dtype.attr != "dtype" or p.is_module(dtype.value):
@@ -588,19 +626,20 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
     return handle
 
 
-#: Functions that make other vectors along an axis; sorting and differences take other arguments before it.
+#: Functions that make other vectors along an axis.
 ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
     {
         "cumsum": (along_axis(whole.so_far(numeric.added, 0), None), 1),
         "cumprod": (along_axis(whole.so_far(numeric.multiplied, 1), None), 1),
         "sort": (along_axis(composed.sort, -1), 1),
-        "diff": (along_axis(composed.differences, -1), 2),
     }
 )
 
 SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
     {
         "builtins.sum": sum_,
+        "numpy.clip": clip,
+        "numpy.diff": diff,
         "numpy.roll": roll,
         "tapeengine.sum": sum_,
         "builtins.max": extreme("max"),
@@ -627,6 +666,10 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "tapeengine.fork_map": fork_map,
         "numpy.array": array_of,
         "numpy.asarray": array_of,
+        "numpy.asanyarray": array_of,
+        "numpy.ascontiguousarray": array_of,
+        "numpy.fromiter": array_of,
+        "numpy.vector_norm": norm,
         "numpy.einsum": einsum,
         "numpy.select": select,
         "numpy.concatenate": joining.concatenate,
@@ -636,6 +679,8 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "numpy.column_stack": joining.column_stack,
         "numpy.block": joining.block,
         "numpy.append": joining.append,
+        "numpy.c_": joining.columns,
+        "numpy.r_": joining.rows,
         "numpy.split": joining.split,
         "builtins.isinstance": isinstance_,
         "functools.reduce": reduce,
@@ -649,8 +694,11 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
 KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "builtins.sum": ("start",),
-        "numpy.norm": ("ord", "axis", "keepdims"),
+        **dict.fromkeys(("numpy.norm", "numpy.vector_norm"), ("ord", "axis", "keepdims")),
         "tapeengine.sum": ("start",),
+        "numpy.array": ("copy",),
+        "numpy.diff": ("n", "axis"),
+        "numpy.clip": ("a_min", "a_max", "min", "max"),
         "numpy.select": ("default",),
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
@@ -666,6 +714,16 @@ METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(REDUCTIONS, reductions.KEYWORDS),
         **dict.fromkeys(("cumsum", "cumprod"), ("axis",)),
+    }
+)
+
+#: The methods that lists have too.
+OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
+    {
+        "copy": lambda p, node, args: whole.array(p, node, args[0]),
+        "tolist": lambda p, node, args: whole.array(p, node, args[0]),
+        "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+        "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
     }
 )
 
@@ -691,10 +749,10 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.prod": whole.product,
         "math.isinf": whole.is_infinite,
         "numpy.ndim": whole.dimensions,
+        "numpy.copy": OF_LISTS["copy"],
         "numpy.square": numeric.applied(numeric.square, 1, False),
         "numpy.sign": numeric.applied(whole.sign, 1, False),
         "numpy.negative": numeric.applied(numeric.negative, 1, False),
-        "numpy.clip": numeric.applied(whole.clipped, 3),
         "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
         "numpy.matmul": whole.matmul,
@@ -710,7 +768,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.zeros_like": whole.like(0.0),
         "numpy.ones_like": whole.like(1.0),
         "numpy.arange": whole.arange,
-        "numpy.take": whole.taken,
         "numpy.transpose": whole.transpose,
         "numpy.outer": outer,
         "numpy.reshape": reshaped,
@@ -722,18 +779,11 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
     }
 )
 
-#: The methods that lists have too.
-OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
-    {
-        "copy": lambda p, node, args: whole.array(p, node, args[0]),
-        "tolist": lambda p, node, args: whole.array(p, node, args[0]),
-        "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
-        "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
-    }
-)
-
 #: The methods of arrays that do what numpy's function of the same name does.
-AS_FUNCTIONS = ("std", "var", "argmax", "argmin", "argsort", "clip", "trace", "diagonal", "any", "all")
+AS_FUNCTIONS = (
+    *("std", "var", "argmax", "argmin", "argsort", "clip", "trace", "diagonal", "any", "all", "round", "repeat"),
+    *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj"),
+)
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {

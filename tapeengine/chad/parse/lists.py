@@ -190,7 +190,7 @@ class Kinds:
         """Give the kind of a field or a property of a record, or of an array's transpose."""
         if isinstance(kind, TupleOf) and isinstance(kind.made, type) and name not in kind.names:
             return self.of_outside(self.outside.of_method(kind.made, name), [Known(kind)], [])
-        return ARRAY if kind == ARRAY and name == "T" else field_of(kind, name)
+        return ARRAY if kind == ARRAY and name in ("T", "mT") else field_of(kind, name)
 
     def of_operator(self, node: ast.BinOp) -> Kind:
         """Give the kind of the value of an operator."""

@@ -196,6 +196,20 @@ def renaming(statement: ast.stmt) -> tuple[str, str] | None:
     return None
 
 
+def renamed_once(function: ast.FunctionDef) -> Mapping[str, ast.expr]:
+    r"""Give for each name that is assigned once, to another name, that one.
+
+    Examples
+    --------
+    >>> {a: b.id for a, b in renamed_once(ast.parse("def f(x):\n    a = b\n    c = d\n    c = 1").body[0]).items()}
+    {'a': 'b'}
+    """
+    nodes = list(ast.walk(function))
+    stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    pairs = [pair for n in nodes if isinstance(n, ast.stmt) and (pair := renaming(n)) and stored.count(pair[0]) == 1]
+    return {target: ast.Name(value, ast.Load()) for target, value in pairs}
+
+
 def exchanged(statement: ast.AST) -> Mapping[str, str]:
     """Give for each name of ``a, b = b, a`` the one whose value it gets; nothing for another statement.
 

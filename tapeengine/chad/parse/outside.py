@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from numpy import ufunc
+
 from tapeengine.chad.parse.constants import content
 from tapeengine.chad.parse.names import OWN
 from tapeengine.chad.parse.stars import BUILTINS
@@ -44,7 +46,7 @@ def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
     """Give the object that a name, or a name in a module, denotes; None for any other expression."""
     if isinstance(node, ast.Attribute):
         found = named_outside(node.value, outer)
-        return getattr(found, node.attr, None) if inspect.ismodule(found) else None
+        return getattr(found, node.attr, None) if inspect.ismodule(found) or isinstance(found, ufunc) else None
     return outer.get(node.id) if isinstance(node, ast.Name) else None
 
 

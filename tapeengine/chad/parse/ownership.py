@@ -24,7 +24,8 @@ MAKING = frozenset(
 #: Functions of numpy whose result is always a new array, or a number.
 COMPUTING = frozenset(
     "abs exp expm1 log log1p log2 log10 sqrt square sin cos tan tanh sinh cosh mean std var sum prod dot matmul outer "
-    "inner maximum minimum where".split()
+    "r_ c_ inner maximum minimum where bincount clip column_stack convolve correlate cross cumprod delete gradient "
+    "hstack identity insert kron power stack take unique vstack".split()
 )
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(

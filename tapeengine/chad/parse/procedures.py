@@ -18,7 +18,8 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from tapeengine.chad.parse.callees import is_plain
+from tapeengine.chad.in_language import FUNCTIONS
+from tapeengine.chad.parse.callees import is_plain, library_name
 from tapeengine.chad.parse.names import OWN, assigned, parameters, walked
 from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
 from tapeengine.chad.parse.ownership import Walk, same
@@ -319,7 +320,7 @@ READING_NOW = Reading()
 
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     """Give, for a function outside that changes its arguments, one that returns them, and what it changes."""
-    function = getattr(function, "__tapeengine_function__", function)
+    function = FUNCTIONS.get(library_name(function), getattr(function, "__tapeengine_function__", function))
     if hasattr(function, "changed"):
         return function, function.changed
     return _handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None

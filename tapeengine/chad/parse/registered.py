@@ -12,7 +12,7 @@ from tapeengine.chad.parse.state import Parser
 from tapeengine.chad.parse.texts import MISSING
 from tapeengine.chad.registered import calls_kernel, find, result_type
 from tapeengine.chad.terms import Elements, Literal, Primitive, Term, Tuple
-from tapeengine.chad.types import FLOAT, show
+from tapeengine.chad.types import FLOAT, Text, show
 from tapeengine.primitive import Primitive as Registered
 
 
@@ -58,8 +58,8 @@ def by_name(
 
 
 def written(term: Term) -> Any:
-    """Give the value of a number that is written out, or of a tuple of such numbers."""
-    if isinstance(term, Literal):
-        return term.value
+    """Give the value of a number that is written out, of a text, or of a tuple of these."""
+    if isinstance(term, Literal) or isinstance(term.type, Text):
+        return term.value if isinstance(term, Literal) else term.type.value  # type: ignore[attr-defined]
     parts = [written(item) for item in term.items] if isinstance(term, Tuple) else [MISSING]
     return MISSING if MISSING in parts else tuple(parts)

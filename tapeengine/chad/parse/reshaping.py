@@ -18,7 +18,7 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
     """``size``, ``shape``, ``T``, ``flat`` and ``ndim`` of an array."""
     if attr == "ndim":
         return lit(rank(term.type))
-    if attr == "T":
+    if attr == "T" or (attr == "mT" and rank(term.type) == 2):
         return transpose(p, node, term)
     if attr == "flat":
         return flattened(p, node, [term])

@@ -49,7 +49,9 @@ class Stars(ast.NodeTransformer):
         return g(x, rest=(1, 2), more={'k': x})
     """
 
-    def __init__(self, tree: ast.FunctionDef, outside: Outside) -> None:
+    def __init__(
+        self, tree: ast.FunctionDef, outside: Outside, is_numpy: Callable[[str], bool] = lambda name: False
+    ) -> None:
         nodes = list(ast.walk(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         defined = [n.name for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
@@ -62,7 +64,7 @@ class Stars(ast.NodeTransformer):
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=args)) if stored.count(name) == 1:
                     self.local[name] = args
         self.shapes = {name: Shape(args) for name, args in self.local.items()}
-        self.outside = outside
+        self.outside, self.is_numpy = outside, is_numpy
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Write the parameters without stars."""
@@ -84,12 +86,28 @@ class Stars(ast.NodeTransformer):
         shape = self.shape_of(node.func)
         return node if shape is None or not (shape.rest or shape.more) else shape.packed(node)
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        """Write ``np.r_[a, 1:n]`` as a call, with ranges for slices."""
+        self.generic_visit(node)
+        match node:
+            case ast.Subscript(ast.Attribute(ast.Name(np), "r_" | "c_") as function, index) if self.is_numpy(np):
+                args = index.elts if isinstance(index, ast.Tuple) else [index]
+                made = ast.Call(function, [ranged(np, a) if isinstance(a, ast.Slice) else a for a in args], [])
+                return ast.fix_missing_locations(ast.copy_location(made, node))
+        return node
+
     def shape_of(self, function: ast.expr) -> Shape | None:
         """Give the parameters of a callee that is known by its name."""
         if isinstance(function, ast.Name) and function.id in self.bound:
             return self.shapes.get(function.id)
         args = self.outside(function)
         return None if args is None else Shape(args)
+
+
+def ranged(numpy: str, part: ast.Slice) -> ast.expr:
+    """Write a slice as a range."""
+    ends = [part.lower or ast.Constant(0), part.upper or ast.Constant(None), part.step or ast.Constant(1)]
+    return ast.Call(ast.Attribute(ast.Name(numpy, ast.Load()), "arange", ast.Load()), ends, [])
 
 
 class Shape:

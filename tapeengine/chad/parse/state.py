@@ -30,7 +30,7 @@ from tapeengine.chad.parse.functions import Env, Held, Parameters
 from tapeengine.chad.parse.iterators import consumed, place_of
 from tapeengine.chad.parse.lists import Kinds
 from tapeengine.chad.parse.liveness import live_after
-from tapeengine.chad.parse.names import parameters
+from tapeengine.chad.parse.names import parameters, renamed_once
 from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
 from tapeengine.chad.parse.ownership import shared
 from tapeengine.chad.parse.procedures import MARK, hand_back, hands_back, original_name
@@ -183,7 +183,7 @@ class Grammar:
 #: The attributes of a parser that say what is read, and what is found out about the arguments of its function.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
-    *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "operands", "passed"),
+    *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed"),
 )
 
 
@@ -242,6 +242,7 @@ class Parser:
         self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh)
         self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
+        self.renamed = renamed_once(self.tree)
         self.consumed = consumed(self.tree, self.consumes)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
@@ -250,7 +251,7 @@ class Parser:
             hand_back(tree, changed)
             tree.name = f"{MARK}{tree.name}"  # under which it calls itself
         try:
-            tree = with_places(Stars(tree, self.outside).visit(tree), self.outer)
+            tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.visit(tree))
@@ -286,9 +287,11 @@ class Parser:
 
     def consumes(self, call: ast.Call) -> bool:
         """Tell whether a call is of a function of Python's that takes the elements of its arguments."""
-        found = None if root(call.func) in self.local_names else named_outside(call.func, self.outer)
+        function = self.renamed.get(root(call.func), call.func)
+        found = None if root(function) in self.local_names else named_outside(function, self.outer)
         name = library_name(found)
-        return bool(name) and not name.startswith("numpy.") and name != "functools.partial"
+        is_numpy = name.startswith("numpy.") and name != "numpy.fromiter"
+        return bool(name) and not is_numpy and name != "functools.partial"
 
     def at_once(self, node: ast.AST, what: str) -> None:
         """Refuse an iterator that is not used up where it stands."""

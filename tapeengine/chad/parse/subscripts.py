@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from tapeengine.chad.kinds import ListOf
 from tapeengine.chad.parse.arrays import axes, expanded, product
 from tapeengine.chad.parse.dicts import at_key
-from tapeengine.chad.parse.expressions import expression, read_ahead
+from tapeengine.chad.parse.expressions import as_name, expression, item_of, read_ahead
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.numeric import rank
 from tapeengine.chad.parse.raising import failing
@@ -43,7 +45,18 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return of_tuple(p, node, term, index, env)
     if isinstance(index, ast.Slice):
         return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
+    if isinstance(index, ast.Call) and p.static(index.func, env) is np.ix_ and len(index.args) == 2:
+        rows = subscript(p, node, term, index.args[0], env)
+        return along_axes(p, node, rows, [ast.copy_location(ast.Slice(), index), index.args[1]], env)
     position = expression(p, index, env)
+    if isinstance(position.type, Product) and position.type.items and p.is_sequence(position.type):
+
+        def by_items(named: ast.expr, env: Env) -> Term:
+            items = [item_of(named, k) for k in range(len(position.type.items))]  # type: ignore[attr-defined]
+            return along_axes(p, node, term, items, env)
+
+        p.operated(node, [(node.value, term)] if isinstance(node, ast.Subscript) else [])
+        return as_name(p, "at", index, position, env, by_items)
     kind = p.kinds.of(index)
     if isinstance(kind, ListOf) and kind.made is tuple:
         p.error(node, "an index that is a tuple of a size which only a run knows", "write the indices out: a[i, j]")

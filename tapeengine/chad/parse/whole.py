@@ -260,11 +260,6 @@ def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return p.let("x", p.coerce(node, args[0], FLOAT), tested)
 
 
-def clipped(p: Parser, node: ast.AST, xs: Any) -> Term:
-    """``np.clip(x, low, high)``."""
-    return numeric.larger(p, node, "minimum", numeric.larger(p, node, "maximum", xs[0], xs[1]), xs[2])
-
-
 def quotient_and_rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``divmod(a, b)``."""
     numeric.wanted(p, node, args, 2)

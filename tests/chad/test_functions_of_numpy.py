@@ -1,0 +1,39 @@
+"""Uses of numpy's functions that have no meaning in the language are refused, and say why."""
+
+import numpy as np
+import pytest
+from chad.written_functions import function_of
+
+import tapeengine as te
+from tapeengine.errors import StructureError
+
+REFUSED = {
+    "np.squeeze(x[:1])": "an array of no axes",
+    "np.squeeze(x[0])": "np.squeeze of a number",
+    "np.gradient(np.outer(x, x))": "gradient with these arguments",
+    "np.linalg.norm(np.outer(x, x), 1)": "a norm of this order",
+    "np.diff(x, n=int(x[0]))": "differences of an order that is not written out",
+    "np.array(x, copy=False)": "an array that may be no copy",
+    "len(*x)": r"\* of Array\[float\] in a call",
+    "y = np.atleast_1d(x); y[0] = 2.0; y": r"y = np.atleast_1d\(x\) may be the same array",
+    "y = np.squeeze(x); y[0] = 2.0; y": r"y = np.squeeze\(x\) may be the same array",
+    "np.add.at(x, [0, 1], 1.0); x": "the program has not made it",
+    "y = np.zeros((5, 5)); np.add.at(y, ([0, 1], [1, 1]), x[:2]); y": "this call with these arguments has no result",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_use_is_refused(text):
+    *lines, last = text.split("; ")
+    with pytest.raises(te.ProgramError, match=REFUSED[text]):
+        te.vjp(te.program(function_of("x", [*lines, f"return {last}"])), np.arange(5.0))
+
+
+def test_a_list_of_the_programs_own_is_no_array_for_a_function_that_changes_or_reads_it():
+    def read(a):
+        return (-a)[0]
+
+    for line in ("np.add.at(y, [0], 1.0)", "y[0] = read(y)"):
+        program = te.program(function_of("x", ["y = list(x)", line, "return y"], read=read))
+        with pytest.raises(StructureError, match="an operand is a list"):
+            te.vjp(program, np.arange(5.0))
