@@ -30,9 +30,9 @@ from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.tangents import tangents as tangent_module
 from tapeengine.chad.terms import Module
-from tapeengine.chad.types import Array, Float, is_discrete
+from tapeengine.chad.types import Array, Float, is_discrete, records_in
 from tapeengine.default import default_engine
-from tapeengine.errors import CotangentError, UnsupportedError
+from tapeengine.errors import CotangentError, StructureError, UnsupportedError
 from tapeengine.primitive import Primitive
 
 
@@ -74,6 +74,9 @@ class Executable:
         self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
+        for name in records_in(self.definition.result):
+            if hasattr(classes[name], "__tapeengine_plain__"):
+                raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
 
     @functools.cached_property
     def reverse_terms(self) -> Module:

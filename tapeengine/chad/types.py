@@ -217,6 +217,12 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
     return ()
 
 
+def records_in(type_: Type) -> set[str]:
+    """Give the names of the records that are parts of a type."""
+    own = {type_.name} if isinstance(type_, Product) and type_.fields else set()
+    return own.union(*map(records_in, parts_of(type_)))
+
+
 def has_arrays(type_: Type) -> bool:
     """Tell whether values of a type are arrays or have some as parts."""
     return isinstance(type_, Array) or any(map(has_arrays, parts_of(type_)))

@@ -456,7 +456,8 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
         chosen = of_each_option(p, node, f, lambda own: apply_value(p, node, own, given))
         return lets(zip(given, args, strict=True), chosen)
     if not isinstance(f.type, Function):
-        p.error(node, f"{show(f.type)} is not a function", "call a function")
+        found = special(p, node, "__call__", [f, *args])
+        return found or p.error(node, f"{show(f.type)} is not a function", "call a function")
     _count(p, node, args, f.type.params)
     return Apply(f, coerced(p, node, args, f.type.params))
 

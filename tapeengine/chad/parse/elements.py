@@ -17,6 +17,7 @@ from typing import Any
 
 from tapeengine.chad.kinds import COMPUTED, NUMBER
 from tapeengine.chad.parse.by_cells import placed, row_of
+from tapeengine.chad.parse.classes import record_of
 from tapeengine.chad.parse.names import assigned
 from tapeengine.chad.parse.outside import named_outside, root
 from tapeengine.chad.parse.procedures import handing_back
@@ -88,7 +89,7 @@ class Places(ast.NodeTransformer):
 
     def made(self, node: ast.expr) -> Any:
         """Give the class of the record that an expression makes; None for another one."""
-        cls = self.outside(node.func) if isinstance(node, ast.Call) else None
+        cls = record_of(self.outside(node.func)) if isinstance(node, ast.Call) else None
         return cls if has_free_fields(cls) and not hasattr(cls, "__post_init__") else None
 
     def added(self, node: Any) -> list[Any] | None:

@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from tapeengine.chad.kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
 from tapeengine.chad.parse.callees import is_plain, library_name
+from tapeengine.chad.parse.classes import maker_of
 from tapeengine.chad.parse.lists import RESULT, Kinds, Results, parameters_of
 from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside
 from tapeengine.chad.parse.procedures import text_of
@@ -96,7 +97,8 @@ class Outside:
     def read(self, function: Any, cls: Any) -> Results:
         """Give the same, by the text of a function, or by the fields of a class."""
         if isinstance(function, type):
-            return of_record(function)
+            maker = maker_of(function)
+            return of_record(function) if maker is None else self.read(maker, None)
         if not isinstance(function, FunctionType) or not is_plain(function):
             return NOTHING
         if function in self.functions:  # what it gives, it gives in another way, too

@@ -23,6 +23,7 @@ from tapeengine.chad.parse.aliases import aliases
 from tapeengine.chad.parse.bound_inside import BoundInside
 from tapeengine.chad.parse.by_cells import ByCells
 from tapeengine.chad.parse.callees import is_plain, library_name
+from tapeengine.chad.parse.classes import maker_of, record_of
 from tapeengine.chad.parse.constants import Constants, path_of
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.elements import with_places
@@ -283,7 +284,7 @@ class Parser:
     def makes_record(self, function: ast.expr) -> bool:
         """Tell whether a function makes a new record of a class whose fields can be assigned."""
         found = None if root(function) in self.local_names else named_outside(function, self.outer)
-        return found is dataclasses.replace or has_free_fields(found)
+        return found is dataclasses.replace or has_free_fields(record_of(found))
 
     def consumes(self, call: ast.Call) -> bool:
         """Tell whether a call is of a function of Python's that takes the elements of its arguments."""
@@ -414,7 +415,9 @@ class Parser:
 
     def callee(self, found: Any) -> Any:
         """Give the program of a function of the user's own, or of one written in the language, else itself."""
-        if (written := FUNCTIONS.get(library_name(found))) is not None:
+        if (written := FUNCTIONS.get(library_name(found))) is None and isinstance(found, type):
+            written = maker_of(found)
+        if written is not None:
             return self.program_of(written)
         return self.program_of(found) if found is not self.function and is_plain(found) else found
 

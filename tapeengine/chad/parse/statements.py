@@ -135,6 +135,9 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return assign(p, targets, expression(p, value, env), env, then)
         case ast.AnnAssign(target=ast.Name(), value=None):
             return then(env)
+        case ast.AnnAssign(target=target, annotation=annotation, value=value) if value and p.is_vague(annotation):
+            made = ast.copy_location(ast.Assign([target], value), first)
+            return block(p, [made, *others], env, rest, flow)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value is not None:
             of = p.annotated(annotation, target, "this variable")
             return assign(p, [target], p.coerce(value, expression(p, value, env, of), of), env, then)

@@ -51,6 +51,11 @@ def has_free_fields(cls: Any) -> bool:
     return is_record and inspect.getattr_static(cls, "__setattr__") is object.__setattr__
 
 
+def is_plain(cls: type) -> bool:
+    """Tell whether a class is no record, and has an ``__init__`` of its own."""
+    return class_fields(cls) is None and isinstance(getattr(cls, "__init__", None), types.FunctionType)
+
+
 def class_fields(cls: Any) -> tuple[str, ...] | None:
     """Give the field names of a dataclass or NamedTuple, None for any other class.
 
@@ -108,7 +113,7 @@ def is_vague(annotation: Any) -> bool:
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return any(m not in (None, type(None)) and class_fields(m) is None for m in args)
-    if isinstance(annotation, type) and (issubclass(annotation, Enum) or is_open(annotation)):
+    if isinstance(annotation, type) and (issubclass(annotation, Enum) or is_open(annotation) or is_plain(annotation)):
         return True
     if origin in (list, tuple, Sequence, Iterable, Collection):
         return any(map(is_vague, args))
