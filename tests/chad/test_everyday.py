@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from chad import everyday_classes, everyday_functions, everyday_numpy
+from chad import everyday_classes, everyday_functions, everyday_generators, everyday_numpy
 from chad.everyday import EVERYDAY
 from chad.outsiders import OUTSIDERS
 from chad.users import CALLS
@@ -13,7 +13,7 @@ from outcomes import outcome
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
 
-assert everyday_classes and everyday_functions and everyday_numpy  # which add their programs
+assert everyday_classes and everyday_functions and everyday_generators and everyday_numpy  # which add their programs
 
 BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 

@@ -268,7 +268,7 @@ def another_mode(xs: te.Vec) -> te.Vec:
 
 
 def another_norm(xs: te.Vec) -> float:
-    return np.linalg.norm(xs, 1)
+    return np.linalg.norm(xs, 3)
 
 
 def spreads_an_array(xs: te.Vec) -> float:
@@ -367,7 +367,7 @@ REFUSED = {
     changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
     counts_sometimes: ("add changes a variable", "a statement of its own"),
     another_mode: ("pad with these arguments", "other functions"),
-    another_norm: ("another order than 2", "np.sum"),
+    another_norm: ("a norm of this order", "np.sum"),
     spreads_an_array: ("* of Array[float]", "a tuple"),
     needs_a_result_type: ("type of its result", "->"),
 }

@@ -128,6 +128,8 @@ def frozen(value: Any) -> Any:
         return kind, value.dtype.str, value.shape, value.tobytes()
     if kind in (list, tuple):
         return kind, *map(frozen, value)
+    if kind in (set, frozenset):
+        return kind, frozenset((type(item), item) for item in value)
     if kind is dict:
         return kind, *map(frozen, value), *map(frozen, value.values())
     if names := class_fields(kind):

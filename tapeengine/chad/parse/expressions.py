@@ -391,6 +391,9 @@ def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
     """Parse the right operand of ``in``: a display, whose items may differ in type, or an array."""
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
         return [expression(p, item, env) for item in node.elts]
+    known = p.known(node, env) if isinstance(node, ast.Name | ast.Attribute) else None
+    if isinstance(known, set | frozenset) and len(known) <= 100 and all(isinstance(k, int | str) for k in known):
+        return [constant(p, node, item) for item in known]
     return expression(p, node, env)
 
 

@@ -197,13 +197,7 @@ def renaming(statement: ast.stmt) -> tuple[str, str] | None:
 
 
 def renamed_once(function: ast.FunctionDef) -> Mapping[str, ast.expr]:
-    r"""Give for each name that is assigned once, to another name, that one.
-
-    Examples
-    --------
-    >>> {a: b.id for a, b in renamed_once(ast.parse("def f(x):\n    a = b\n    c = d\n    c = 1").body[0]).items()}
-    {'a': 'b'}
-    """
+    """Give for each name that is assigned once, to another name, that one."""
     nodes = list(ast.walk(function))
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     pairs = [pair for n in nodes if isinstance(n, ast.stmt) and (pair := renaming(n)) and stored.count(pair[0]) == 1]

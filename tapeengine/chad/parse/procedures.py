@@ -288,6 +288,8 @@ def text_of(function: Any) -> ast.FunctionDef | None:
         return None
     if changed := getattr(function, "changed", None):
         hand_back(tree, changed)
+    if rewritten := getattr(function, "rewritten", None):
+        rewritten(tree)
     return tree
 
 

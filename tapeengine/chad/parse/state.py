@@ -28,6 +28,7 @@ from tapeengine.chad.parse.constants import Constants, path_of
 from tapeengine.chad.parse.desugar import OutOfOrder, Plain
 from tapeengine.chad.parse.elements import with_places
 from tapeengine.chad.parse.functions import Env, Held, Parameters
+from tapeengine.chad.parse.generators import Generators
 from tapeengine.chad.parse.iterators import consumed, place_of
 from tapeengine.chad.parse.lists import Kinds
 from tapeengine.chad.parse.liveness import live_after
@@ -251,7 +252,10 @@ class Parser:
         if changed := getattr(self.function, "changed", None):
             hand_back(tree, changed)
             tree.name = f"{MARK}{tree.name}"  # under which it calls itself
+        if rewritten := getattr(self.function, "rewritten", None):
+            rewritten(tree)
         try:
+            tree = Generators(tree, self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
