@@ -612,11 +612,10 @@ def take(a, indices, axis):
     """``np.take`` along an axis of a vector or a matrix."""
     if np.ndim(a) > 2 or np.ndim(indices) != 1:
         return None
-    if axis < -np.ndim(a) or axis >= np.ndim(a):
-        raise ValueError("there is no such axis")
+    at = within(axis, np.ndim(a))
     if np.ndim(a) == 1:
         return a[indices]
-    return a[indices] if axis == 0 or axis == -2 else [row[indices] for row in a]
+    return a[indices] if at == 0 else [row[indices] for row in a]
 
 
 #: The functions of numpy that have their names here.

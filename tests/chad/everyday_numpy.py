@@ -58,6 +58,8 @@ np.eye(3, 5) @ x
 np.clip(x, None, 0.5)
 np.clip(x, a_min=0.0, a_max=None)
 x.clip(min=0.0)
+x.clip(0.0)
+x.clip(0.0, max=0.5)
 np.bincount([0, 2, 1, 2, 0], weights=x)
 np.bincount([0, 2, 2], minlength=5) * x
 np.bincount([0, -1])

@@ -29,7 +29,7 @@ def names() -> list[str]:
     found = []
     for name in dict.fromkeys(known):
         module, _, last = name.partition(".")
-        if module in MODULES and hasattr(importlib.import_module(module), last):
+        if module in MODULES and callable(getattr(importlib.import_module(module), last, None)):
             found.append(MODULES[module] + last)
     return [*found, *(f"xs.{name}" for name in METHODS)]
 

@@ -81,14 +81,22 @@ def joined(p: Parser, node: ast.AST, items: list[Term], axis: int | None) -> Ter
     return first
 
 
+def no_call(p: Parser, node: ast.Call) -> None:
+    """Refuse ``np.r_(a)``, which is no function, and ``np.r_[()]``."""
+    if not node.args or not hasattr(node.func, "is_indexed"):
+        p.error(node, "this is indexed by arrays, and not called", "write np.r_[a, b]")
+
+
 def rows(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.r_[a, b]``: numbers and arrays one after another along the first axis."""
+    no_call(p, node)
     given = [expression(p, a, env) for a in node.args]
     return joined(p, node, [x if numeric.rank(x.type) else Elements((x,), x.type) for x in given], 0)
 
 
 def columns(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.c_[a, b]``."""
+    no_call(p, node)
     return column_stack(p, with_args(node, [ast.copy_location(ast.Tuple(node.args, ast.Load()), node)]), env)
 
 

@@ -24,6 +24,7 @@ from tapeengine.chad.parse.fixed_points import settled_step
 from tapeengine.chad.parse.functions import Env
 from tapeengine.chad.parse.iterables import elements_of
 from tapeengine.chad.parse.lists import Element
+from tapeengine.chad.parse.outside import root
 from tapeengine.chad.parse.parameters import of_all, parameters_of, with_args
 from tapeengine.chad.parse.reductions import (
     REDUCTIONS,
@@ -587,8 +588,12 @@ def diff(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def clip(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.clip(xs, low, high)``; an end may be None."""
-    xs, ends = operand(p, node.args[0], env), {}
+    """``np.clip(xs, low, high)``; an end may be None, and a method may leave it out."""
+    xs, ends = operand(p, node.args[0], env), dict[str, Term]()
+    given = [keyword(node, name, at) is not None for at, name in enumerate(("a_min", "a_max"), 1)]
+    by_name = any(keyword(node, name) for name in ("min", "max"))
+    if root(node.func) != " numpy" and (given[0] != given[1] or (given[0] and by_name)):
+        p.error(node, "np.clip with one end", "write np.clip(xs, low, None)")
     for at, (which, name) in enumerate((("maximum", "min"), ("minimum", "max")), 1):
         end = keyword(node, f"a_{name}", at) or keyword(node, name)
         if end is not None and p.known(end, env) is not None:

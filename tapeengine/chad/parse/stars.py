@@ -92,6 +92,7 @@ class Stars(ast.NodeTransformer):
         match node:
             case ast.Subscript(ast.Attribute(ast.Name(np), "r_" | "c_") as function, index) if self.is_numpy(np):
                 args = index.elts if isinstance(index, ast.Tuple) else [index]
+                function.is_indexed = True  # type: ignore[attr-defined]
                 made = ast.Call(function, [ranged(np, a) if isinstance(a, ast.Slice) else a for a in args], [])
                 return ast.fix_missing_locations(ast.copy_location(made, node))
         return node
