@@ -136,7 +136,7 @@ def pad(array, pad_width, mode="constant", constant_values=0):
 
 def lines(a, axis):
     """The lines of a matrix along an axis."""
-    return np.transpose(a) if axis == 0 or axis == -2 else a
+    return np.transpose(a) if within(axis, 2) == 0 else a
 
 
 def quantile_of(xs, q):

@@ -579,8 +579,8 @@ def diff(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.diff(xs, n, axis)``."""
     times = keyword(node, "n", 1)
     count = 1 if times is None else p.known(times, env)
-    if type(count) is not int or count < 0:
-        p.error(node, "differences of an order that is not written out", "write np.diff(xs, n=2)")
+    if type(count) is not int or count < 1:
+        p.error(node, "differences of order 0, or of one that is not written out", "write np.diff(xs, n=2)")
     found = operand(p, node.args[0], env)
     for _ in range(count):
         found = along_axis(composed.differences, -1)(p, node, found, 2)
