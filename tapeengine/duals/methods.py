@@ -22,7 +22,7 @@ from tapeengine.errors import UnsupportedError
 
 #: Methods that are numpy functions with the same name and parameters.
 NAMES = (
-    "all any argmax argmin argpartition argsort choose clip cumprod cumsum diagonal dot max "
+    "all any argmax argmin argpartition argsort choose cumprod cumsum diagonal dot max "
     "mean min nonzero prod put ravel repeat round searchsorted squeeze std sum swapaxes take trace var"
 ).split()
 
@@ -66,6 +66,11 @@ def flatten(self: Any, order: str = "C") -> Any:
 def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
     """ndarray.compress."""
     return rules_of(self).function(numpy.compress, (condition, self, axis), {"out": out})
+
+
+def clip(self: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
+    """ndarray.clip, which may leave out a limit."""
+    return rules_of(self).function(numpy.clip, (self, min, max), options)
 
 
 def astype(
@@ -178,7 +183,7 @@ def device(self: Any) -> str:
 def table() -> dict[str, Callable[..., Any]]:
     """Functions that compute each attribute of traced arrays that the class itself does not define."""
     own = (
-        *(reshape, transpose, flatten, compress, astype, conjugate, fill, item, tolist, sort, partition),
+        *(reshape, transpose, flatten, compress, clip, astype, conjugate, fill, item, tolist, sort, partition),
         *(to_device, view),
     )
     methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}

@@ -101,3 +101,19 @@ def test_the_bits_of_averages_of_some_elements(name: str, axis: Any, dtype: Any)
         where[:, 0] = where[0] = True
         call = functools.partial(getattr(numpy, name), axis=axis, where=where)
         assert seen(te.vjp(call, z)[0]) == seen(call(z))
+
+
+@pytest.mark.parametrize("limits", [((0.0,), {}), ((), {"min": 0.0}), ((0.0,), {"max": 0.5}), ((None, 0.5), {}), ((), {})])
+def test_the_method_clip_may_leave_out_a_limit(limits):
+    args, options = limits
+    x = np.array([-1.0, 0.25, 2.0])
+    try:
+        wanted = x.clip(*args, **options)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            te.vjp(lambda x: x.clip(*args, **options), x)
+        return
+    value, back = te.vjp(lambda x: x.clip(*args, **options), x)
+    assert value.tolist() == wanted.tolist()
+    inside = (wanted == x).astype(float)
+    assert back(np.ones(3))[0].tolist() == inside.tolist()
