@@ -147,6 +147,8 @@ def quantile_of(xs, q):
     at = q * (len(xs) - 1)
     low = math.floor(at)
     a, b, t = ordered[low], ordered[min(low + 1, len(xs) - 1)], at - low
+    if ordered[-1] != ordered[-1]:  # a NaN, which is sorted behind all numbers
+        return float(ordered[-1])
     return b - (b - a) * (1.0 - t) if t >= 0.5 else a + (b - a) * t
 
 
@@ -170,6 +172,8 @@ def median_of(xs):
     """The median of a vector."""
     ordered = np.sort(xs)
     half = len(xs) // 2
+    if ordered[-1] != ordered[-1]:  # a NaN, which is sorted behind all numbers
+        return ordered[-1]
     return ordered[half] if len(xs) % 2 == 1 else (ordered[half - 1] + ordered[half]) / 2
 
 

@@ -116,7 +116,7 @@ def kind_of(value: Any) -> Any:
         return of, *map(kind_of, value)
     if of is dict:
         return of, tuple(value), *map(kind_of, value.values())
-    if hasattr(value, "dtype"):
+    if hasattr(value, "dtype") and not isinstance(value, type):
         return of, value.dtype, value.ndim, ones_of(value), is_large(value)
     if isinstance(value, Enum) or is_importable(value):
         return value

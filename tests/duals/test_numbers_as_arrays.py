@@ -103,7 +103,9 @@ def test_the_bits_of_averages_of_some_elements(name: str, axis: Any, dtype: Any)
         assert seen(te.vjp(call, z)[0]) == seen(call(z))
 
 
-@pytest.mark.parametrize("limits", [((0.0,), {}), ((), {"min": 0.0}), ((0.0,), {"max": 0.5}), ((None, 0.5), {}), ((), {})])
+@pytest.mark.parametrize(
+    "limits", [((0.0,), {}), ((), {"min": 0.0}), ((0.0,), {"max": 0.5}), ((None, 0.5), {}), ((), {})]
+)
 def test_the_method_clip_may_leave_out_a_limit(limits):
     args, options = limits
     x = np.array([-1.0, 0.25, 2.0])

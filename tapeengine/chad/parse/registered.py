@@ -28,6 +28,8 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
         args = [*args[0].items, *args[1:]]
     elif found is not known:
         args, static = by_name(found, known, args, static)
+    if not known.variadic and len(args) > len(known.vjp_rules):
+        p.error(node, f"{name} of {len(args)} arrays", "leave out what stands after the others")
     try:
         of = result_type(known, [a.type for a in args], static)
     except Exception as error:  # the primitive's own refusal, whatever it is

@@ -334,7 +334,9 @@ class Parser:
         self.first = first
         text = "".join(lines)
         self.indent = len(text) - len(text.lstrip())
-        tree = ast.parse(textwrap.dedent(text)).body[0]
+        tree = None
+        with contextlib.suppress(SyntaxError):  # a lambda, with the rest of its lines
+            tree = ast.parse(textwrap.dedent(text)).body[0]
         if not isinstance(tree, ast.FunctionDef):
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree

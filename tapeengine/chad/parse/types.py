@@ -175,7 +175,10 @@ def annotation_object(node: ast.expr, outer: Mapping[str, Any]) -> Any:
         case ast.Constant(value=None):
             return None
         case ast.Constant(value=str(text)):
-            return found(ast.parse(text, mode="eval").body)
+            try:
+                return found(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                raise UnknownType(f"{text!r} is no type of the language") from None
         case ast.Constant(value=value):
             return value
         case ast.Name(id=name):

@@ -100,6 +100,9 @@ def load(w: Writer, s: F.Load | F.Row) -> None:
         return
     if isinstance(s, F.Row) and isinstance(array, V.Local | V.View):
         local, before = (array, ()) if isinstance(array, V.Local) else (array.local, array.indices)
+        if s.checked:
+            for dim, i in zip(local.dims[len(before) :], indices, strict=False):
+                inside(w, dim, i)
         w.env[s.out.name] = V.View(local, (*before, *indices))
         return
     if isinstance(array, V.Local) and isinstance(array.content, V.Product) and is_read_often(w, s):
