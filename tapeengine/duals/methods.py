@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable
 from types import MethodType
 from typing import Any
@@ -118,12 +119,11 @@ def fill(self: Any, value: Any) -> None:
 
 def item(self: Any, *index: Any) -> Any:
     """ndarray.item: a number of Python, which stays traced."""
-    if not index:
-        if self.size != 1:
-            raise ValueError("can only convert an array of size 1 to a scalar; give item an index")
-        return as_python(self[(0,) * self.ndim])
-    places = index if len(index) > 1 else index[0] if isinstance(index[0], tuple) else None
-    return as_python(self[places if places is not None else place_of(self, index[0])])
+    numpy.broadcast_to(False, self.shape).item(*index)  # raises numpy's errors
+    places = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+    if len(places) == 1:
+        places = place_of(self, places[0])
+    return as_python(self[tuple(map(operator.index, places)) or (0,) * self.ndim])
 
 
 def place_of(self: Any, number: Any) -> tuple[int, ...]:
