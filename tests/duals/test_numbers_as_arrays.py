@@ -1,5 +1,6 @@
 """numpy's functions on one traced number give the class, dtype and shape that they give for the plain number."""
 
+import copy
 import functools
 from typing import Any
 
@@ -41,6 +42,31 @@ def test_the_class_of_a_result(name: str, x: Any) -> None:
     except TapeEngineError:
         return
     assert seen(found) == wanted
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", "efdbF")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_dtype_of_a_result_beside_a_plain_array(name: str, dtype: str) -> None:
+    """numpy's numbers promote an array; only those of Python adapt to it."""
+    f, primal = FUNCTIONS[name], numpy.array([1e6, 1.0])
+    for program in (
+        lambda x: f(x[0], numpy.ones(2, dtype)),
+        lambda x: f(numpy.ones(2, dtype), x[0]),
+        lambda x: f(numpy.ones(2, dtype), 0.5 * x[0] + 1e5),
+    ):
+        for x in (primal, (0.5,)):
+            try:
+                with numpy.errstate(all="ignore"):
+                    wanted = seen(program(copy.copy(x)))
+            except Exception:
+                continue
+            try:
+                with numpy.errstate(all="ignore"):
+                    found = te.vjp(program, x)[0]
+            except TapeEngineError:
+                continue
+            assert seen(found) == wanted
 
 
 @pytest.mark.parametrize("z", NUMBERS, ids=lambda x: type(x).__name__)

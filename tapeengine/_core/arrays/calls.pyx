@@ -37,6 +37,9 @@ cnp.import_array()
 
 cdef object array_class = numpy.ndarray
 
+cdef extern from *:
+    int NPY_HALF
+
 
 cdef struct Noted:
     const unsigned int *ids     # in ascending order
@@ -627,7 +630,8 @@ cdef bint has_anywhere(Noted *noted, uint32_t id) noexcept:
 cpdef tuple widened(tuple args):
     """Arguments of a numpy function, with arrays of shape () for numbers that set the precision among others.
 
-    These are the float64 numbers among float32 arrays, and numpy's numbers of other precisions beside traced numbers.
+    These are the float64 numbers among float32 or float16 arrays, and numpy's numbers of other precisions beside traced
+    numbers.
     Complex numbers become arrays of the precision that numpy's result has.
     """
     cdef bint has_scalars = False, has_floats = False, has_complex = False
@@ -639,7 +643,7 @@ cpdef tuple widened(tuple args):
             has_complex = True
         elif type(x) is Array or type(x) is array_class:
             kind = (<Array> x).storage.type if type(x) is Array else PyArray_TYPE(<ndarray> x)
-            has_floats = has_floats or kind == NPY_FLOAT or kind == NPY_CFLOAT
+            has_floats = has_floats or kind == NPY_FLOAT or kind == NPY_CFLOAT or kind == NPY_HALF
         else:
             has_floats = has_floats or other_precision(x)
     if has_complex:
