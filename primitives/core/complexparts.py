@@ -110,7 +110,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     if target.kind == "f" and is_complex(x):
         x = np.real(x)
     value = ASTYPE(x, dtype=target)
-    return value[()] if is_complex(x) and is_number(x) else value
+    return value[()] if is_number(x) else value
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:

@@ -9,6 +9,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.sweeps.trace import value_of
+from tapeengine_primitives.values import promoting
 
 
 def negative(value: Any) -> bool:
@@ -39,7 +40,7 @@ def logn(n: Any, x: Any) -> Any:
 
 def power(x: Any, p: Any) -> Any:
     """numpy.emath.power."""
-    return np.power(taken(x, negative), p)
+    return np.power(promoting(taken(x, negative)), promoting(p))
 
 
 RULES: dict[Callable[..., Any], Callable[..., Any]] = {

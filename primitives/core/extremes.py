@@ -14,6 +14,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 from tapeengine_primitives.ufuncs import binary, of_ufuncs
+from tapeengine_primitives.values import number_or_array
 
 UNSET: Any = numpy._NoValue
 
@@ -120,7 +121,7 @@ def clip(
         value = np.maximum(a, low)
     else:
         value = CLIP(a, low, high)
-    return value if dtype is None else np.astype(value, dtype)
+    return value if dtype is None else number_or_array(np.astype(value, dtype))
 
 
 RULES = {

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import sample_of
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.values import (
@@ -129,6 +130,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     """Join arrays along an axis; see `numpy.concatenate`."""
     parts = [as_array(part) for part in arrays]
     if axis is None:
+        dtype = numpy.result_type(*map(sample_of, parts)) if dtype is None else dtype  # Python's numbers adapt
         parts, axis = [np.ravel(part) for part in parts], 0
     return CONCATENATE(*parts, axis=axis, dtype=dtype)
 
@@ -162,7 +164,8 @@ def column_stack(tup: Any) -> Any:
 
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """Join an array and values; see `numpy.append`."""
-    return concatenate((as_array(arr), as_array(values)), axis)
+    x, y = as_array(arr), as_array(values)
+    return concatenate((x, y), axis) if axis is not None else concatenate((np.ravel(x), np.ravel(y)))
 
 
 def block(arrays: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.storing import form_of
-from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, shape_of
+from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, promoting, shape_of
 
 
 def polyval(p: Any, x: Any) -> Any:
@@ -20,7 +20,7 @@ def polyval(p: Any, x: Any) -> Any:
     >>> float(polyval(numpy.array([1.0, 0.0, 2.0]), 3.0))
     11.0
     """
-    coefficients, x = as_array(p), as_array(x)
+    coefficients, x = as_array(p), promoting(x)
     if shape_of(coefficients)[0] == 0:
         return numpy.zeros_like(form_of(x), dtype_of(x))
     value = numpy.zeros_like(form_of(x), dtype_of(x)) if shape_of(x) else 0.0
@@ -101,7 +101,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """Return the m-th integral of a polynomial; see `numpy.polyint`."""
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    value = as_array(p)
+    value = np.asarray(p)
     given = [0.0 if k is None else k] if k is None or ndim_of(as_array(k)) == 0 else [k[i] for i in range(len(k))]
     constants = given * m if len(given) == 1 else given
     if len(constants) < m:

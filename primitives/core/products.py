@@ -25,6 +25,7 @@ from tapeengine_primitives.values import (
     ndim_of,
     normal_axis,
     number_or_array,
+    promoting,
     shape_of,
 )
 
@@ -178,21 +179,28 @@ for rules in (MATMUL.vjp_rules, DOT.vjp_rules):
             rule.function = MatrixRule(rule.function, second=position == 1)
 
 
+def _operands(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the operands of a product, in which Python's numbers do not adapt and empty sequences do."""
+    x, y = promoting(a), promoting(b)
+    if isinstance(a, (list, tuple)) and 0 in shape_of(x):
+        x = np.astype(x, dtype_of(y))
+    if isinstance(b, (list, tuple)) and 0 in shape_of(y):
+        y = np.astype(y, dtype_of(x))
+    return x, y
+
+
 def dot(a: Any, b: Any, out: None = None) -> Any:
     """Multiply vectors, matrices or arrays; see `numpy.dot`."""
-    x, y = as_array(a), as_array(b)
+    x, y = _operands(a, b)
     if ndim_of(x) and ndim_of(y):
         return DOT(x, y)
-    wide = numpy.result_type(dtype_of(x), dtype_of(y))  # in dot, Python's numbers do not adapt to arrays
-    x, y = (np.astype(one, wide) if ndim_of(one) and dtype_of(one) != wide else one for one in (x, y))
     value = np.multiply(x, y)
-    value = value if dtype_of(value) == wide else np.astype(value, wide)
     return in_order(value, "C") if ndim_of(value) <= 2 else value  # the memory order of BLAS's matrices
 
 
 def inner(a: Any, b: Any, /) -> Any:
     """Sum the products over the last axes; see `numpy.inner`."""
-    x, y = as_array(a), as_array(b)
+    x, y = _operands(a, b)
     if ndim_of(x) == 0 or ndim_of(y) == 0:
         return np.multiply(x, y)
     return np.dot(x, swapped(y) if ndim_of(y) > 1 else y)
@@ -205,7 +213,8 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 
 def vdot(a: Any, b: Any, /) -> Any:
     """Sum the products of the flattened arrays, with the first one conjugated; see `numpy.vdot`."""
-    return np.dot(np.ravel(conjugated(as_array(a))), np.ravel(as_array(b)))
+    x, y = _operands(a, b)
+    return np.dot(np.ravel(conjugated(x)), np.ravel(y))
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:

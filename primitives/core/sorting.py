@@ -124,11 +124,11 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
     count = shape_of(flat)[-1]
     if count == 0:
         value = np.mean(flat, axis=-1)
-        return np.reshape(value, kept) if is_set(keepdims) else value
+        return np.reshape(np.asarray(value), kept) if is_set(keepdims) else value
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
     middle = low if count % 2 else 0.5 * (low + high)
     value = _with_nan(middle + 0.0, flat)  # numpy's mean of the middle is never -0.0
-    return np.reshape(value, kept) if is_set(keepdims) else number_or_array(value)
+    return np.reshape(np.asarray(value), kept) if is_set(keepdims) else number_or_array(value)
 
 
 #: The parameters alpha and beta of the continuous methods (Hyndman and Fan): rank = n q + alpha + q (1 - alpha - beta).
@@ -194,8 +194,9 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: b
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
-    dtype = _quantile_dtype(flat, q, method)
-    between = between or (_lower if method in _PICKING else functools.partial(_between, dtype=dtype))
+    picks = method in _PICKING or (method == "linear" and not is_traced(q) and numpy.asarray(q).dtype.kind in "biu")
+    dtype = dtype_of(flat) if picks else _quantile_dtype(flat, q)
+    between = between or (_lower if picks else functools.partial(_between, dtype=dtype))
     value = np.moveaxis(_at_ranks(flat, _rank(np.ravel(q), count, method), count, between), -1, 0)
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
@@ -203,10 +204,8 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: b
     return number_or_array(np.reshape(value, shape_of(q) + tuple(shape)))
 
 
-def _quantile_dtype(flat: Any, q: Any, method: str) -> Any:
-    """Return numpy's dtype: a Python number q adapts to the values; methods that select an element ignore q's dtype."""
-    if method in _PICKING:
-        return dtype_of(flat)
+def _quantile_dtype(flat: Any, q: Any) -> Any:
+    """Return the dtype in which numpy interpolates: a Python number q adapts to the values."""
     if type(q) in (int, float) or (is_traced(q) and not ndim_of(q)):
         return dtype_of(flat) if dtype_of(flat).kind in "fc" else numpy.dtype(float)
     return numpy.result_type(dtype_of(flat), dtype_of(q))
@@ -312,7 +311,8 @@ def _selected(a: Any, places: Any) -> Any:
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Return the median of the elements that are not NaN; see `numpy.nanmedian`."""
-    return _quantile(a, 0.5, axis, "linear", keepdims, True, _middle)
+    value = _quantile(a, 0.5, axis, "linear", keepdims, True, _middle)
+    return np.asarray(value) if is_set(keepdims) else value
 
 
 def _middle(low: Any, high: Any, fraction: Any) -> Any:

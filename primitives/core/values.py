@@ -13,13 +13,14 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.storing import form_of
+from tapeengine.duals.creation import sample_of
 from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
 __all__ = [
     *("as_array", "dtype_of", "holds_traced", "in_order", "in_order_of", "is_complex", "is_set", "is_traced"),
-    *("ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts", "real_dtype", "real_part", "shape_of"),
-    *("warning_as", "whole_numbers"),
+    *("ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts", "promoting", "shape_of"),
+    *("real_dtype", "real_part", "warning_as", "whole_numbers"),
 ]
 
 
@@ -28,6 +29,12 @@ def as_array(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return np.array(value)
     return value
+
+
+def promoting(value: Any) -> Any:
+    """Return a number of Python as numpy's, which does not adapt to other operands, and a sequence as an array."""
+    x = as_array(value)
+    return x if hasattr(sample_of(x), "dtype") else np.asarray(x)[()]
 
 
 def holds_traced(value: Any) -> bool:

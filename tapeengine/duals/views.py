@@ -32,7 +32,7 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
         if type(a) is Dual:
             found = function(sample_of(a), *args, **options)
             if isinstance(found, float):
-                return from_values(a)[()] if isinstance(found, numpy.float64) else a
+                return copied(a, found)
             a = from_values(a)
         if type(a) is not Array:
             return function(a, *args, **options)
@@ -40,6 +40,11 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
 
     rearranged.__name__ = function.__name__
     return rearranged
+
+
+def copied(a: Any, found: Any) -> Any:
+    """A number for which numpy returns a number: one of numpy's, or the one of Python itself."""
+    return from_values(a)[()] if isinstance(found, numpy.float64) else a
 
 
 def several(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,8 +72,12 @@ def ravel(a: Any, order: Any = "C") -> Any:
 
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any:
     """numpy.reshape."""
-    a = from_values(a) if type(a) is Dual else a
     copy = copy_mode(copy)
+    if type(a) is Dual:
+        found = numpy.reshape(sample_of(a), shape, order, copy=copy)
+        if isinstance(found, float):
+            return copied(a, found)
+        a = from_values(a)
     if type(a) is not Array:
         return numpy.reshape(a, shape, order, copy=copy)
     if copy:

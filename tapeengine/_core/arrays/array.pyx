@@ -177,7 +177,7 @@ cdef class Array:
     @property
     def imag(self):
         """The imaginary part: a view of a complex array, zeros for a real one."""
-        return part_of(self, "imag") if is_complex(self) else plain(self.values).imag
+        return part_of(self, "imag") if is_complex(self) else plain(self.values).imag[() if self.storage.number else ...]
 
     @imag.setter
     def imag(self, value):
