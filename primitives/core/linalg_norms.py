@@ -86,7 +86,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     if isinstance(axis, list):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
     x = as_array(x)
-    axes = normal_axes(axis, ndim_of(x))
+    axes = normal_axes(axis if axis is None or isinstance(axis, tuple) else (axis,), ndim_of(x))
     if ord is None:
         ord = 2
     if ord == numpy.inf:

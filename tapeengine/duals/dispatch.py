@@ -64,6 +64,8 @@ POWERS: dict[Any, Any] = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
+#: Functions that get lists as they are.
+OF_ANY_LIST = {*IN_PLACE, *OF_FORM, *OF_VALUES}
 #: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {
     *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack, numpy.block),
@@ -122,21 +124,22 @@ class Rules:
         rule = self.find(function)
         if rule is None:
             raise missing(function, len(args), self.failures)
-        plain = partial(numpys, function, args, options)
+        given = args, options
+        plain = partial(numpys, function, *given)
         if not args:
             args, options = first_by_position(function, options)
         if len(args) > 1:
             args, options = out_by_name(function, args, options)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
-        if (list in map(type, args) or tuple in map(type, args)) and function not in IN_PLACE:
+        if (list in map(type, args) or tuple in map(type, args)) and function not in OF_ANY_LIST:
             args = tuple(arrays_of_lists(function, arg) for arg in args)
         if options:
             options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
         args = args if function in IN_PLACE else widened(args)
         if "where" in options:
             options = {**options, "where": mask_of(options["where"])}
-        if ("dtype" in options or len(args) > 2) and function in AVERAGES and are_whole(*args[2:3], **options):
+        if ("dtype" in options or len(args) > 2) and function in AVERAGES and is_asked("biu", *args[2:3], **options):
             rule = on_values(function, as_number)
         out = options.get("out")
         if function is numpy.dot and type(out) is Array and not out.flags.c_contiguous:
@@ -150,7 +153,7 @@ class Rules:
             result = rule(*args, **{key: value for key, value in options.items() if key != "out"})
             return stored(result, out, plain)
         except Exception as error:
-            raise explained(error, function, args, options) from error.__cause__
+            raise explained(error, function, *given) from error.__cause__
 
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a ufunc, also as an operator, or one of its methods."""
@@ -190,6 +193,8 @@ class Rules:
                 return getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
             ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
         called = ufunc if method == "__call__" else getattr(ufunc, method)
+        if method == "__call__" and is_asked("O", **options):
+            return ufunc(*(asarray(x).astype(object) for x in inputs), **options)
         plain = partial(numpys, called, inputs, unmasked(ufunc, options))
         is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
         expected = None if is_read else plain()
@@ -360,10 +365,10 @@ def arrays_of_lists(function: Any, value: Any) -> Any:
     return asarray(value) if is_read else value
 
 
-def are_whole(dtype: Any = None, **options: Any) -> bool:
-    """Whether a dtype that is asked for is one of whole numbers or truth values."""
+def is_asked(kinds: str, dtype: Any = None, **options: Any) -> bool:
+    """Whether a dtype of some kinds is asked for."""
     try:
-        return dtype is not None and numpy.dtype(dtype).kind in "biu"
+        return dtype is not None and numpy.dtype(dtype).kind in kinds
     except TypeError:
         return False
 
