@@ -71,7 +71,7 @@ def test_the_dtype_of_a_result_beside_a_plain_array(name: str, dtype: str) -> No
 
 #: Calls with these further arguments and options give numbers or arrays without axes.
 FURTHER: tuple[Any, ...] = (
-    *(((), {}), ((0,), {}), ((1,), {}), ((2.0,), {}), (((),), {}), ((None,), {}), ((1, None), {})),
+    *(((), {}), ((0,), {}), ((1,), {}), ((2.0,), {}), (((),), {}), ((None,), {}), ((1, 0), {})),
     *(
         (
             ((), {"axis": None}),
