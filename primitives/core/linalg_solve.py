@@ -11,6 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, unbroadcast
+from tapeengine_primitives.linalg_cofactors import cofactors
 from tapeengine_primitives.linalg_repeated import plain
 from tapeengine_primitives.products import conjugated, swapped
 from tapeengine_primitives.values import (
@@ -138,62 +139,9 @@ INV = Primitive(
 )
 
 
-def _cofactors(a: Any, out: Any) -> Any:
-    """Return the partials of the determinant: det(A) A^-T, or from singular values if a matrix is singular."""
-    if np.all(np.not_equal(out, 0)):
-        return np.expand_dims(out, (-1, -2)) * swapped(np.linalg.inv(a))
-    return COFACTORS(a)
-
-
-def _without(s: Any, *left_out: int) -> Any:
-    kept = [position for position in range(shape_of(s)[-1]) if position not in left_out]
-    return np.prod(s[..., kept], axis=-1)
-
-
-def _cofactor_primal(a: Any) -> Any:
-    """With A = U S V^H: det(U V^H) conj(U) diag(prod of the other s) V^T."""
-    u, s, vh = numpy.linalg.svd(a)
-    extent = s.shape[-1]
-    others = numpy.stack([_without(s, i) for i in range(extent)], axis=-1)
-    phase = numpy.linalg.det(u) * numpy.linalg.det(vh)
-    return phase[..., None, None] * ((u.conj() * others[..., None, :]) @ vh.conj())
-
-
-def _cofactor_slope(t: Any, a: Any, a_space: Any) -> Any:
-    """Derivative of the cofactors, with E = U^H t V: diagonal sum_k P[i,k] E[k,k], elsewhere -P[i,j] E[j,i], where
-    P[i,j] is the product of the singular values but s[i] and s[j]. It is its own transpose.
-    """
-    extent = a_space.shape[-1]
-    if extent == 1:
-        return numpy.zeros(a_space.shape, dtype=a_space.dtype)
-    u, s, vh = np.linalg.svd(a)
-    rows = [[_without(s, i, j) if i != j else 0.0 * s[..., 0] for j in range(extent)] for i in range(extent)]
-    products = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-    e = conj_transpose(u) @ t @ conj_transpose(vh)
-    on_diagonal = np.matmul(products, np.expand_dims(np.diagonal(e, 0, -2, -1), -1))
-    inner = numpy.eye(extent) * on_diagonal - products * swapped(e)
-    phase = np.expand_dims(np.linalg.det(u) * np.linalg.det(vh), (-1, -2))
-    return unbroadcast(phase * (conjugated(u) @ inner @ conjugated(vh)), a_space)
-
-
-COFACTORS = Primitive(
-    "numpy.linalg.cofactors",
-    _cofactor_primal,
-    vjp={"a": lambda ct, a, a_space: _cofactor_slope(ct, a, a_space)},
-    jvp={"a": lambda t, a, a_space: _cofactor_slope(t, a, a_space)},
-    samples=lambda: (
-        regular(3, 3, shift=1.0),
-        regular(2, 2, 2),
-        regular(1, 1),
-        regular(3, 3, dtype=complex),
-        Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
-    ),
-    pattern=patterns.core,
-    doc="det(A) A^-T, also for singular A",
-)
 DET_RULES: dict[str, Any] = {
-    "vjp": {"a": lambda ct, a, out, a_space: unbroadcast(np.expand_dims(ct, (-1, -2)) * _cofactors(a, out), a_space)},
-    "jvp": {"a": lambda t, a, out, out_space: unbroadcast(np.sum(t * _cofactors(a, out), axis=(-2, -1)), out_space)},
+    "vjp": {"a": lambda ct, a, out, a_space: unbroadcast(np.expand_dims(ct, (-1, -2)) * cofactors(a, out), a_space)},
+    "jvp": {"a": lambda t, a, out, out_space: unbroadcast(np.sum(t * cofactors(a, out), axis=(-2, -1)), out_space)},
     "pattern": patterns.core,
 }
 DET = Primitive(
@@ -204,7 +152,7 @@ DET = Primitive(
         *_square_samples(),
         Sample((numpy.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]]),)),
     ),
-    doc="the determinant; dA = ct det(A) A^-T, by cofactors where A is singular",
+    doc="the determinant; dA = ct det(A) A^-T, by cofactors also where A is singular",
 )
 
 
@@ -213,7 +161,7 @@ def _inverse_transposed(a: Any, out: Any) -> Any:
     if np.all(np.not_equal(out[0], 0)):
         return swapped(np.linalg.inv(a))
     with numpy.errstate(divide="ignore", invalid="ignore"):
-        return COFACTORS(a) / np.expand_dims(np.linalg.det(a), (-1, -2))
+        return cofactors(a, out[0]) / np.expand_dims(np.linalg.det(a), (-1, -2))
 
 
 def _slogdet_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
