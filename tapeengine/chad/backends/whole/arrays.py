@@ -39,9 +39,7 @@ def content(w: Writer, x: Any) -> V.Array:
     if isinstance(x, V.Array):
         return x
     if isinstance(x, V.View):
-        whole = content(w, x.local)
-        at = dict(zip(whole.dims, x.indices, strict=False))
-        return V.Array(w.substituted(whole.content, at), whole.dims[len(x.indices) :])
+        return elements(w, content(w, x.local), x.indices)
     if isinstance(x, V.Local):
         whole_of(w, x)
         if x.grows and x.content is None:
@@ -53,6 +51,20 @@ def content(w: Writer, x: Any) -> V.Array:
                 found = w.substituted(found, lanes.at)
         return V.Array(found, x.dims)
     return w.refuse("an element of a value that is not an array")  # type: ignore[no-any-return]
+
+
+def elements(w: Writer, whole: V.Array, indices: Sequence[V.Value]) -> V.Array:
+    """Give what is at indices; a sum of indices becomes an array first if one may count from the end."""
+    at = dict(zip(whole.dims, indices, strict=False))
+    found = whole.content
+    if isinstance(found, V.Affine) and not all(is_count(w, i) for dim, i in at.items() if dim in found.axes):
+        found = w.number(found)
+    return V.Array(w.substituted(found, at), whole.dims[len(indices) :])
+
+
+def is_count(w: Writer, i: V.Value) -> bool:
+    """Tell whether an index is known not to be negative."""
+    return isinstance(i, V.Affine) and w.is_size(V.Affine((), i.offset))
 
 
 def whole_of(w: Writer, x: V.Local) -> None:
@@ -113,12 +125,8 @@ def load(w: Writer, s: F.Load | F.Row) -> None:
     for dim, i in at.items():
         if s.checked and (dim not in whole.content.axes or isinstance(whole.content, V.Affine)):
             inside(w, dim, i)
-    found = w.substituted(whole.content, at)
-    rest = whole.dims[len(indices) :]
-    if not rest:
-        w.env[s.out.name] = found
-    else:
-        w.env[s.out.name] = V.Array(found, rest)
+    found = elements(w, whole, indices)
+    w.env[s.out.name] = found if found.dims else found.content
 
 
 def is_read_often(w: Writer, s: F.Load | F.Row) -> bool:
