@@ -213,7 +213,6 @@ cdef class Inputs(Walk):
         if cls is ComplexDual:
             found = self.read_later(self.array((<ComplexDual> value).array()))
             (<ComplexDual> found).numpys = (<ComplexDual> value).numpys
-            self.layout.note_builtin(not (<ComplexDual> value).numpys)
             return found
         if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
@@ -461,12 +460,12 @@ cdef class Outputs(Walk):
         if cls is ComplexDual:
             numpys = (<ComplexDual> value).numpys
             found = self.array((<ComplexDual> value).array())
-            self.layout.note_builtin(not numpys)
             if type(found) is Array:
                 found = from_array(found)
                 if type(found) is ComplexDual:
                     (<ComplexDual> found).numpys = numpys
                 return found
+            self.layout.note_builtin(not numpys)
             return found if numpys else complex(found)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)

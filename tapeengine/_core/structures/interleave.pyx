@@ -14,7 +14,6 @@ from libc.string cimport memcpy
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, import_array, ndarray
 
-from tapeengine._core.scalars.complex cimport from_array
 from tapeengine._core.tape.accumulation cimport View
 
 from tapeengine.errors import CONTAINS_ITSELF, CotangentError, StructureError
@@ -300,11 +299,7 @@ cdef object build(Layout layout, Leaves leaves):
 
 cdef object in_class_of(object aux, object found, bint builtin):
     """A cotangent in the class of its value: a number, if the value is a complex number and not an array."""
-    if type(found) is not ndarray:  # inside another trace
-        if found.ndim or not (builtin or (type(aux) is View and (<View> aux).number) or isinstance(aux, complex)):
-            return found
-        return from_array(found) if builtin else found[()]
-    if PyArray_NDIM(<ndarray> found):
+    if type(found) is not ndarray or PyArray_NDIM(<ndarray> found):
         return found
     if builtin:
         return complex(found)
