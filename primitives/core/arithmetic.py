@@ -15,6 +15,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
+from tapeengine.primitive.spaces import is_traced
 from tapeengine_primitives.ufuncs import binary, binary_samples, of_ufuncs, unary, unary_samples
 
 _BOTH = ((-2.0, 2.0), (-2.0, 2.0))
@@ -289,7 +290,7 @@ FRACTION = linear(
 
 def modf_rule(x: Any) -> tuple[Any, Any]:
     """Return the fractional part and the integral part, which is discrete."""
-    return FRACTION(x), np.trunc(x)
+    return FRACTION(x), np.trunc(x) if is_traced(x) else numpy.modf(x)[1]
 
 
 def frexp_rule(x: Any) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ def polyval(p: Any, x: Any) -> Any:
     coefficients, x = as_array(p), promoting(x)
     if shape_of(coefficients)[0] == 0:
         return numpy.zeros_like(form_of(x), dtype_of(x))
-    value = numpy.zeros_like(form_of(x), dtype_of(x)) if shape_of(x) else 0.0
+    value = numpy.zeros_like(form_of(x), dtype_of(x))[()]
     for position in range(shape_of(coefficients)[0]):
         value = value * x + coefficients[position]
     return value

@@ -180,13 +180,10 @@ for rules in (MATMUL.vjp_rules, DOT.vjp_rules):
 
 
 def _operands(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the operands of a product, in which Python's numbers do not adapt and empty sequences do."""
+    """Return the operands of a product, in which Python's numbers do not adapt and an empty second sequence does."""
     x, y = promoting(a), promoting(b)
-    if isinstance(a, (list, tuple)) and 0 in shape_of(x):
-        x = np.astype(x, dtype_of(y))
-    if isinstance(b, (list, tuple)) and 0 in shape_of(y):
-        y = np.astype(y, dtype_of(x))
-    return x, y
+    is_empty = isinstance(b, (list, tuple)) and 0 in shape_of(y)
+    return x, np.astype(y, dtype_of(x)) if is_empty else y
 
 
 def dot(a: Any, b: Any, out: None = None) -> Any:
@@ -313,7 +310,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     x, y = np.moveaxis(as_array(a), axisa, -1), np.moveaxis(as_array(b), axisb, -1)
     lengths = shape_of(x)[-1], shape_of(y)[-1]
     if lengths == (2, 2):
-        return in_order(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0], "C")
+        return in_order(np.asarray(x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]), "C")
     p, q = _components(x), _components(y)
     parts = [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]]
     return np.moveaxis(in_order(np.stack(np.broadcast_arrays(*parts), axis=-1), "C"), -1, axisc)

@@ -15,6 +15,7 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import sample_of
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.values import (
@@ -206,7 +207,7 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: b
 
 def _quantile_dtype(flat: Any, q: Any) -> Any:
     """Return the dtype in which numpy interpolates: a Python number q adapts to the values."""
-    if type(q) in (int, float) or (is_traced(q) and not ndim_of(q)):
+    if type(sample_of(q)) in (int, float):
         return dtype_of(flat) if dtype_of(flat).kind in "fc" else numpy.dtype(float)
     return numpy.result_type(dtype_of(flat), dtype_of(q))
 
@@ -259,7 +260,7 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
         weights: Any = None,
         interpolation: Any = None,
     ) -> Any:
-        part = q if scale == 1.0 else q / scale if type(q) in (int, float) else as_array(q) / scale
+        part = q if scale == 1.0 else q / scale if type(q) in (int, float) else np.true_divide(as_array(q), scale)
         if not np.all(np.greater_equal(part, 0) & np.less_equal(part, 1)):
             raise ValueError(f"{'Quantiles' if scale == 1.0 else 'Percentiles'} must be in the range [0, {scale:.0f}]")
         if weights is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from tapeengine._core.arrays.array import Array
+from tapeengine._core.arrays.operators import is_number
 from tapeengine._core.arrays.storing import constant_of, form_of
 from tapeengine._core.scalars.complex import ComplexDual
 from tapeengine._core.scalars.scalar import Dual
@@ -25,7 +26,7 @@ def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping
 
 
 def _copied(x: Any) -> Any:
-    values = number_of(x) if type(x) is Dual else value_of(x)
+    values = number_of(x) if type(x) is Dual or (type(x) is Array and is_number(x)) else value_of(x)
     if type(x) is Array and isinstance(values, numpy.ndarray) and not x.flags.writeable:
         values.flags.writeable = False
     return values

@@ -119,7 +119,7 @@ def outcome(call: Any, x: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("primal", PRIMALS)
-@pytest.mark.parametrize("name", FUNCTIONS.keys() - UNSTABLE)
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - UNSTABLE))
 def test_a_result_is_a_number_or_an_array(name: str, primal: str) -> None:
     for args, options in FURTHER:
 
@@ -151,6 +151,32 @@ def test_an_axis_of_a_number(name: str, x: Any) -> None:
             is_refused = traced is not None and issubclass(traced, TapeEngineError)
             # traced numbers have the attributes of numpy's
             assert plain in (traced, AttributeError) or is_refused, (option, axis)
+
+
+#: Second arguments of several dtypes, and sequences.
+SECOND: tuple[Any, ...] = (
+    *((), [0], [0.5], [1, 0], [0.25, 0.75], 0, 1, 0.5, True, 1j, [1j], [[1.0, 0.0], [0.0, 1.0]]),
+    *(numpy.float32(0.5), numpy.float64(0.5), numpy.int8(1), numpy.array(0.5), numpy.array(1), numpy.array([1, 0])),
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("primal", ("float32", "float64"))
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"numpy.astype"}))
+def test_the_dtype_of_a_result_beside_a_number_or_a_sequence(name: str, primal: str) -> None:
+    f, x = FUNCTIONS[name], PRIMALS[primal]
+    for y in SECOND:
+        for call in (
+            lambda x, y=y: f(x, y),
+            lambda x, y=y: f(x[0], y),
+            lambda x, y=y: f(y, x),
+            lambda x, y=y: f(y, x[0]),
+        ):
+            wanted = outcome(call, copy.copy(x))
+            found = outcome(lambda x, call=call: te.vjp(call, x)[0], x)
+            if isinstance(wanted, type) or (isinstance(found, type) and issubclass(found, TapeEngineError)):
+                continue
+            assert found[:2] + found[3:] == wanted[:2] + wanted[3:], y
 
 
 @pytest.mark.parametrize("name", ("ceil", "floor", "trunc", "negative", "sign", "add"))
