@@ -260,7 +260,8 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
         weights: Any = None,
         interpolation: Any = None,
     ) -> Any:
-        part = q if scale == 1.0 else q / scale if type(sample_of(q)) in (int, float) else np.true_divide(as_array(q), scale)
+        adapts = type(sample_of(q)) in (int, float)
+        part = q if scale == 1.0 else q / scale if adapts else np.true_divide(as_array(q), scale)
         if not np.all(np.greater_equal(part, 0) & np.less_equal(part, 1)):
             raise ValueError(f"{'Quantiles' if scale == 1.0 else 'Percentiles'} must be in the range [0, {scale:.0f}]")
         if weights is None:

@@ -193,7 +193,7 @@ class Rules:
                 return getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
             ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
         called = ufunc if method == "__call__" else getattr(ufunc, method)
-        if method == "__call__" and is_asked("O", **options):
+        if method == "__call__" and is_asked("O", **options) and {"out", "where"}.isdisjoint(options):
             return ufunc(*(asarray(x).astype(object) for x in inputs), **options)
         plain = partial(numpys, called, inputs, unmasked(ufunc, options))
         is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
