@@ -67,3 +67,13 @@ def test_conversions_keep_the_class(x: Any, dtype: str) -> None:
     plain, value = x.astype(dtype), te.vjp(lambda x: x.astype(dtype), x)[0]
     assert type(value) is type(plain)
     assert value.dtype == plain.dtype
+
+
+@pytest.mark.parametrize("by", (operator.neg, operator.pos, abs, numpy.absolute), ids=lambda by: by.__name__)
+@pytest.mark.parametrize("dtype", "DF")
+def test_operators_of_elements(by: Any, dtype: str) -> None:
+    parts = numpy.random.default_rng(5).normal(size=(300, 2)) * 10.0 ** numpy.arange(-7, 8).repeat(20)[:, None]
+    z = (parts[:, 0] + 1j * parts[:, 1]).astype(dtype)
+    for k in range(len(z)):
+        for point, f in ((z, lambda z, k=k: by(z[k])), (z[k], by)):
+            assert same(f(point), te.vjp(f, point)[0])
