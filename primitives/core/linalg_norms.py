@@ -117,15 +117,28 @@ def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
     if ord in (None, "fro", "f"):
         return NORM(x, axis=(ndim_of(x) - 2, ndim_of(x) - 1), ord="fro", keepdims=is_set(keepdims))
     if ord == "nuc":
-        value = np.sum(np.linalg.svdvals(x), axis=-1)
-    elif ord in (2, -2):
-        value = (_largest if ord > 0 else np.min)(np.linalg.svdvals(x), axis=-1)
+        value = _of_singular_values(np.sum, x)
+    elif ord == 2:
+        value = _of_singular_values(_largest, x)
+    elif ord == -2:
+        value = np.min(np.linalg.svdvals(x), axis=-1)
     elif ord in (1, -1, numpy.inf, -numpy.inf):
         sums = np.sum(np.abs(x), axis=-2 if abs(ord) == 1 else -1)
         value = (_largest if ord > 0 else np.min)(sums, axis=-1)
     else:
         raise ValueError(f"Invalid norm order {ord!r} for matrices.")
     return np.expand_dims(value, (-2, -1)) if keepdims else value
+
+
+def _of_singular_values(reduce: Any, x: Any) -> Any:
+    """Return norms of singular values; those of zero matrices are constants, since their vectors are arbitrary."""
+    zero = ~np.any(np.not_equal(x, 0), axis=(-2, -1))
+    if not np.any(zero):
+        return reduce(np.linalg.svdvals(x), axis=-1)
+    rows, columns = shape_of(x)[-2:]
+    distinct = numpy.eye(rows, columns, dtype=x.dtype) * numpy.arange(1, columns + 1, dtype=x.dtype)
+    regular = np.where(zero[..., None, None], distinct, x)
+    return number_or_array(np.where(zero, 0.0, reduce(np.linalg.svdvals(regular), axis=-1)))
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:

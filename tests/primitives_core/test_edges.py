@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,22 @@ def checked(program: Callable[..., Any], *primals: Any, order: int = 2) -> None:
 def test_where_hides_the_infinite_slope_of_sqrt() -> None:
     x = np.array([-1.0, 0.0, 4.0])
     np.testing.assert_array_equal(cotangent(lambda x: np.sum(np.where(x > 0, np.sqrt(x), 0.0)), x), [0.0, 0.0, 0.25])
+
+
+@pytest.mark.parametrize("ord", ["fro", "nuc", 1, 2, np.inf])
+@pytest.mark.parametrize("dtype", [float, complex, np.float32])
+@pytest.mark.parametrize("shape", [(2, 2), (2, 3), (3, 2)])
+def test_norms_of_zero_matrices_have_slope_zero(ord: Any, dtype: Any, shape: tuple[int, int]) -> None:
+    zero, other = np.zeros(shape, dtype), (np.arange(1.0, 1.0 + math.prod(shape)) ** 2).reshape(shape).astype(dtype)
+    value, backpropagator = te.vjp(lambda a: np.linalg.norm(a, ord), zero)
+    assert type(value) is type(np.linalg.norm(zero, ord)) and value == 0
+    assert not backpropagator(type(value)(1))[0].any()
+    assert te.jvp(lambda a: np.linalg.norm(a, ord), (zero,), (other,))[1] == 0
+    stacked = te.vjp(lambda a: np.linalg.norm(a, ord, axis=(1, 2)), np.stack([zero, other]))
+    gradient = stacked[1](np.ones_like(stacked[0]))[0]
+    single = te.vjp(lambda a: np.linalg.norm(a, ord), other)[1](type(value)(1))[0]
+    assert not gradient[0].any()
+    np.testing.assert_allclose(gradient[1], single, rtol=1e-5)
 
 
 @pytest.mark.parametrize("program", [np.linalg.norm, np.std, lambda x: np.linalg.norm(x, 3), np.linalg.vector_norm])

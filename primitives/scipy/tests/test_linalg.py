@@ -178,6 +178,25 @@ def test_cofactors_of_singular_integer_matrices_are_integers(n):
         np.testing.assert_allclose(along, (n - 1) * exact, atol=1e-11 * 10.0**n)
 
 
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("shape", [(3,), (3, 2), (2, 3, 2)])
+def test_a_stack_is_solved_with_its_cholesky_factors(lower, shape):
+    stack = np.stack([SYMMETRIC @ SYMMETRIC.T + np.eye(3), np.diag([1.0, 2.0, 3.0])])
+    b = np.cos(np.arange(np.prod(shape))).reshape(shape)
+
+    def program(module, a):
+        return module.cho_solve(module.cho_factor(a, lower=lower), b)
+
+    np.testing.assert_array_equal(program(linalg, stack), program(scipy.linalg, stack))
+    np.testing.assert_allclose(te.vjp(lambda a: program(linalg, a), stack)[0], program(scipy.linalg, stack), rtol=1e-12)
+    assert_gradient(lambda a: np.sum(program(linalg, a) ** 2), stack)
+
+
+def test_a_driver_that_lapack_does_not_have_raises_scipys_error():
+    with pytest.raises(ValueError, match='LAPACK driver "qq" is not found'):
+        te.vjp(lambda a: linalg.lstsq(a, np.ones(len(a)), lapack_driver="qq")[0], A)
+
+
 def test_logarithm_is_derived_with_the_same_bits_each_time():
     results = {gradient(PROGRAMS["logm"], A).tobytes() for _ in range(5)}
     assert len(results) == 1

@@ -81,6 +81,8 @@ def lstsq(
     """
     if check_finite:
         _check_finite("lstsq", a, b)
+    if lapack_driver not in (None, "gelsd", "gelsy", "gelss"):
+        raise ValueError(f'LAPACK driver "{lapack_driver}" is not found')
     cut = float(numpy.finfo(a.dtype).eps) if cond is None else cond
     x, residues, rank, values = np.linalg.lstsq(a, b, cut)
     if lapack_driver == "gelsy" or a.shape[0] <= a.shape[1] or rank < a.shape[1]:

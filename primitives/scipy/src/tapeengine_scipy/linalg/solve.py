@@ -230,7 +230,7 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
     array([2.])
     """
     c, lower = c_and_lower
-    return _cho_solve(c, b, lower, check_finite)
+    return _cho_solve(c, b, bool(numpy.ravel(lower)[0]), check_finite)  # `cho_factor` of a stack returns one of each
 
 
 @over_batches(2, "1|2")
