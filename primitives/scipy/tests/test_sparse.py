@@ -34,6 +34,38 @@ def test_formats():
     np.testing.assert_allclose((2.0 * sparse.coo_array(A)).toarray(), 2 * A.toarray())
 
 
+POSITIONS = {
+    "coo": ("coo_array", ([0.0, 1.7], [1.0, 0.0])),
+    "csr of coo": ("csr_array", ([0.0, 1.0], [1.9, 0.0])),
+    "csr": ("csr_array", ([1.0, 0.0], [0.0, 1.2, 2.0])),
+    "csc": ("csc_array", ([1.0, 0.0], [0.0, 1.0, 2.0])),
+    "masks": ("coo_array", (np.array([True, False]), np.array([False, True]))),
+    "complex": ("coo_array", ([1j, 0.0], [1.0, 0.0])),
+    "nan": ("coo_array", ([np.nan, 0.0], [1.0, 0.0])),
+    "negative": ("coo_array", ([-1.0, 0.0], [1.0, 0.0])),
+}
+
+
+@pytest.mark.parametrize("shape", [(2, 2), None])
+@pytest.mark.parametrize("name", POSITIONS)
+def test_positions_are_made_integers_as_scipy_makes_them(name, shape):
+    """The values are SciPy's, or an error of the same class is raised."""
+    kind, places = POSITIONS[name]
+
+    def dense(module, data):
+        return getattr(module, kind)((data, *places) if len(places[1]) == 3 else (data, places), shape=shape).toarray()
+
+    data = np.array([1.0, 2.0])
+    try:
+        expected = dense(scipy.sparse, data)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            te.vjp(lambda data: dense(sparse, data), data)
+        return
+    np.testing.assert_array_equal(te.vjp(lambda data: dense(sparse, data), data)[0], expected)
+    assert_gradient(lambda data: np.sum(dense(sparse, data) ** 2), data)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_errors():
     with pytest.raises(ValueError, match="6 rows"):

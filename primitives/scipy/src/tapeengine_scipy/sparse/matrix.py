@@ -1,5 +1,6 @@
 """The sparse matrix for programs: traced entries and a constant pattern."""
 
+import operator
 from typing import Any
 
 import numpy
@@ -302,7 +303,7 @@ def coo_array(
     if entries.shape != numpy.shape(rows):
         raise ValueError(f"row, column, and data arrays must have one length, not {entries.shape}, {numpy.shape(rows)}")
     if shape is None:
-        shape = (int(numpy.max(rows)) + 1, int(numpy.max(columns)) + 1)
+        shape = (operator.index(numpy.max(rows)) + 1, operator.index(numpy.max(columns)) + 1)
     return SparseArray(entries, Pattern(rows, columns, shape))
 
 

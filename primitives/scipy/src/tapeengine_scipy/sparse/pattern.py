@@ -22,12 +22,10 @@ class Pattern:
     """
 
     def __init__(self, rows: Any, columns: Any, shape: tuple[int, int], is_matrix: bool = False) -> None:
-        scipy.sparse.coo_array(
-            (numpy.zeros(numpy.shape(rows)), (rows, columns)), shape=shape
-        )  # refuses positions outside the shape
         self.is_matrix = is_matrix
-        self.rows = numpy.asarray(rows)
-        self.columns = numpy.asarray(columns)
+        # SciPy makes integers of the positions, and refuses those outside the shape.
+        made = scipy.sparse.coo_array((numpy.zeros(numpy.shape(rows)), (rows, columns)), shape=shape)
+        self.rows, self.columns = made.coords
         self.shape = (int(shape[0]), int(shape[1]))
         self._order = numpy.lexsort((self.columns, self.rows))
         self._indices = self.columns[self._order].astype(numpy.int32)
