@@ -17,6 +17,7 @@ OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype|object arrays are not supported"
+    r"|function output must be real numbers"
 )
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
@@ -113,6 +114,8 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     found = package_of(frame, program) or package_named(call, program)
     if found.startswith("pandas"):
         return "Columns of pandas take no traced array: compute with the data's array, X.to_numpy() @ b"
+    if found == "scipy.differentiate":
+        return "In its place, tapeengine.grad, tapeengine.jacobian and tapeengine.hessian are exact, and nest"
     if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
         return ""
     way = "Lifted code calls" if is_lifted(program) else "Import it from"
@@ -249,7 +252,7 @@ def note_objects(error: BaseException) -> None:
     if (
         found
         and (frame := innermost(error))
-        and "tapeengine_" in (instead_of := instead_below(frame, frame_of_program(frame), ""))
+        and "tapeengine" in (instead_of := instead_below(frame, frame_of_program(frame), ""))
     ):
         note(error, f"functions of SciPy take plain numbers. {instead_of}")
         return
