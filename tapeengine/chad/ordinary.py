@@ -10,7 +10,7 @@ import builtins
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -20,6 +20,7 @@ import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 from tapeengine.chad.parse.callees import is_plain
 from tapeengine.chad.parse.constants import content, global_names
+from tapeengine.errors import CONTAINS_ITSELF, StructureError, class_name
 from tapeengine.primitive import is_traced
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
@@ -125,18 +126,49 @@ def holds_traced(value: Any) -> bool:
     >>> holds_traced((1.0, [2.0]))
     False
     """
-    cls = type(value)
-    if cls in NUMBERS:
-        return False
-    if cls is tuple or cls is list:
-        return not NUMBERS.issuperset(map(type, value)) and any(map(holds_traced, value))
-    if is_traced(value):
-        return True
-    if dataclasses.is_dataclass(value):
-        return any(holds_traced(getattr(value, field.name)) for field in dataclasses.fields(value))
+    pending, seen = [value], dict[int, Any]()
+    while pending:
+        one = pending.pop()
+        if type(one) not in NUMBERS and id(one) not in seen:
+            if is_traced(one):
+                return True
+            seen[id(one)] = one
+            pending += parts_of(one)
+    return False
+
+
+def parts_of(value: Any) -> Collection[Any]:
+    """The parts of a container or a record in which there may be traced values, or other containers."""
     if isinstance(value, dict):
-        return any(map(holds_traced, value.values()))
-    return isinstance(value, (tuple, list)) and any(map(holds_traced, value))
+        value = tuple(value.values())
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    return () if not isinstance(value, tuple | list) or NUMBERS.issuperset(map(type, value)) else value
+
+
+def check_trees(values: Iterable[Any]) -> None:
+    """Refuse values that contain themselves, of which a derivative would have no end.
+
+    Raises
+    ------
+    StructureError
+        With the name of the class that contains itself.
+
+    Examples
+    --------
+    >>> check_trees([(1.0, [2.0])])
+    """
+    pending = [(value, False) for value in values]
+    around: set[int] = set()
+    while pending:
+        one, is_left = pending.pop()
+        if is_left:
+            around.remove(id(one))
+        elif id(one) in around:
+            raise StructureError(f"a {class_name(one)}{CONTAINS_ITSELF}")
+        elif type(one) not in NUMBERS and (parts := parts_of(one)):
+            around.add(id(one))
+            pending += [(one, True), *((part, False) for part in parts)]
 
 
 def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:

@@ -19,6 +19,7 @@ import numpy
 
 from tapeengine._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many, is_finite
 from tapeengine._core.programs.replay import Checks
+from tapeengine._core.tape.tape import live_traces
 from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
 from tapeengine.chad.directional import directional, filled, without_discrete
 from tapeengine.chad.display import display
@@ -31,7 +32,7 @@ from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direc
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.monoids import Monoid, OverMonoid
-from tapeengine.chad.ordinary import holds_traced, on_duals
+from tapeengine.chad.ordinary import check_trees, holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
 from tapeengine.chad.parse.state import Parsed, unannotated
@@ -133,7 +134,9 @@ class Program(Enterable):
     ) -> None:
         if not isinstance(getattr(function, "__tapeengine_function__", function), FunctionType):
             name = getattr(function, "__qualname__", None) or repr(function)
-            raise TypeError(f"te.program takes a function that is written as a def, not {name}: write a def around it")
+            raise UnsupportedError(
+                f"te.program takes a function that is written as a def, not {name}: write a def around it"
+            )
         self.given, self.sizes = given, sizes
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
@@ -150,6 +153,8 @@ class Program(Enterable):
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
+        if not live_traces():
+            return self.function(*args, **named)
         if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
             return self.python(*args, **named)
         if holds_traced(args) or holds_traced(tuple(named.values())):
@@ -390,6 +395,7 @@ class Program(Enterable):
         if self.inferred:
             return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         self.refresh()
+        self.check_trees(primals)
         others = self.others(len(primals), {})
         self.check_lists((*primals, *others))
         self.executable.engine = engine
@@ -420,6 +426,11 @@ class Program(Enterable):
             return value
         plain = functools.cache(lambda: self._as_python(primals))
         return with_kinds(kind, value, dict(zip(self.names, primals)), plain)
+
+    def check_trees(self, values: tuple[Any, ...]) -> None:
+        """Refuse recursive data that contain themselves."""
+        if self.module.types:
+            check_trees(values)
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays, and arrays where it uses lists."""
@@ -480,9 +491,15 @@ class Program(Enterable):
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
         if not self.inferred:
             self.refresh()
+            self.check_trees(values)
             return self
-        kinds = tuple(map(kind_of, values))
+        try:
+            kinds = tuple(map(kind_of, values))
+        except RecursionError:
+            check_trees(values)
+            raise
         if kinds not in self.by_kinds:
+            check_trees(values)
             names, whole = self.positional(values, {})
             if len(names) != len(whole):
                 raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")

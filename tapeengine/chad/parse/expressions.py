@@ -522,12 +522,21 @@ def tested(p: Parser, node: ast.expr, env: Env) -> tuple[str, Type, bool] | None
         case ast.Call(func=callee, args=[ast.Name(id=name), cls]) if (
             name in env and p.static(callee, env) is isinstance
         ):
-            return name, p.annotated(cls, node, "the class"), True
+            return name, class_in_test(p, cls, env), True
         case ast.Call(func=callee, args=[ast.Attribute() as part, cls]) if p.static(callee, env) is isinstance:
-            return narrowable(p, part, p.annotated(cls, node, "the class"), True, env)
+            return narrowable(p, part, class_in_test(p, cls, env), True, env)
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
             return narrowable(p, left, UNIT, isinstance(op, ast.Is), env)
     return None
+
+
+def class_in_test(p: Parser, cls: ast.expr, env: Env) -> Type:
+    """Give the type that ``isinstance`` tests for: a class by its name, or one that was given to a parameter."""
+    given = {n.id: p.known_object(env[n.id]) for n in ast.walk(cls) if isinstance(n, ast.Name) and n.id in env}
+    for name, found in given.items():
+        if not isinstance(found, type):
+            p.error(cls, f"isinstance with the variable {name} as the class", "write the class itself by its name")
+    return p.translated(p.annotation_object(cls, "the class", **given), cls, "the class")
 
 
 def narrowable(p: Parser, node: ast.expr, of: Type, positive: bool, env: Env) -> tuple[str, Type, bool] | None:

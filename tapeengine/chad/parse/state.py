@@ -353,10 +353,10 @@ class Parser:
         """Give the Python object that the text of an annotation denotes."""
         return annotation_object(ast.parse(name, mode="eval").body, self.outer)
 
-    def annotation_object(self, node: ast.expr, what: str = "a parameter") -> Any:
-        """Give the Python object of an annotation without evaluating text."""
+    def annotation_object(self, node: ast.expr, what: str = "a parameter", **given: Any) -> Any:
+        """Give the Python object of an annotation without evaluating text, where names may mean what is given."""
         try:
-            return annotation_object(node, self.outer)
+            return annotation_object(node, {**self.outer, **given} if given else self.outer)
         except UnknownType as error:
             self.error(node, f"{what} has a type outside the language", str(error))
 
