@@ -193,6 +193,13 @@ def _is_own(value: Any, function: FunctionType) -> bool:
     )
 
 
+def calls_own_program(function: FunctionType) -> bool:
+    """Whether a function calls itself by the name of its program."""
+    outside = [function.__globals__.get(name) for name in global_names(function.__code__)]
+    outside += map(content, function.__closure__ or ())
+    return any(value is not function and _is_own(value, function) for value in outside)
+
+
 def _number(x: Any = 0.0) -> Any:
     """``float(x)``, which leaves a traced number as it is."""
     return x if is_traced(x) and not getattr(x, "shape", ()) else float(x)

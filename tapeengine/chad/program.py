@@ -32,7 +32,7 @@ from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direc
 from tapeengine.chad.link import link
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.monoids import Monoid, OverMonoid
-from tapeengine.chad.ordinary import check_trees, holds_traced, on_duals
+from tapeengine.chad.ordinary import calls_own_program, check_trees, holds_traced, on_duals
 from tapeengine.chad.parse import Unresolved, parse_function
 from tapeengine.chad.parse.parser import ProgramParser
 from tapeengine.chad.parse.state import Parsed, unannotated
@@ -154,7 +154,7 @@ class Program(Enterable):
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if not live_traces():
-            return self.function(*args, **named)
+            return self.plain(*args, **named)
         if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
             return self.python(*args, **named)
         if holds_traced(args) or holds_traced(tuple(named.values())):
@@ -190,6 +190,11 @@ class Program(Enterable):
         if self._python is None:
             self._python = on_duals(self.function)
         return self.function if self._python is None else self._python
+
+    @functools.cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function as it was written; one that calls itself does so directly, for as many calls as Python has."""
+        return self.python if calls_own_program(self.function) else self.function
 
     @property
     def __tapeengine_function__(self) -> Callable[..., Any]:

@@ -99,6 +99,16 @@ def ring():
     return a
 
 
+@te.program
+def summed(n: int) -> int:
+    return 0 if n == 0 else n + summed(n - 1)
+
+
+def test_calls_of_itself():
+    """A program that calls itself by its own name nests as deeply as the function does."""
+    assert summed(700) == 700 * 701 // 2
+
+
 def test_plain_calls_with_cycles():
     """Data that contain themselves are passed on as they are."""
     path: list[float] = []
