@@ -186,14 +186,14 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     return value
 
 
-def _is_own(value: Any, function: FunctionType) -> bool:
+def _is_own(value: Any, function: Callable[..., Any]) -> bool:
     """Whether a value is a function or the program of it."""
     return value is function or (
         hasattr(type(value), "__tapeengine_function__") and value.__tapeengine_function__ is function
     )
 
 
-def calls_own_program(function: FunctionType) -> bool:
+def calls_own_program(function: Callable[..., Any]) -> bool:
     """Whether a function calls itself by the name of its program."""
     outside = [function.__globals__.get(name) for name in global_names(function.__code__)]
     outside += map(content, function.__closure__ or ())
