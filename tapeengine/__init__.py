@@ -4,13 +4,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine._core.sweeps.trace import value_of as value
-from tapeengine.engine import Engine
-from tapeengine.lift import lift, lifted
-from tapeengine.primitive import NotDifferentiable, Primitive, Sample
-from tapeengine.primitive.local import primitive
-from tapeengine.transforms.linear_map import LinearMap
+from ._core.scalars.scalar import Dual
+from ._core.sweeps.trace import value_of as value
+from .engine import Engine
+from .lift import lift, lifted
+from .primitive import NotDifferentiable, Primitive, Sample
+from .primitive.local import primitive
+from .transforms.linear_map import LinearMap
 
 __all__ = [
     "Array",
@@ -102,11 +102,11 @@ def default_engine() -> Engine:
 
 
 if TYPE_CHECKING:
-    from tapeengine.chad import ProgramError, Vec, fold, gather, replicate, scan, scatter
-    from tapeengine.chad.annotations import Array
-    from tapeengine.chad.program import Program, program
-    from tapeengine.plugins.hookspecs import hookimpl
-    from tapeengine.workers import Loaded, Shared
+    from .chad import ProgramError, Vec, fold, gather, replicate, scan, scatter
+    from .chad.annotations import Array
+    from .chad.program import Program, program
+    from .plugins.hookspecs import hookimpl
+    from .workers import Loaded, Shared
 
     __version__: str
     _engine = default_engine()
@@ -124,7 +124,7 @@ if TYPE_CHECKING:
     stage, vmap, load_staged = _engine.stage, _engine.vmap, _engine.load_staged
 
 else:  # the annotation in programs is the class of traced arrays, so one name serves both
-    from tapeengine._core.arrays.array import Array
+    from ._core.arrays.array import Array
 
 
 def __getattr__(name: str) -> Any:
@@ -142,7 +142,7 @@ def __getattr__(name: str) -> Any:
     elif name in _WORKERS:
         found = getattr(import_module("tapeengine.workers"), name)
     elif name == "hookimpl":
-        from tapeengine.plugins.hookspecs import hookimpl as found
+        from .plugins.hookspecs import hookimpl as found
     else:
         raise AttributeError(f"module 'tapeengine' has no attribute {name!r}")
     globals()[name] = found

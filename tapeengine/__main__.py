@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from tapeengine import __version__
-from tapeengine.commands.target import CommandError
+from . import __version__
+from .commands.target import CommandError
 
 COMMANDS = {
     "check": "tapeengine.commands.check",

@@ -10,7 +10,7 @@ import sys
 from importlib.machinery import ExtensionFileLoader
 from types import FrameType, ModuleType
 
-from tapeengine.errors import DroppedDerivativeError, TapeEngineError, module_of, note
+from .errors import DroppedDerivativeError, TapeEngineError, module_of, note
 
 #: Messages of numpy's errors when a loop meets objects. numpy does not ask elements of a list for a rule.
 OBJECTS = re.compile(

@@ -6,31 +6,31 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tapeengine._core.programs.callables import own_derivative
-from tapeengine._core.programs.native import enter
-from tapeengine._core.programs.replay import Replays
-from tapeengine._core.sweeps import inspection, trace
-from tapeengine.duals.dispatch import Rules
-from tapeengine.duals.labelled import LABELLED
-from tapeengine.errors import UnsupportedError
-from tapeengine.structure import Structures, of_object
-from tapeengine.transforms import gradients, jacobians, programs, second_order
-from tapeengine.transforms import tangents as tangents_module
-from tapeengine.transforms.arguments import Argnums
-from tapeengine.transforms.array_copies import ArrayCopies
-from tapeengine.transforms.debugging import Debug, Switches, debug_vjp, watched
-from tapeengine.transforms.forms import map_leaves
-from tapeengine.transforms.linear_map import LinearMap
-from tapeengine.transforms.parallel import Parallel
-from tapeengine.transforms.progress import Progress
+from ._core.programs.callables import own_derivative
+from ._core.programs.native import enter
+from ._core.programs.replay import Replays
+from ._core.sweeps import inspection, trace
+from .duals.dispatch import Rules
+from .duals.labelled import LABELLED
+from .errors import UnsupportedError
+from .structure import Structures, of_object
+from .transforms import gradients, jacobians, programs, second_order
+from .transforms import tangents as tangents_module
+from .transforms.arguments import Argnums
+from .transforms.array_copies import ArrayCopies
+from .transforms.debugging import Debug, Switches, debug_vjp, watched
+from .transforms.forms import map_leaves
+from .transforms.linear_map import LinearMap
+from .transforms.parallel import Parallel
+from .transforms.progress import Progress
 
 if TYPE_CHECKING:
-    from tapeengine.sparse.dependencies import Dependencies
-    from tapeengine.sparse.monoids import Monoid
-    from tapeengine.staged.batch import Batched
-    from tapeengine.staged.program import Staged
-    from tapeengine.transforms.custom_rules import CustomFunction
-    from tapeengine.transforms.tape_view import TapeView
+    from .sparse.dependencies import Dependencies
+    from .sparse.monoids import Monoid
+    from .staged.batch import Batched
+    from .staged.program import Staged
+    from .transforms.custom_rules import CustomFunction
+    from .transforms.tape_view import TapeView
 
 __all__ = ["Engine"]
 
@@ -70,7 +70,7 @@ class Engine(Parallel):
     """
 
     def __init__(self, *, max_tape_bytes: int = 0, plugins: Sequence[Any] | None = None, executor: Any = None) -> None:
-        from tapeengine.plugins.discovery import load_plugins
+        from .plugins.discovery import load_plugins
 
         loaded = load_plugins(plugins)
         self.max_tape_bytes = max_tape_bytes
@@ -85,7 +85,7 @@ class Engine(Parallel):
         self.registry = loaded.configure(self)
 
     def _repr_html_(self) -> str:
-        from tapeengine.html import table
+        from .html import table
 
         brought = [(str(c.origin), len(c.primitives), len(c.numpy_rules), "ok") for c in self.registry.contributions]
         failed = [(str(failure.origin), "", "", failure.error) for failure in self.registry.failures]
@@ -411,7 +411,7 @@ class Engine(Parallel):
         array([[1, 0, 1],
                [0, 1, 0]])
         """
-        from tapeengine.sparse import matrices
+        from .sparse import matrices
 
         return matrices.dependencies(self, f, *primals)
 
@@ -451,7 +451,7 @@ class Engine(Parallel):
         array([[1., 0., 0.],
                [0., 2., 1.]])
         """
-        from tapeengine.sparse import matrices
+        from .sparse import matrices
 
         return matrices.sparse_jacobian(self, f, argnums, pattern)
 
@@ -485,7 +485,7 @@ class Engine(Parallel):
                [1., 0., 1.],
                [0., 1., 0.]])
         """
-        from tapeengine.sparse import matrices
+        from .sparse import matrices
 
         return matrices.sparse_hessian(self, f, argnums, colouring)
 
@@ -550,7 +550,7 @@ class Engine(Parallel):
         >>> engine.grad(clipped)(3.0)
         1.0
         """
-        from tapeengine.transforms.custom_rules import CustomFunction
+        from .transforms.custom_rules import CustomFunction
 
         return CustomFunction(self, f)
 
@@ -578,7 +578,7 @@ class Engine(Parallel):
         >>> engine.grad(square)(3.0), engine.grad(engine.grad(square))(3.0)
         (6.0, 2.0)
         """
-        from tapeengine.transforms.custom_rules import CustomFunction
+        from .transforms.custom_rules import CustomFunction
 
         return CustomFunction(self, f)
 
@@ -651,7 +651,7 @@ class Engine(Parallel):
         >>> len(backpropagator.tape), backpropagator(1.0)
         (1, (32.0,))
         """
-        from tapeengine.transforms.checkpointing import checkpoint
+        from .transforms.checkpointing import checkpoint
 
         return checkpoint(self, f)
 
@@ -692,7 +692,7 @@ class Engine(Parallel):
         >>> engine.grad(lambda x: engine.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
         True
         """
-        from tapeengine.transforms.iteration import iterate
+        from .transforms.iteration import iterate
 
         return iterate(self, step, n, x, checkpoints, progress)
 
@@ -757,7 +757,7 @@ class Engine(Parallel):
         >>> te.value_and_grad(loaded)(3.0)
         (9.0, 6.0)
         """
-        from tapeengine.staged.program import load_staged
+        from .staged.program import load_staged
 
         return load_staged(self, path, program)
 
@@ -806,7 +806,7 @@ class Engine(Parallel):
         >>> te.vmap(te.stage(lambda x, a: a * x * x), (0, None))(np.array([1.0, 2.0]), 3.0)
         array([ 3., 12.])
         """
-        from tapeengine.staged.batch import Batched
+        from .staged.batch import Batched
 
         return Batched(self, f, in_axes, out_axes, threads, progress)
 
@@ -850,7 +850,7 @@ class Engine(Parallel):
         >>> len(view), view.by_operation
         (2, {'mul': 1, 'add': 1})
         """
-        from tapeengine.transforms.tape_view import view_tape
+        from .transforms.tape_view import view_tape
 
         return view_tape(self, f, primals)
 
@@ -907,7 +907,7 @@ class Engine(Parallel):
                 "program.derivative(monoid=monoid)(*primals)"
             )
         if monoid is not None:
-            from tapeengine.sparse.resolve import backpropagated
+            from .sparse.resolve import backpropagated
 
             return backpropagated(backpropagator, monoid, cotangent)
         assert progress is not None
@@ -917,6 +917,6 @@ class Engine(Parallel):
 @cache
 def _staged() -> type[Staged]:
     """The class of staged programs, which is imported when it is first used."""
-    from tapeengine.staged.program import Staged
+    from .staged.program import Staged
 
     return Staged

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.structures.fields import Fields
-from tapeengine.errors import StructureError, module_of
+from ._core.structures.fields import Fields
+from .errors import StructureError, module_of
 
 __all__ = ["Container", "Structures", "of_object", "slots_of"]
 

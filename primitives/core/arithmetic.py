@@ -16,7 +16,8 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive.spaces import is_traced
-from tapeengine_primitives.ufuncs import binary, binary_samples, of_ufuncs, unary, unary_samples
+
+from .ufuncs import binary, binary_samples, of_ufuncs, unary, unary_samples
 
 _BOTH = ((-2.0, 2.0), (-2.0, 2.0))
 _POSITIVE = (0.3, 2.0)

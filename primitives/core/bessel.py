@@ -9,7 +9,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
-from tapeengine_primitives.values import as_array, shape_of
+
+from .values import as_array, shape_of
 
 _FAR = 30.0  # from here on the asymptotic series reaches full precision before it diverges
 _TERMS, _FAR_TERMS = 80, 30

@@ -16,8 +16,9 @@ from tapeengine._core.arrays.operators import is_number
 from tapeengine.duals.creation import copy_mode, is_discrete
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
-from tapeengine_primitives.ufuncs import unary_samples
-from tapeengine_primitives.values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts
+
+from .ufuncs import unary_samples
+from .values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts
 
 
 def _samples() -> tuple[Sample, ...]:

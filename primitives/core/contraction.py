@@ -16,7 +16,8 @@ from tapeengine._core.arrays.storing import form_of
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine.primitive.contractions import contracting
-from tapeengine_primitives.values import as_array, in_order, ndim_of, shape_of
+
+from .values import as_array, in_order, ndim_of, shape_of
 
 
 def _applied(index: int, count: int, subscripts: str, optimize: Any) -> Any:

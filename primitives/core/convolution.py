@@ -9,7 +9,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
-from tapeengine_primitives.values import as_array, ndim_of, shape_of
+
+from .values import as_array, ndim_of, shape_of
 
 
 def _whole(ct: Any, first: int, second: int, mode: str) -> Any:

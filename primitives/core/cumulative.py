@@ -10,7 +10,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, scale, unbroadcast
-from tapeengine_primitives.values import as_array, dtype_of, ndim_of, normal_axis, shape_of
+
+from .values import as_array, dtype_of, ndim_of, normal_axis, shape_of
 
 
 def _samples() -> tuple[Sample, ...]:

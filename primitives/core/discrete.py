@@ -14,7 +14,8 @@ import tapeengine.numpy as np
 from tapeengine.duals.creation import plain
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import discrete
-from tapeengine_primitives.values import as_array, is_traced
+
+from .values import as_array, is_traced
 
 _X = numpy.array([[0.0, 1.5, -2.5], [numpy.inf, -0.0, 3.0]])
 _FINITE = numpy.array([[0.0, 1.5, -2.5], [7.0, -0.5, 3.0]])

@@ -9,7 +9,8 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.sweeps.trace import value_of
-from tapeengine_primitives.values import promoting
+
+from .values import promoting
 
 
 def negative(value: Any) -> bool:

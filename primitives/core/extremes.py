@@ -13,8 +13,9 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
-from tapeengine_primitives.ufuncs import binary, of_ufuncs
-from tapeengine_primitives.values import number_or_array
+
+from .ufuncs import binary, of_ufuncs
+from .values import number_or_array
 
 UNSET: Any = numpy._NoValue
 

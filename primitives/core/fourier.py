@@ -13,8 +13,9 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, Uniform, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
-from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import as_array, is_complex, ndim_of, normal_axis, shape_of
+
+from .joining import along
+from .values import as_array, is_complex, ndim_of, normal_axis, shape_of
 
 
 def fitted(ct: Any, space: Any, axis: int) -> Any:

@@ -11,7 +11,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import broadcast, discrete, linear
-from tapeengine_primitives.values import as_array, is_traced, ndim_of, shape_of
+
+from .values import as_array, is_traced, ndim_of, shape_of
 
 _X, _EDGES = numpy.array([0.3, 1.2, 0.7, 1.9, 5.0]), numpy.array([0.0, 1.0, 2.0])
 _BINS = {"bins": None, "range": None}

@@ -13,8 +13,9 @@ import tapeengine.numpy as np
 from tapeengine._core.scalars.scalar import Dual
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
-from tapeengine_primitives.joining import along
-from tapeengine_primitives.values import (
+
+from .joining import along
+from .values import (
     as_array,
     dtype_of,
     in_order_of,

@@ -12,7 +12,8 @@ import tapeengine.numpy as np
 from tapeengine.duals.creation import sample_of
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
-from tapeengine_primitives.values import (
+
+from .values import (
     as_array,
     dtype_of,
     in_order,

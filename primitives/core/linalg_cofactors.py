@@ -12,8 +12,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_primitives.linalg_repeated import plain
-from tapeengine_primitives.products import swapped
+
+from .linalg_repeated import plain
+from .products import swapped
 
 
 def cofactors(a: Any, out: Any) -> Any:

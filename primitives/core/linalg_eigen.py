@@ -14,7 +14,8 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
-from tapeengine_primitives.linalg_repeated import (
+
+from .linalg_repeated import (
     check_equal,
     check_same_in_every_basis,
     gaps,
@@ -23,9 +24,9 @@ from tapeengine_primitives.linalg_repeated import (
     repeated,
     split,
 )
-from tapeengine_primitives.linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
-from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.values import as_array
+from .linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
+from .products import conjugated, swapped
+from .values import as_array
 
 ADVICE = "Use eigvalsh or eigvals for what needs no vectors, or a matrix function (expm, logm, sqrtm, matrix_power)"
 

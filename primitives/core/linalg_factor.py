@@ -14,10 +14,11 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
-from tapeengine_primitives.linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
-from tapeengine_primitives.linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
-from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.values import as_array, is_complex, shape_of
+
+from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
+from .linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
+from .products import conjugated, swapped
+from .values import as_array, is_complex, shape_of
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
 SVDResult = type(numpy.linalg.svd(numpy.eye(1)))

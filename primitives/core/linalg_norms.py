@@ -10,8 +10,9 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, uniform
-from tapeengine_primitives.reductions import by_slope, reduction_samples, spread
-from tapeengine_primitives.values import (
+
+from .reductions import by_slope, reduction_samples, spread
+from .values import (
     as_array,
     dtype_of,
     is_complex,

@@ -17,7 +17,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
-from tapeengine_primitives.values import is_traced
+
+from .values import is_traced
 
 _ROUNDING = 16  # in units of n eps: how far apart LAPACK puts eigenvalues that are equal
 

@@ -11,10 +11,11 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, unbroadcast
-from tapeengine_primitives.linalg_cofactors import cofactors
-from tapeengine_primitives.linalg_repeated import plain
-from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.values import (
+
+from .linalg_cofactors import cofactors
+from .linalg_repeated import plain
+from .products import conjugated, swapped
+from .values import (
     as_array,
     dtype_of,
     is_complex,

@@ -8,8 +8,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine_primitives.joining import along, order_of
-from tapeengine_primitives.values import as_array, dtype_of, holds_traced, in_order, is_traced, ndim_of, shape_of
+
+from .joining import along, order_of
+from .values import as_array, dtype_of, holds_traced, in_order, is_traced, ndim_of, shape_of
 
 _GATHERED = ("edge", "reflect", "symmetric", "wrap")
 _STATISTICS = ("maximum", "mean", "median", "minimum")

@@ -8,7 +8,8 @@ from typing import Any
 
 from tapeengine.plugins.hookspecs import hookimpl
 from tapeengine.primitive import Primitive
-from tapeengine_primitives import (  # noqa: F401
+
+from . import (  # noqa: F401
     arithmetic,
     bessel,
     complexparts,

@@ -9,7 +9,8 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.storing import form_of
-from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, promoting, shape_of
+
+from .values import as_array, dtype_of, in_order, ndim_of, promoting, shape_of
 
 
 def polyval(p: Any, x: Any) -> Any:

@@ -17,7 +17,8 @@ from tapeengine._core.arrays.products import MatrixRule
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.blocks import aligned
 from tapeengine.primitive.builders import bilinear, scale, unbroadcast
-from tapeengine_primitives.values import (
+
+from .values import (
     as_array,
     dtype_of,
     in_order,

@@ -16,7 +16,8 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
-from tapeengine_primitives.values import as_array, dtype_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
+
+from .values import as_array, dtype_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
 
 
 def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:

@@ -9,7 +9,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
-from tapeengine_primitives.values import as_array, dtype_of, shape_of, whole_numbers
+
+from .values import as_array, dtype_of, shape_of, whole_numbers
 
 
 def _scatter_vjp(ct: Any, places: Any, values_space: Any) -> Any:

@@ -11,8 +11,9 @@ import tapeengine.numpy as np
 from tapeengine.duals.creation import plain
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
-from tapeengine_primitives.joining import along, order_of
-from tapeengine_primitives.values import as_array, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
+
+from .joining import along, order_of
+from .values import as_array, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
 
 _MASK = numpy.array([[True, False, True], [False, False, True]])
 

@@ -18,7 +18,8 @@ import tapeengine.numpy as np
 from tapeengine.duals.creation import sample_of
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
-from tapeengine_primitives.values import (
+
+from .values import (
     as_array,
     dtype_of,
     holds_traced,

@@ -11,9 +11,10 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine_primitives.products import conjugated, swapped
-from tapeengine_primitives.reductions import by_slope, masked, reduction_samples, spread, total_rule
-from tapeengine_primitives.values import (
+
+from .products import conjugated, swapped
+from .reductions import by_slope, masked, reduction_samples, spread, total_rule
+from .values import (
     as_array,
     dtype_of,
     is_complex,

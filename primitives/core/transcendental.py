@@ -10,9 +10,10 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise, scale
-from tapeengine_primitives.arithmetic import TURN
-from tapeengine_primitives.ufuncs import binary, of_ufuncs, unary
-from tapeengine_primitives.values import is_complex, of_parts
+
+from .arithmetic import TURN
+from .ufuncs import binary, of_ufuncs, unary
+from .values import is_complex, of_parts
 
 _POSITIVE = (0.3, 2.0)
 _INSIDE = (-0.8, 0.8)

@@ -17,9 +17,10 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, linear, unbroadcast
-from tapeengine_primitives.joining import along
-from tapeengine_primitives.reductions import by_slope, masked, spread, total_rule
-from tapeengine_primitives.values import (
+
+from .joining import along
+from .reductions import by_slope, masked, spread, total_rule
+from .values import (
     as_array,
     dtype_of,
     in_order_of,

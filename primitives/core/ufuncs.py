@@ -9,7 +9,8 @@ import numpy
 
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
-from tapeengine_primitives.opcodes import tabled
+
+from .opcodes import tabled
 
 #: The shapes and dtypes at which a unary ufunc is checked.
 _UNARY = (((), numpy.float64), ((2, 3), numpy.float64), ((3,), numpy.float32), ((0, 2), numpy.float64))

@@ -13,7 +13,8 @@ from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.storing import follow
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
-from tapeengine_primitives.values import normal_axes, shape_of
+
+from .values import normal_axes, shape_of
 
 
 def _windows(x: Any, *, window: tuple[int, ...], axes: tuple[int, ...]) -> Any:

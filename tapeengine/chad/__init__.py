@@ -5,10 +5,10 @@ Examples
 See `tapeengine.chad.program.program`.
 """
 
-from tapeengine.chad.annotations import Array, Vec
-from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.functions import fold, gather, replicate, scan, scatter
-from tapeengine.chad.program import Program, program
+from .annotations import Array, Vec
+from .errors import ProgramError
+from .functions import fold, gather, replicate, scan, scatter
+from .program import Program, program
 
 __all__ = [
     "Array", "Program", "ProgramError", "Vec", "fold", "gather", "program", "replicate", "scan", "scatter",

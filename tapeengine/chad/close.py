@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep
-from tapeengine.chad.traverse import (
+from ..errors import UnsupportedError
+from . import terms as S
+from .depth import deep
+from .traverse import (
     Names,
     all_names,
     children,
@@ -28,8 +29,7 @@ from tapeengine.chad.traverse import (
     size,
     substitute,
 )
-from tapeengine.chad.types import Function, Named, Product, Sum, Type, has_functions, show, with_parts
-from tapeengine.errors import UnsupportedError
+from .types import Function, Named, Product, Sum, Type, has_functions, show, with_parts
 
 #: The largest function that is copied to each of its calls.
 SMALL = 60

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.linear import Sparse
-from tapeengine.chad.strangers import is_strange, named
-from tapeengine.chad.types import (
+from ..errors import CotangentError, StructureError
+from .derivative_types import cotangent
+from .linear import Sparse
+from .strangers import is_strange, named
+from .types import (
     BOOL,
     FLOAT,
     INT,
@@ -31,8 +32,7 @@ from tapeengine.chad.types import (
     rank_of,
     show,
 )
-from tapeengine.chad.values import Tagged, field_of, is_record, parts_in, record_of, suffixes
-from tapeengine.errors import CotangentError, StructureError
+from .values import Tagged, field_of, is_record, parts_in, record_of, suffixes
 
 #: A place in a value: a name, or a pair of another place and a suffix; it is formatted only for errors.
 Path = Any

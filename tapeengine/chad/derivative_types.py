@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from tapeengine.chad.types import (
+from .types import (
     Array,
     Copower,
     Float,

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep
-from tapeengine.chad.kinds import TupleOf
-from tapeengine.chad.primitives import DISCRETE, partial
-from tapeengine.chad.sugar import equals, is_extreme
-from tapeengine.chad.terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lets, lit
-from tapeengine.chad.traverse import Names, all_names, rebuild
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
-from tapeengine.chad.values import field_of, record_of
-from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import is_traced
+from ..errors import UnsupportedError
+from ..primitive import is_traced
+from . import terms as S
+from .depth import deep
+from .kinds import TupleOf
+from .primitives import DISCRETE, partial
+from .sugar import equals, is_extreme
+from .terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lets, lit
+from .traverse import Names, all_names, rebuild
+from .types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
+from .values import field_of, record_of
 
 PAIR = Product((FLOAT, FLOAT))
 

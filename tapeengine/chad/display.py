@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep
-from tapeengine.chad.intermediate.operations import ATOM as CALL
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME
-from tapeengine.chad.terms import Definition, Module, Term, Var
-from tapeengine.chad.traverse import Names, children
-from tapeengine.chad.types import EVM, Product, show
+from . import target as T
+from . import terms as S
+from .depth import deep
+from .intermediate.operations import ATOM as CALL
+from .intermediate.operations import OPERATIONS_BY_NAME
+from .terms import Definition, Module, Term, Var
+from .traverse import Names, children
+from .types import EVM, Product, show
 
 #: The precedence of a name or a call, and of a choice; operators follow from their records, those above by this much.
 ATOM, CHOICE, ABOVE = 20, 1, 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine._core.programs.replay import Checks
-from tapeengine.errors import UnsupportedError
+from .._core.programs.replay import Checks
+from ..errors import UnsupportedError
 
 
 class ProgramError(UnsupportedError):

@@ -8,32 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Native, Whole, has_many
-from tapeengine.chad.backends.forms import Forms, has_rows
-from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.passes import Passes, is_stepwise, of_tangent, of_values
-from tapeengine.chad.backends.tiers import COMPILED, References, is_installed, native, warn
-from tapeengine.chad.backends.whole.boundary import Boundary
-from tapeengine.chad.backends.whole.passes import POLES, WholePasses, WholeTangent
-from tapeengine.chad.backends.whole.running import DifferentSizes
-from tapeengine.chad.backends.whole.values import NotWhole
-from tapeengine.chad.close import close
-from tapeengine.chad.convert import PLAIN, Converter
-from tapeengine.chad.depth import DEPTH, deep
-from tapeengine.chad.fusion import fused
-from tapeengine.chad.linear import Sparse
-from tapeengine.chad.lowering.passes import Lowered, lower_reverse, lower_value
-from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.ordinary import on_duals, records_on_duals
-from tapeengine.chad.registered import Primitives
-from tapeengine.chad.reverse import reverse
-from tapeengine.chad.simplify import simplify_module
-from tapeengine.chad.tangents import tangents as tangent_module
-from tapeengine.chad.terms import Module
-from tapeengine.chad.types import Array, Float, is_discrete, records_in
-from tapeengine.default import default_engine
-from tapeengine.errors import CotangentError, StructureError, UnsupportedError
-from tapeengine.primitive import Primitive
+from .._core.programs.native import COPIED, FEW_NUMBERS, Native, Whole, has_many
+from ..default import default_engine
+from ..errors import CotangentError, StructureError, UnsupportedError
+from ..primitive import Primitive
+from .backends.forms import Forms, has_rows
+from .backends.machine import NotAssembled
+from .backends.passes import Passes, is_stepwise, of_tangent, of_values
+from .backends.tiers import COMPILED, References, is_installed, native, warn
+from .backends.whole.boundary import Boundary
+from .backends.whole.passes import POLES, WholePasses, WholeTangent
+from .backends.whole.running import DifferentSizes
+from .backends.whole.values import NotWhole
+from .close import close
+from .convert import PLAIN, Converter
+from .depth import DEPTH, deep
+from .fusion import fused
+from .linear import Sparse
+from .lowering.passes import Lowered, lower_reverse, lower_value
+from .lowering.values import NotLowered
+from .ordinary import on_duals, records_on_duals
+from .registered import Primitives
+from .reverse import reverse
+from .simplify import simplify_module
+from .tangents import tangents as tangent_module
+from .terms import Module
+from .types import Array, Float, is_discrete, records_in
 
 
 class Executable:

@@ -12,16 +12,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.derivative_types import forward_primal, tangent
-from tapeengine.chad.primitives import partial
-from tapeengine.chad.sugar import equals, is_extreme, lower_filter, lower_map, wrapped
-from tapeengine.chad.tables import entry
-from tapeengine.chad.target import added, scaled
-from tapeengine.chad.terms import Term, Var, lit
-from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import BOOL, INT, LUnit, Type, is_discrete
+from . import target as T
+from . import terms as S
+from .derivative_types import forward_primal, tangent
+from .primitives import partial
+from .sugar import equals, is_extreme, lower_filter, lower_map, wrapped
+from .tables import entry
+from .target import added, scaled
+from .terms import Term, Var, lit
+from .traverse import Names
+from .types import BOOL, INT, LUnit, Type, is_discrete
 
 
 @dataclass(frozen=True)

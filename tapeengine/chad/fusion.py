@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep
-from tapeengine.chad.sugar import lower_map
-from tapeengine.chad.terms import opened
-from tapeengine.chad.traverse import Names, all_names, children, map_children
-from tapeengine.chad.types import INT, Array
+from . import terms as S
+from .depth import deep
+from .sugar import lower_map
+from .terms import opened
+from .traverse import Names, all_names, children, map_children
+from .types import INT, Array
 
 #: Constructors that evaluate all of their parts, each once.
 STRICT = (S.Let, S.Op, S.Map, S.Total, S.Tuple, S.Index, S.Size)

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.annotations import Array, Fields
-from tapeengine.chad.parse.texts import is_key
-from tapeengine.chad.parse.types import class_fields, is_open
-from tapeengine.chad.sizes import is_large, ones_of
-from tapeengine.chad.strangers import is_strange, named
-from tapeengine.chad.types import Fixed, Text, spelled
-from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import is_traced
+from ..errors import UnsupportedError
+from ..primitive import is_traced
+from .annotations import Array, Fields
+from .parse.texts import is_key
+from .parse.types import class_fields, is_open
+from .sizes import is_large, ones_of
+from .strangers import is_strange, named
+from .types import Fixed, Text, spelled
 
 KINDS = {"f": float, "i": int, "b": bool}
 #: Arrays whose arithmetic is not that of the language's numbers, with what to give instead.

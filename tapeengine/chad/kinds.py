@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.types import UNIT, Array, Product, Sum, Type, parts_of, rank_of
+from .types import UNIT, Array, Product, Sum, Type, parts_of, rank_of
 
 #: A parameter, and the steps to a part of it: positions and names of fields.
 Place = tuple[str, tuple[int | str, ...]]

@@ -10,10 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.types import EV, Copower, LArray, LFunction, Linear, LNamed, LProduct, LReal, LSum, LUnit, Sum
-from tapeengine.chad.values import Tagged
-from tapeengine.errors import TapeEngineError
+from ..errors import TapeEngineError
+from .derivative_types import cotangent
+from .types import EV, Copower, LArray, LFunction, Linear, LNamed, LProduct, LReal, LSum, LUnit, Sum
+from .values import Tagged
 
 
 class LinearValues(ABC):

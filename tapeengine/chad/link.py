@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from tapeengine.chad.depth import deep
-from tapeengine.chad.parse.state import Parsed
-from tapeengine.chad.terms import Call, Definition, Module, Term
-from tapeengine.chad.traverse import map_children
-from tapeengine.chad.types import Sum
+from .depth import deep
+from .parse.state import Parsed
+from .terms import Call, Definition, Module, Term
+from .traverse import map_children
+from .types import Sum
 
 
 class Linked(Protocol):

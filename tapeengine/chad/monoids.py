@@ -12,19 +12,19 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tapeengine.chad.backends.leaves import Values
-from tapeengine.chad.backends.whole.passes import POLES
-from tapeengine.chad.depth import DEPTH, deep
-from tapeengine.chad.execute import Executable
-from tapeengine.chad.intermediate.running import call_registered, on_leaves, parts
-from tapeengine.chad.intermediate.statements import Registered
-from tapeengine.chad.intermediate.text import compiled
-from tapeengine.chad.lowering.passes import lower_reverse
-from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.types import Array, Float, Named, Product, Sum, Type, is_discrete
-from tapeengine.chad.values import Tagged
-from tapeengine.errors import CotangentError, UnsupportedError
-from tapeengine.primitive import Primitive
+from ..errors import CotangentError, UnsupportedError
+from ..primitive import Primitive
+from .backends.leaves import Values
+from .backends.whole.passes import POLES
+from .depth import DEPTH, deep
+from .execute import Executable
+from .intermediate.running import call_registered, on_leaves, parts
+from .intermediate.statements import Registered
+from .intermediate.text import compiled
+from .lowering.passes import lower_reverse
+from .lowering.values import NotLowered
+from .types import Array, Float, Named, Product, Sum, Type, is_discrete
+from .values import Tagged
 
 
 class Scaling:

@@ -18,10 +18,11 @@ import numpy
 
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
-from tapeengine.chad.parse.callees import is_plain
-from tapeengine.chad.parse.constants import content, global_names
-from tapeengine.errors import CONTAINS_ITSELF, StructureError, class_name
-from tapeengine.primitive import is_traced
+
+from ..errors import CONTAINS_ITSELF, StructureError, class_name
+from ..primitive import is_traced
+from .parse.callees import is_plain
+from .parse.constants import content, global_names
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),

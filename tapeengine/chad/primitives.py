@@ -10,9 +10,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME
-from tapeengine.chad.terms import Op, Term, lit
-from tapeengine.reference.ops import OPERATIONS
+from ..reference.ops import OPERATIONS
+from .intermediate.operations import OPERATIONS_BY_NAME
+from .terms import Op, Term, lit
 
 #: Real operations of the opcode table.
 REAL: frozenset[str] = frozenset(OPERATIONS)

@@ -17,35 +17,35 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from tapeengine._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many, is_finite
-from tapeengine._core.programs.replay import Checks
-from tapeengine._core.tape.tape import live_traces
-from tapeengine.chad.backends.tiers import BACKENDS, is_installed, native_text
-from tapeengine.chad.directional import directional, filled, without_discrete
-from tapeengine.chad.display import display
-from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.execute import Checked, Executable, has_few, kept
-from tapeengine.chad.infer import annotation_of, is_importable, key_of, kind_of
-from tapeengine.chad.intermediate.reading import readable
-from tapeengine.chad.intermediate.text import text
-from tapeengine.chad.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
-from tapeengine.chad.link import link
-from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.monoids import Monoid, OverMonoid
-from tapeengine.chad.ordinary import calls_own_program, check_trees, holds_traced, on_duals
-from tapeengine.chad.parse import Unresolved, parse_function
-from tapeengine.chad.parse.parser import ProgramParser
-from tapeengine.chad.parse.state import Parsed, unannotated
-from tapeengine.chad.parse.types import TypeTable
-from tapeengine.chad.parse.whole_arrays import Wanted, check_lists, through
-from tapeengine.chad.registered import find
-from tapeengine.chad.signatures import by_position, defaults_of, names_of, stars_of
-from tapeengine.chad.sizes import Sizes
-from tapeengine.chad.terms import Module
-from tapeengine.chad.types import Sum, Type
-from tapeengine.default import default_engine
-from tapeengine.errors import StructureError, TapeEngineError, UnsupportedError
-from tapeengine.html import source
+from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many, is_finite
+from .._core.programs.replay import Checks
+from .._core.tape.tape import live_traces
+from ..default import default_engine
+from ..errors import StructureError, TapeEngineError, UnsupportedError
+from ..html import source
+from .backends.tiers import BACKENDS, is_installed, native_text
+from .directional import directional, filled, without_discrete
+from .display import display
+from .errors import ProgramError
+from .execute import Checked, Executable, has_few, kept
+from .infer import annotation_of, is_importable, key_of, kind_of
+from .intermediate.reading import readable
+from .intermediate.text import text
+from .kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
+from .link import link
+from .lowering.values import NotLowered
+from .monoids import Monoid, OverMonoid
+from .ordinary import calls_own_program, check_trees, holds_traced, on_duals
+from .parse import Unresolved, parse_function
+from .parse.parser import ProgramParser
+from .parse.state import Parsed, unannotated
+from .parse.types import TypeTable
+from .parse.whole_arrays import Wanted, check_lists, through
+from .registered import find
+from .signatures import by_position, defaults_of, names_of, stars_of
+from .sizes import Sizes
+from .terms import Module
+from .types import Sum, Type
 
 #: What numbers and indices raise.
 ERRORS = (ArithmeticError, ValueError, LookupError)

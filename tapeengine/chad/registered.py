@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.scalars.kernel import ScalarFunction
-from tapeengine.chad.linear import LinearValues
-from tapeengine.chad.target import Jvp, Vjp
-from tapeengine.chad.terms import Primitive as PrimitiveTerm
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
-from tapeengine.primitive import Primitive
+from .._core.scalars.kernel import ScalarFunction
+from ..primitive import Primitive
+from .linear import LinearValues
+from .target import Jvp, Vjp
+from .terms import Primitive as PrimitiveTerm
+from .types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
 
 
 def find(function: Any) -> Primitive | None:
@@ -26,7 +26,7 @@ def find(function: Any) -> Primitive | None:
         return owner.primitive
     if isinstance(function, Primitive):
         return function
-    from tapeengine.plugins import load_plugins
+    from ..plugins import load_plugins
 
     registry = load_plugins().registry
     try:
@@ -56,7 +56,7 @@ def named(name: str) -> Primitive:
     KeyError
         If no plugin has such a primitive.
     """
-    from tapeengine.plugins import load_plugins
+    from ..plugins import load_plugins
 
     return load_plugins().registry[name]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.parse.types import class_fields
+from .parse.types import class_fields
 
 #: The products of numbers from which on BLAS multiplies two matrices in less time than loops: those of 24 x 24.
 LARGE = 24**3

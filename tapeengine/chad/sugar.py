@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.types import BOOL, INT
+from . import terms as S
+from .types import BOOL, INT
 
 
 def lower_map(t: S.Map, fresh: Callable[..., S.Var]) -> S.Term:

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tapeengine.chad import forward, written
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep
-from tapeengine.chad.derivative_types import tangent
-from tapeengine.chad.forward import Forward, Pair
-from tapeengine.chad.sugar import component, is_extreme, wrapped
-from tapeengine.chad.tables import entry, table
-from tapeengine.chad.terms import Term, Var, lit
-from tapeengine.chad.traverse import Names, all_names, substitute
-from tapeengine.chad.types import INT, Product, is_discrete
+from . import forward, written
+from . import target as T
+from . import terms as S
+from .depth import deep
+from .derivative_types import tangent
+from .forward import Forward, Pair
+from .sugar import component, is_extreme, wrapped
+from .tables import entry, table
+from .terms import Term, Var, lit
+from .traverse import Names, all_names, substitute
+from .types import INT, Product, is_discrete
 
 
 class Tangents(Forward):

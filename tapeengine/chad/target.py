@@ -19,8 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from tapeengine.chad.terms import Binds, Literal, Term, Var, element_type
-from tapeengine.chad.types import (
+from .terms import Binds, Literal, Term, Var, element_type
+from .types import (
     EV,
     EVM,
     UNIT,

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
+from .types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
 
 #: For each field of subterms that has binders in scope, the fields that hold these binders.
 Binds = Mapping[str, tuple[str, ...]]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from tapeengine.chad.terms import Term, Var
-from tapeengine.chad.types import Type
+from .terms import Term, Var
+from .types import Type
 
 
 class Names:

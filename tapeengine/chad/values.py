@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tapeengine.chad.types import Product
+from .types import Product
 
 
 class Tagged(NamedTuple):

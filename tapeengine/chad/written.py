@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tapeengine.chad import target as T
-from tapeengine.chad.sugar import wrapped
-from tapeengine.chad.terms import Build, If, Index, Literal, Op, Proj, Size, Term, Var, lit
-from tapeengine.chad.types import BOOL, INT, Bool, Float, Int, LProduct, LReal, LUnit, Product, Type
+from . import target as T
+from .sugar import wrapped
+from .terms import Build, If, Index, Literal, Op, Proj, Size, Term, Var, lit
+from .types import BOOL, INT, Bool, Float, Int, LProduct, LReal, LUnit, Product, Type
 
 
 @dataclass(frozen=True)

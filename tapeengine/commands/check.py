@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from tapeengine.commands.target import CommandError, add_target, read_target
-from tapeengine.default import default_engine
-from tapeengine.testing import report_vjp
-from tapeengine.transforms.forms import flatten
+from ..default import default_engine
+from ..testing import report_vjp
+from ..transforms.forms import flatten
+from .target import CommandError, add_target, read_target
 
 HELP = "check the derivative of a function: value, adjoint, differences, second order"
 EXAMPLE = "python -m tapeengine check model.py:loss x0 '[1.0, 2.0]'"

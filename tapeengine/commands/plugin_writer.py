@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from tapeengine.commands.target import CommandError
+from .target import CommandError
 
 HELP = "write a plugin: one operation with its derivative, its C kernel, its entry point and its tests"
 EXAMPLE = "python -m tapeengine new-plugin optics && cd tapeengine-optics && pip install -e '.[test]' && pytest"

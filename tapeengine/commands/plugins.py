@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from tapeengine.engine import Engine
-from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
-from tapeengine.primitive.registry import PluginFailure
+from ..engine import Engine
+from ..plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
+from ..primitive.registry import PluginFailure
 
 HELP = "list the installed plugins, their contents and failures"
 EXAMPLE = "python -m tapeengine plugins --names"

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine.commands.target import add_target, read_target
-from tapeengine.engine import Engine
-from tapeengine.transforms.forms import ones
+from ..engine import Engine
+from ..transforms.forms import ones
+from .target import add_target, read_target
 
 HELP = "time a function, its recording and its reverse pass, and list the cost by source line"
 EXAMPLE = "python -m tapeengine profile model.py:loss x0 '[1.0, 2.0]' --lines 10"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tapeengine.commands.target import CommandError, add_target, read_target
-from tapeengine.engine import Engine
+from ..engine import Engine
+from .target import CommandError, add_target, read_target
 
 HELP = "run a function and show its tape: costs by source line, or a picture"
 EXAMPLE = "python -m tapeengine show model.py:loss x0 '[1.0, 2.0]' --svg tape.svg"

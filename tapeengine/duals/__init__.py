@@ -3,23 +3,23 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine._core.arrays.functions import offered
-from tapeengine._core.tape.above import ABOVE
-from tapeengine.duals.creation import complex_array
-from tapeengine.duals.ended import OfEnded
-from tapeengine.duals.foreign import as_object_for_operators, as_plain, check_series, no_place_for_derivatives
+from .._core.arrays.functions import offered
+from .._core.tape.above import ABOVE
+from .creation import complex_array
+from .ended import OfEnded
+from .foreign import as_object_for_operators, as_plain, check_series, no_place_for_derivatives
 
 __all__ = ["offered"]
 
 
 def _methods() -> Mapping[str, Callable[..., Any]]:
-    from tapeengine.duals.methods import METHODS
+    from .methods import METHODS
 
     return METHODS
 
 
 def _array(value: Any) -> Any:
-    from tapeengine.numpy import array
+    from ..numpy import array
 
     return array(value)
 

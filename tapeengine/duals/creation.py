@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.assignment import add_at, put_overlapping
-from tapeengine._core.arrays.calls import counts_as_double
-from tapeengine._core.arrays.creation import fresh, from_values, holds_traced
-from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.arrays.storing import form_of, numbers_of
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import UnsupportedError
+from .._core.arrays.array import Array
+from .._core.arrays.assignment import add_at, put_overlapping
+from .._core.arrays.calls import counts_as_double
+from .._core.arrays.creation import fresh, from_values, holds_traced
+from .._core.arrays.operators import is_number
+from .._core.arrays.storing import form_of, numbers_of
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
+from .._core.sweeps.trace import value_of
+from ..errors import UnsupportedError
 
 
 def plain(x: Any) -> Any:

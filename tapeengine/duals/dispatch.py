@@ -16,23 +16,23 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.calls import holds_foreign, is_foreign, widened
-from tapeengine._core.arrays.creation import fresh
-from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.arrays.storing import form_of, numbers_of
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine._core.scalars.sequences import is_read, repeats
-from tapeengine._core.sweeps.trace import value_of
-from tapeengine.dropped import frame_of_program, is_compiled
-from tapeengine.duals.creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
-from tapeengine.duals.foreign import as_plain, has_own_operators, replaced
-from tapeengine.duals.labelled import holder_among
-from tapeengine.duals.outputs import check_holds, laid_out, numpys, stored
-from tapeengine.duals.views import VIEWS
-from tapeengine.errors import TapeEngineError, UnsupportedError, class_name
-from tapeengine.primitive import Primitive
+from .._core.arrays.array import Array
+from .._core.arrays.calls import holds_foreign, is_foreign, widened
+from .._core.arrays.creation import fresh
+from .._core.arrays.operators import is_number
+from .._core.arrays.storing import form_of, numbers_of
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
+from .._core.scalars.sequences import is_read, repeats
+from .._core.sweeps.trace import value_of
+from ..dropped import frame_of_program, is_compiled
+from ..errors import TapeEngineError, UnsupportedError, class_name
+from ..primitive import Primitive
+from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
+from .foreign import as_plain, has_own_operators, replaced
+from .labelled import holder_among
+from .outputs import check_holds, laid_out, numpys, stored
+from .views import VIEWS
 
 #: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.
 OF_FORM: tuple[Any, ...] = (

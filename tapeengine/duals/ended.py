@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.storing import constant_of
-from tapeengine.duals.foreign import replaced
+from .._core.arrays.storing import constant_of
+from .foreign import replaced
 
 
 class OfEnded:

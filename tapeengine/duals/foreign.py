@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.calls import is_foreign
-from tapeengine._core.arrays.storing import rules_of
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import DroppedDerivativeError, UnsupportedError, class_name
+from .._core.arrays.array import Array
+from .._core.arrays.calls import is_foreign
+from .._core.arrays.storing import rules_of
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
+from .._core.sweeps.trace import value_of
+from ..errors import DroppedDerivativeError, UnsupportedError, class_name
 
 #: Operators that may return NotImplemented, so that Python asks the other operand.
 OPERATORS = {f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "matmul")}

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.creation import from_values
-from tapeengine.errors import StructureError, module_of
-from tapeengine.structure import Container
+from .._core.arrays.creation import from_values
+from ..errors import StructureError, module_of
+from ..structure import Container
 
 #: Libraries whose arrays can hold a traced array like a numpy array, and may override numpy's functions for it.
 HOLDING = {"xarray"}

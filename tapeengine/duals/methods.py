@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.assignment import put_overlapping
-from tapeengine._core.arrays.calls import as_python, numbers_of_python
-from tapeengine._core.arrays.functions import mean_method, sum_method
-from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.arrays.storing import rules_of
-from tapeengine._core.sweeps.trace import value_of
-from tapeengine.duals.creation import is_discrete, put_in_turn, put_numbered
-from tapeengine.duals.views import VIEWS, on_views
-from tapeengine.errors import UnsupportedError
+from .._core.arrays.array import Array
+from .._core.arrays.assignment import put_overlapping
+from .._core.arrays.calls import as_python, numbers_of_python
+from .._core.arrays.functions import mean_method, sum_method
+from .._core.arrays.operators import is_number
+from .._core.arrays.storing import rules_of
+from .._core.sweeps.trace import value_of
+from ..errors import UnsupportedError
+from .creation import is_discrete, put_in_turn, put_numbered
+from .views import VIEWS, on_views
 
 #: Methods that are numpy functions with the same name and parameters.
 NAMES = (

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.arrays.storing import constant_of, form_of
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine._core.sweeps.trace import value_of
-from tapeengine.duals.creation import copy, number_of, spread
-from tapeengine.duals.foreign import replaced
-from tapeengine.errors import UnsupportedError
+from .._core.arrays.array import Array
+from .._core.arrays.operators import is_number
+from .._core.arrays.storing import constant_of, form_of
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
+from .._core.sweeps.trace import value_of
+from ..errors import UnsupportedError
+from .creation import copy, number_of, spread
+from .foreign import replaced
 
 Plain = Callable[[], Any]
 

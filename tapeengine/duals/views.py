@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.creation import from_values
-from tapeengine._core.arrays.indexing import view
-from tapeengine._core.arrays.storing import numbers_of
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine.duals.creation import copy_mode, plain, sample_of
+from .._core.arrays.array import Array
+from .._core.arrays.creation import from_values
+from .._core.arrays.indexing import view
+from .._core.arrays.storing import numbers_of
+from .._core.scalars.scalar import Dual
+from .creation import copy_mode, plain, sample_of
 
 #: Functions of one array and of options for its arrangement, which return a view or a list of views.
 NAMES = (

@@ -2,7 +2,7 @@
 
 import sys
 
-from tapeengine.gradbench.protocol import serve
+from .protocol import serve
 
 if __name__ == "__main__":
     serve(sys.stdin, sys.stdout)

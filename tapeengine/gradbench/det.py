@@ -3,7 +3,8 @@
 from typing import Any
 
 import tapeengine as te
-from tapeengine.gradbench.functions import Function
+
+from .functions import Function
 
 
 def determinant(rows: list[list[Any]]) -> Any:

@@ -12,7 +12,8 @@ import numpy as onp
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.gradbench.functions import Function
+
+from .functions import Function
 
 NAMES = ("alpha", "mu", "q", "l")
 

@@ -11,7 +11,8 @@ import numpy as onp
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.gradbench.functions import Function
+
+from .functions import Function
 
 
 def cost(centroids: Any, points: Any) -> Any:

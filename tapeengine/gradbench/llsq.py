@@ -6,7 +6,8 @@ import numpy as onp
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.gradbench.functions import Function
+
+from .functions import Function
 
 
 def distance(x: Any, n: int) -> Any:

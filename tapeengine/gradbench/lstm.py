@@ -7,7 +7,8 @@ import numpy as onp
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.gradbench.functions import Function
+
+from .functions import Function
 
 
 def layer(weight: Any, bias: Any, hidden: Any, cell: Any, x: Any) -> tuple[Any, Any]:

@@ -7,7 +7,8 @@ import numpy as onp
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.gradbench.functions import Function
+
+from .functions import Function
 
 
 def slope(x: Any, y: Any) -> Any:

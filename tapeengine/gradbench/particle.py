@@ -6,8 +6,8 @@ The acceleration is a gradient (the inner one), and gradient descent with the ou
 from functools import partial
 from typing import Any
 
-from tapeengine.gradbench.descent import GRADIENTS, Gradient, minimise
-from tapeengine.gradbench.functions import Function
+from .descent import GRADIENTS, Gradient, minimise
+from .functions import Function
 
 STEP = 0.1
 

@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import Any, TextIO
 
 import tapeengine
-from tapeengine.gradbench.functions import Function
+
+from .functions import Function
 
 Message = dict[str, Any]
 Response = dict[str, Any]

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any
 
-from tapeengine.gradbench.descent import GRADIENTS, Gradient, minimise, squared
-from tapeengine.gradbench.functions import Function
+from .descent import GRADIENTS, Gradient, minimise, squared
+from .functions import Function
 
 
 def against(p: list[Any], q: list[Any]) -> Any:

@@ -10,12 +10,12 @@ from textwrap import indent
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tapeengine.chad.terms import Module
-from tapeengine.ladder import chad, dn
-from tapeengine.ladder.derivative import Derivative
-from tapeengine.ladder.parse import parse
-from tapeengine.ladder.pretty import show
-from tapeengine.ladder.wn import steps as wn
+from ..chad.terms import Module
+from . import chad, dn
+from .derivative import Derivative
+from .parse import parse
+from .pretty import show
+from .wn import steps as wn
 
 HELP = "run an expression through the steps of the papers: terms, records, counts, derivative"
 EXAMPLE = 'python -m tapeengine ladder "z = x + y; x * z" x=12 y=13'

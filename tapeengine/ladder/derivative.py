@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tapeengine.chad.terms import Definition, Module
-from tapeengine.chad.types import Product
-from tapeengine.ladder.counts import Counts
-from tapeengine.ladder.structure import fill, leaves
+from ..chad.terms import Definition, Module
+from ..chad.types import Product
+from .counts import Counts
+from .structure import fill, leaves
 
 
 class Derivative(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.chad.terms import (
+from ..chad.terms import (
     Apply,
     Build,
     Call,
@@ -29,10 +29,10 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.values import Tagged
-from tapeengine.ladder.operations import DISCRETE, partial, value
-from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
-from tapeengine.ladder.target import Interface, Partial
+from ..chad.values import Tagged
+from .operations import DISCRETE, partial, value
+from .source import Ccl, FoldLeft, Fork, LetTuple, NTimes
+from .target import Interface, Partial
 
 Environment = Mapping[str, Any]
 #: The terms with a body in tail position.

@@ -7,10 +7,10 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tapeengine.chad.terms import Module
-from tapeengine.ladder import chad, dn, programs
-from tapeengine.ladder.counts import Counts
-from tapeengine.ladder.derivative import Derivative
+from ..chad.terms import Module
+from . import chad, dn, programs
+from .counts import Counts
+from .derivative import Derivative
 
 
 class Family(NamedTuple):

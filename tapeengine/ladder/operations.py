@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tapeengine._core.tape.table import OPS, Op
+from .._core.tape.table import OPS, Op
 
 ROWS: Mapping[str, Op] = MappingProxyType({row.name: row for row in OPS})
 ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from tapeengine.chad.terms import Let, Module, Op, Term, Var, lit
-from tapeengine.chad.types import FLOAT
-from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.programs import single
+from ..chad.terms import Let, Module, Op, Term, Var, lit
+from ..chad.types import FLOAT
+from .operations import ROWS
+from .programs import single
 
 BINARY: Mapping[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeengine.chad.terms import (
+from ..chad.terms import (
     Apply,
     Build,
     Call,
@@ -23,8 +23,8 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.ladder.source import Ccl, FoldLeft, Fork, LetTuple, NTimes
-from tapeengine.ladder.target import Interface, Partial
+from .source import Ccl, FoldLeft, Fork, LetTuple, NTimes
+from .target import Interface, Partial
 
 INFIX = ("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"), ("lt", "<"), ("le", "<="), ("isub", "-"), ("iadd", "+")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tapeengine.chad.terms import (
+from ..chad.terms import (
     Apply,
     Branch,
     Build,
@@ -22,8 +22,8 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
-from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
+from ..chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
+from .source import Ccl, FoldLeft, Fork, NTimes
 
 LIST = Named("List")
 

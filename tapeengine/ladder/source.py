@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tapeengine.chad.terms import Binds, Term, Var
-from tapeengine.chad.types import Product, Type
+from ..chad.terms import Binds, Term, Var
+from ..chad.types import Product, Type
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
-from tapeengine.chad.types import FLOAT, Function, Named, Type
+from ..chad.terms import Lambda, Let, Proj, Term, Tuple, Var
+from ..chad.types import FLOAT, Function, Named, Type
 
 #: The monoid c, the codomain of backpropagators.
 COTANGENT = Named("c")

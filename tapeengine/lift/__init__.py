@@ -43,7 +43,7 @@ def lift(target: Any, *, also: Iterable[str] = ()) -> Any:
     >>> te.grad(te.lift(area))(1.0)
     6.283185307179586
     """
-    from tapeengine.lift.targets import twin_of
+    from .targets import twin_of
 
     return twin_of(target, also)
 
@@ -71,7 +71,7 @@ def lifted(package: str, *, also: Iterable[str] = ()) -> AbstractContextManager[
     >>> te.grad(lambda red: rgb_to_hls(red, 0.5, 0.25)[1])(1.0)
     0.5
     """
-    from tapeengine.lift.context import imports_of
+    from .context import imports_of
 
     return imports_of(package, also)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
 
-from tapeengine.lift.rewrite import RULES
+from .rewrite import RULES
 
 
 def kept_code(source: str, make: Callable[[], CodeType | None]) -> CodeType | None:

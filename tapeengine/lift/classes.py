@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.programs.standins import is_instance, original, stand_in, stand_ins
-from tapeengine._core.scalars import complex as complexes
+from .._core.programs.standins import is_instance, original, stand_in, stand_ins
+from .._core.scalars import complex as complexes
 
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:

@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from tapeengine.lift.worlds import World, world_of
+from .worlds import World, world_of
 
 
 class Aliases(MetaPathFinder, Loader):

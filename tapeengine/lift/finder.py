@@ -11,11 +11,11 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.tape.tape import outside
-from tapeengine.dropped import TWINS
-from tapeengine.lift.bytecode import kept_code
-from tapeengine.lift.rewrite import compiled
-from tapeengine.lift.worlds import World, find_original, world_named
+from .._core.tape.tape import outside
+from ..dropped import TWINS
+from .bytecode import kept_code
+from .rewrite import compiled
+from .worlds import World, find_original, world_named
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution

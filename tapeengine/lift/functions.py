@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from tapeengine._core.programs.callables import Linked, changed
-from tapeengine._core.programs.standins import original
-from tapeengine.dropped import TWINS
-from tapeengine.errors import module_of
-from tapeengine.lift.memo import memoised
-from tapeengine.lift.modules import replaced_object
-from tapeengine.lift.rewrite import changed_code
-from tapeengine.lift.worlds import World
+from .._core.programs.callables import Linked, changed
+from .._core.programs.standins import original
+from ..dropped import TWINS
+from ..errors import module_of
+from .memo import memoised
+from .modules import replaced_object
+from .rewrite import changed_code
+from .worlds import World
 
 _LRU = type(functools.lru_cache(lambda: None))
 _SLOTS = ("__dict__", "__weakref__")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tapeengine._core.programs.callables import Memoised
+from .._core.programs.callables import Memoised
 
 
 def memoised(function: Any, maxsize: int | None, typed: bool) -> Any:

@@ -14,11 +14,11 @@ from functools import cache, partial
 from types import FunctionType, ModuleType
 from typing import Any
 
-from tapeengine.dropped import TWINS
-from tapeengine.lift import memo
-from tapeengine.lift.classes import builtin_names
-from tapeengine.lift.refused import refusing
-from tapeengine.numpy._classes import numpy_names
+from ..dropped import TWINS
+from ..numpy._classes import numpy_names
+from . import memo
+from .classes import builtin_names
+from .refused import refusing
 
 
 def overlay(module: ModuleType, names: Mapping[str, Any]) -> ModuleType:
@@ -64,7 +64,7 @@ def of_functools() -> dict[str, Any]:
 
 def of_statistics() -> dict[str, Any]:
     """The functions of statistics for traced numbers; its classes come from a twin."""
-    from tapeengine.lift import statistics
+    from . import statistics
 
     return {**vars(importlib.import_module(f"{TWINS}statistics.statistics")), **statistics.functions()}
 
@@ -91,7 +91,7 @@ OF_PYTHON = {"builtins", "__main__"}
 @cache
 def plugin_modules() -> Mapping[str, str]:
     """The modules of other libraries with counterparts from plugins, and the names of these counterparts."""
-    from tapeengine.plugins.discovery import load_plugins
+    from ..plugins.discovery import load_plugins
 
     return load_plugins().registry.modules
 

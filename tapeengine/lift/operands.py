@@ -12,10 +12,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.storing import rules_of
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine.errors import module_of
+from .._core.arrays.array import Array
+from .._core.arrays.storing import rules_of
+from .._core.scalars.scalar import Dual
+from ..errors import module_of
 
 #: What a source mentions where its operators change.
 MENTIONED = "sparse"

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tapeengine._core.arrays.creation import holds_traced
-from tapeengine._core.programs.standins import stand_in, stand_ins
-from tapeengine.dropped import place_of_call
-from tapeengine.errors import DroppedDerivativeError
+from .._core.arrays.creation import holds_traced
+from .._core.programs.standins import stand_in, stand_ins
+from ..dropped import place_of_call
+from ..errors import DroppedDerivativeError
 
 NAMES = {
     "struct": ("pack", "pack_into", "Struct"),

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
 
-from tapeengine.lift.operands import MENTIONED, with_operands
-from tapeengine.lift.stores import with_traced_stores
+from .operands import MENTIONED, with_operands
+from .stores import with_traced_stores
 
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.

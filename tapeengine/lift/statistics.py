@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine._core.arrays.creation import holds_traced
-from tapeengine._core.scalars import math
-from tapeengine._core.scalars.scalar import with_value
-from tapeengine._core.sweeps.trace import value_of
+from .._core.arrays.creation import holds_traced
+from .._core.scalars import math
+from .._core.scalars.scalar import with_value
+from .._core.sweeps.trace import value_of
 
 
 def fmean(data: Any, weights: Any = None) -> Any:

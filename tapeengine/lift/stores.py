@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.creation import fresh
-from tapeengine.errors import DroppedDerivativeError, UnsupportedError
+from .._core.arrays.creation import fresh
+from ..errors import DroppedDerivativeError, UnsupportedError
 
 _FRESH, _WRITABLE, _DROPPED = ".fresh", ".writable", ".dropped"
 #: Methods of arrays that return a copy.

@@ -11,11 +11,11 @@ from importlib.machinery import SourceFileLoader
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from tapeengine.dropped import TWINS
-from tapeengine.errors import UnsupportedError
-from tapeengine.lift.functions import Relinked, remade, viewed
-from tapeengine.lift.modules import replaced_object, stand_in_module
-from tapeengine.lift.worlds import NEVER, World, world_of
+from ..dropped import TWINS
+from ..errors import UnsupportedError
+from .functions import Relinked, remade, viewed
+from .modules import replaced_object, stand_in_module
+from .worlds import NEVER, World, world_of
 
 
 def twin_of(target: Any, also: Iterable[str] = ()) -> Any:

@@ -11,12 +11,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from tapeengine.dropped import TWINS
-from tapeengine.lift.classes import build_class, builtin_names
-from tapeengine.lift.distributions import folder, top_level_names
-from tapeengine.lift.modules import stand_in_module, with_stand_ins
-from tapeengine.lift.operands import operand_names
-from tapeengine.lift.stores import written_names
+from ..dropped import TWINS
+from .classes import build_class, builtin_names
+from .distributions import folder, top_level_names
+from .modules import stand_in_module, with_stand_ins
+from .operands import operand_names
+from .stores import written_names
 
 #: Packages that are never lifted implicitly: the engine, and those with stand-ins.
 NEVER = {"tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"}

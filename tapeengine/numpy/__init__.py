@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as _numpy
 
-from tapeengine._core.arrays.functions import offered as _offered
-from tapeengine.numpy import fft as fft
-from tapeengine.numpy import linalg as linalg
-from tapeengine.numpy import random as random
-from tapeengine.numpy._creation import *  # noqa: F403
-from tapeengine.numpy._index_tricks import *  # noqa: F403
-from tapeengine.numpy._ranges import arange as arange
-from tapeengine.numpy._vectorize import vectorize as vectorize
+from .._core.arrays.functions import offered as _offered
+from . import fft as fft
+from . import linalg as linalg
+from . import random as random
+from ._creation import *  # noqa: F403
+from ._index_tricks import *  # noqa: F403
+from ._ranges import arange as arange
+from ._vectorize import vectorize as vectorize
 
 
 def __getattr__(name: str) -> Any:

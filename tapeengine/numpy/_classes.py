@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.programs.standins import stand_in, stand_ins
-from tapeengine._core.scalars.scalar import Dual
+from .._core.arrays.array import Array
+from .._core.programs.standins import stand_in, stand_ins
+from .._core.scalars.scalar import Dual
 
 __all__ = ["numpy_names"]
 

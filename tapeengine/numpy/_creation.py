@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.creation import fresh, from_values, holds_traced
-from tapeengine._core.arrays.functions import offered
-from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.arrays.storing import form_of
-from tapeengine.duals.creation import copy_mode, is_discrete, like, plain
-from tapeengine.duals.creation import full_like as full_like
+from .._core.arrays.array import Array
+from .._core.arrays.creation import fresh, from_values, holds_traced
+from .._core.arrays.functions import offered
+from .._core.arrays.operators import is_number
+from .._core.arrays.storing import form_of
+from ..duals.creation import copy_mode, is_discrete, like, plain
+from ..duals.creation import full_like as full_like
 
 __all__ = [
     *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.creation import holds_traced
-from tapeengine._core.arrays.functions import offered
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine.duals.creation import plain
-from tapeengine.errors import UnsupportedError
-from tapeengine.numpy._creation import asarray
-from tapeengine.numpy._ranges import arange
+from .._core.arrays.array import Array
+from .._core.arrays.creation import holds_traced
+from .._core.arrays.functions import offered
+from .._core.scalars.scalar import Dual
+from ..duals.creation import plain
+from ..errors import UnsupportedError
+from ._creation import asarray
+from ._ranges import arange
 
 __all__ = ["c_", "ndenumerate", "nditer", "r_"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.creation import fresh
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine.duals.creation import plain
+from .._core.arrays.creation import fresh
+from .._core.scalars.scalar import Dual
+from ..duals.creation import plain
 
 __all__ = ["arange"]
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.creation import fresh
-from tapeengine._core.arrays.storing import form_of
-from tapeengine.duals.creation import plain
-from tapeengine.duals.outputs import laid_out
-from tapeengine.numpy._creation import array, asarray
+from .._core.arrays.array import Array
+from .._core.arrays.creation import fresh
+from .._core.arrays.storing import form_of
+from ..duals.creation import plain
+from ..duals.outputs import laid_out
+from ._creation import array, asarray
 
 __all__ = ["vectorize"]
 

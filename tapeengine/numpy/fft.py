@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from tapeengine._core.arrays.functions import offered as _offered
+from .._core.arrays.functions import offered as _offered
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
-from tapeengine.numpy._classes import numpy_names
+from ._classes import numpy_names
 
 THEIRS = "numpy.polynomial"
 MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")

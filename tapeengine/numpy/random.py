@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from tapeengine._core.arrays.array import Array as _Array
+from .._core.arrays.array import Array as _Array
 
 __all__ = ["Generator", "choice", "default_rng", "permutation", "shuffle"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy.testing as _testing
 
-from tapeengine.duals.dispatch import as_number as _as_number
-from tapeengine.duals.foreign import replaced as _replaced
+from ..duals.dispatch import as_number as _as_number
+from ..duals.foreign import replaced as _replaced
 
 
 def _on_values(function: Any) -> Any:

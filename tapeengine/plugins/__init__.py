@@ -11,9 +11,9 @@ Examples
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tapeengine.plugins.discovery import LoadedPlugins, PluginRecord, load_plugins
-    from tapeengine.plugins.hookspecs import hookimpl
-    from tapeengine.plugins.kernels import scalar_function, scalar_kernel
+    from .discovery import LoadedPlugins, PluginRecord, load_plugins
+    from .hookspecs import hookimpl
+    from .kernels import scalar_function, scalar_kernel
 
 __all__ = ["LoadedPlugins", "PluginRecord", "hookimpl", "load_plugins", "scalar_function", "scalar_kernel"]
 

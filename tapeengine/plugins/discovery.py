@@ -15,10 +15,10 @@ from typing import Any
 
 import pluggy
 
-from tapeengine.errors import RegistryError
-from tapeengine.plugins import hookspecs
-from tapeengine.primitive import Primitive
-from tapeengine.primitive.registry import Contribution, Origin, PluginFailure, Registry
+from ..errors import RegistryError
+from ..primitive import Primitive
+from ..primitive.registry import Contribution, Origin, PluginFailure, Registry
+from . import hookspecs
 
 GROUP = "tapeengine"
 _DISABLE = "TAPEENGINE_DISABLE_PLUGINS"
@@ -262,7 +262,7 @@ def _is_method(key: Any) -> bool:
 
 
 def _structures(answer: Any) -> Mapping[type, Any]:
-    from tapeengine.structure import Container
+    from ..structure import Container
 
     if not isinstance(answer, Mapping):
         raise RegistryError(f"its tapeengine_structures returns {_kind(answer)}, not a mapping of classes to Container")

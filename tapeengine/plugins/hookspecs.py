@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from tapeengine.primitive import Primitive
+from ..primitive import Primitive
 
 if TYPE_CHECKING:
-    from tapeengine.structure import Container
+    from ..structure import Container
 
 __all__ = [
     "hookimpl",

@@ -18,8 +18,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tapeengine.errors import PrimitiveError
-from tapeengine.primitive import Primitive
+from ..errors import PrimitiveError
+from ..primitive import Primitive
 
 __all__ = ["CAPSULE_NAMES", "Kernel", "scalar_function", "scalar_kernel"]
 
@@ -119,7 +119,7 @@ def scalar_function(primitive: Primitive) -> Callable[..., Any]:
     """
     if primitive.kernel is None:
         raise PrimitiveError(f"{primitive.name} has no kernel; give it one, or call the primitive itself")
-    from tapeengine._core.scalars import kernel
+    from .._core.scalars import kernel
 
     return kernel.scalar_function(primitive)
 

@@ -5,8 +5,8 @@
 act on, `local` the decorator `te.primitive`, and `registry` what an engine knows and which plugin provides it.
 """
 
-from tapeengine.primitive.record import NotDifferentiable, Primitive, Rule
-from tapeengine.primitive.samples import Sample, Uniform, uniform
-from tapeengine.primitive.spaces import is_traced
+from .record import NotDifferentiable, Primitive, Rule
+from .samples import Sample, Uniform, uniform
+from .spaces import is_traced
 
 __all__ = ["NotDifferentiable", "Primitive", "Rule", "Sample", "Uniform", "is_traced", "uniform"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive.spaces import Space
+from .spaces import Space
 
 __all__ = ["aligned", "inner_axes", "scaled_block", "scaling_block"]
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.errors import PrimitiveError
-from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
-from tapeengine.primitive.blocks import scaling_block
-from tapeengine.primitive.contractions import contracting
-from tapeengine.primitive.signatures import Signature, parameter_names, read_signature
-from tapeengine.primitive.spaces import Space
+from ..errors import PrimitiveError
+from . import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
+from .blocks import scaling_block
+from .contractions import contracting
+from .signatures import Signature, parameter_names, read_signature
+from .spaces import Space
 
 __all__ = [
     "NotDifferentiable",

@@ -9,12 +9,12 @@ from typing import Any, overload
 
 import numpy as np
 
-from tapeengine.default import default_engine
-from tapeengine.errors import DroppedDerivativeError, PrimitiveError, UnsupportedError
-from tapeengine.primitive import Primitive, Rule
-from tapeengine.primitive.rule_checks import CheckedRule, place_of
-from tapeengine.primitive.signatures import parameter_names, read_signature
-from tapeengine.primitive.spaces import VectorSpace, is_traced
+from ..default import default_engine
+from ..errors import DroppedDerivativeError, PrimitiveError, UnsupportedError
+from . import Primitive, Rule
+from .rule_checks import CheckedRule, place_of
+from .signatures import parameter_names, read_signature
+from .spaces import VectorSpace, is_traced
 
 
 class LocalPrimitive:
@@ -66,12 +66,20 @@ class LocalPrimitive:
         if self.record.variadic or (static and not static.keys().isdisjoint(self.record.args)):
             args, static = self.record.bind(args, static)
         if not any(map(is_traced, args)):
+            self._refuse_structures(args)
             return self._plain(*args, **static)
         if not (self._vjp or self._jvp):
             raise UnsupportedError(
                 f"{self._name} has no rules; give them with {self._name.rpartition('.')[2]}.def_vjp(x=...)"
             )
         return self.record(*args, **static)
+
+    def _refuse_structures(self, args: tuple[Any, ...]) -> None:
+        """Refuse lists, tuples and dicts with traced values where there is a rule, which would not be called."""
+        for name, arg in zip(self.record.args, args, strict=False):
+            if type(arg) in (list, tuple, dict) and name in self._vjp | self._jvp and _holds_traced(arg):
+                what = f"{self._name}: {name} is a {type(arg).__name__} with traced values, and rules are for numbers"
+                raise UnsupportedError(f"{what} and arrays: pass an array, or write the function with te.custom_vjp")
 
     def __repr__(self) -> str:
         return f"<te.primitive {self._name}({', '.join(self.record.args + self.record.static_names)})>"
@@ -103,6 +111,12 @@ class LocalPrimitive:
             return None if found is None else back(first)[0]
 
         return Rule(transposed, (domain, codomain, *names))
+
+
+def _holds_traced(value: Any) -> bool:
+    """Whether a value, or a part of a list, tuple or dict, is traced."""
+    parts = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+    return is_traced(value) or any(map(_holds_traced, parts))
 
 
 class Unwritten:

@@ -3,8 +3,8 @@
 How to write one::
 
     import tapeengine.numpy as np
-    from tapeengine.primitive.builders import scale, unbroadcast
-    from tapeengine.primitive import Primitive, Sample, uniform
+    from .builders import scale, unbroadcast
+    from . import Primitive, Sample, uniform
 
     multiply = Primitive(
         "example.multiply",
@@ -33,12 +33,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeengine.errors import PrimitiveError, UnsupportedError
-from tapeengine.primitive.patterns import Pattern
-from tapeengine.primitive.rule_checks import CheckedRule, is_first_party
-from tapeengine.primitive.samples import Sample, Uniform, uniform
-from tapeengine.primitive.signatures import Signature, parameter_names, read_signature
-from tapeengine.primitive.spaces import is_traced, space_of
+from ..errors import PrimitiveError, UnsupportedError
+from .patterns import Pattern
+from .rule_checks import CheckedRule, is_first_party
+from .samples import Sample, Uniform, uniform
+from .signatures import Signature, parameter_names, read_signature
+from .spaces import is_traced, space_of
 
 __all__ = ["NotDifferentiable", "Primitive", "Rule", "Sample", "Uniform", "uniform"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.errors import RegistryError
-from tapeengine.primitive import Primitive
+from ..errors import RegistryError
+from . import Primitive
 
 
 @dataclass(frozen=True)

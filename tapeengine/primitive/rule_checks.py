@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.errors import CotangentError, class_name, note
-from tapeengine.primitive.spaces import Space, VectorSpace, is_traced
+from ..errors import CotangentError, class_name, note
+from .spaces import Space, VectorSpace, is_traced
 
 #: Packages whose rules are tested in this project.
 FIRST_PARTY = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy"))
@@ -62,17 +62,20 @@ class CheckedRule:
         self.__dict__.update(getattr(function, "__dict__", {}))
 
     def __call__(self, first: Any, *kept: Any) -> Any:
-        """Apply the rule."""
+        """Apply the rule, and refuse None: that of a function without a return is no zero."""
         try:
-            return self.function(first, *kept)
+            found = self.function(first, *kept)
         except Exception as error:
             note(error, f"in {self.what}")
             raise
+        if found is None:
+            raise CotangentError(f"{self.what} returned None: return zeros for a derivative of zero")
+        return found
 
     def check(self, found: Any, place: Any, path: str = "") -> None:
         """Refuse a result that does not fit a place.
 
-        A place is (shape, dtype), (class or keys, places) of a structure, or None for a discrete value. A result of
+        A place is (shape, dtype), (class or keys, places) of a structure, or None for a discrete value. In a structure
         None stands for zero.
         """
         if found is None or place is None:
@@ -122,8 +125,13 @@ def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
     if kind is None:
         if isinstance(getattr(found, "value", found), complex):  # a traced number has a `value`
             return not shape and dtype.kind == "c"
-        return not shape and (isinstance(found, (float, int)) or is_traced(found))
+        return not shape and (isinstance(found, float) or is_traced(found) or _is_whole(found))
     return bool(found.shape == shape and kind.kind in ("fiubc" if dtype.kind == "c" else "fiub"))
+
+
+def _is_whole(number: Any) -> bool:
+    """Whether a value is a whole number that floats reach."""
+    return isinstance(number, int) and abs(number) < 2**1023
 
 
 def _form(found: Any) -> str:
@@ -133,6 +141,8 @@ def _form(found: Any) -> str:
     dtype = getattr(found, "dtype", None)
     if dtype is not None:
         return _short(dtype, found.shape)
+    if isinstance(found, int) and not _is_whole(found):
+        return "a whole number beyond all floats"
     return {float: "f64", complex: "c128"}.get(type(found), f"{found!r} ({type(found).__name__})")
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeengine.errors import PrimitiveError
+from ..errors import PrimitiveError
 
 
 class Uniform(NamedTuple):

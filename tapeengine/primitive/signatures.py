@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from tapeengine.errors import PrimitiveError
+from ..errors import PrimitiveError
 
 _STAR = 0x04  # CO_VARARGS
 _DOUBLE_STAR = 0x08  # CO_VARKEYWORDS

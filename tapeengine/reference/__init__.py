@@ -11,9 +11,9 @@ Examples
 (0.0, (0.0,))
 """
 
-from tapeengine.reference import math
-from tapeengine.reference.dual import Dual
-from tapeengine.reference.environment import Environment
-from tapeengine.reference.trace import Backpropagator, vjp
+from . import math
+from .dual import Dual
+from .environment import Environment
+from .trace import Backpropagator, vjp
 
 __all__ = ["Backpropagator", "Dual", "Environment", "math", "vjp"]

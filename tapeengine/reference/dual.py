@@ -6,9 +6,9 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy
 
-from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
-from tapeengine.reference import ops
-from tapeengine.reference.tape import Operand, Tape
+from ..errors import DroppedDerivativeError, TraceError, UnsupportedError
+from . import ops
+from .tape import Operand, Tape
 
 Number = TypeVar("Number")
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from tapeengine.errors import CotangentError, StructureError
-from tapeengine.structure import Container, Structures
+from ..errors import CotangentError, StructureError
+from ..structure import Container, Structures
 
 
 class Leaf(NamedTuple):

@@ -6,9 +6,9 @@ from fractions import Fraction
 from math import ceil, comb, e, factorial, floor, gcd, inf, isqrt, lcm, nan, perm, pi, tau, trunc  # noqa: F401
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.tape.table import FUNCTIONS
-from tapeengine.reference import ops
-from tapeengine.reference.dual import Dual, as_float, operate, value_of
+from .._core.tape.table import FUNCTIONS
+from . import ops
+from .dual import Dual, as_float, operate, value_of
 
 if TYPE_CHECKING:
 

@@ -8,8 +8,8 @@ another dual.
 import math
 from typing import NamedTuple
 
-from tapeengine.reference import ops
-from tapeengine.reference.tape import Operand, Tape
+from . import ops
+from .tape import Operand, Tape
 
 
 class Scalar(NamedTuple):

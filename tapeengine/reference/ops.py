@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
-from tapeengine._core.tape.table import OPS, Op
-from tapeengine.reference.functions import FUNCTIONS, divide
+from .._core.tape.table import OPS, Op
+from .functions import FUNCTIONS, divide
 
 T = TypeVar("T")
 BINARY: Mapping[type, str] = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tapeengine.reference.tape import Tape
+from .tape import Tape
 
 
 class Counts(NamedTuple):

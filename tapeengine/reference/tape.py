@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
 
-from tapeengine.reference.ops import OPERATIONS, partial
+from .ops import OPERATIONS, partial
 
 #: An operand is the id of a record of the same tape, or a constant.
 Operand = int | float

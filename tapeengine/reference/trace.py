@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy
 
-from tapeengine.errors import StructureError, TraceError
-from tapeengine.reference.dual import Dual, as_float, live_tape
-from tapeengine.reference.interleave import Layout, Leaf, match, rebuild, take_apart
-from tapeengine.reference.nested import Copies, Scalar, copies_on, copy_out, resolve_recorded
-from tapeengine.reference.sweep import Counts, resolve
-from tapeengine.reference.tape import Tape
-from tapeengine.structure import Structures
+from ..errors import StructureError, TraceError
+from ..structure import Structures
+from .dual import Dual, as_float, live_tape
+from .interleave import Layout, Leaf, match, rebuild, take_apart
+from .nested import Copies, Scalar, copies_on, copy_out, resolve_recorded
+from .sweep import Counts, resolve
+from .tape import Tape
 
 
 def unsupported(value: Any, path: str) -> StructureError:

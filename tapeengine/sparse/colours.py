@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeengine._core.sweeps import slots
+from .._core.sweeps import slots
 
 #: The largest number of edges in a graph of columns for the orders that need all edges.
 EDGES = 1 << 23

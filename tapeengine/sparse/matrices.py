@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.sweeps import linear, slots
-from tapeengine.errors import ResultError, UnsupportedError
-from tapeengine.sparse.blocks import SparseBlocks
-from tapeengine.sparse.dependencies import Dependencies
-from tapeengine.sparse.plans import COLOURINGS, Entries, Plan, columns_plan, plan_of, symmetric_plan
-from tapeengine.sparse.structure import Structure, key_of
-from tapeengine.sparse.tracing import Side, plain_program, traced
-from tapeengine.transforms.arguments import Argnums, arguments_of
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import is_traced
-from tapeengine.transforms.gradients import check_scalar
-from tapeengine.transforms.jacobians import pushed
-from tapeengine.transforms.transformed import named
+from .._core.sweeps import linear, slots
+from ..errors import ResultError, UnsupportedError
+from ..transforms.arguments import Argnums, arguments_of
+from ..transforms.contract import Engine
+from ..transforms.forms import is_traced
+from ..transforms.gradients import check_scalar
+from ..transforms.jacobians import pushed
+from ..transforms.transformed import named
+from .blocks import SparseBlocks
+from .dependencies import Dependencies
+from .plans import COLOURINGS, Entries, Plan, columns_plan, plan_of, symmetric_plan
+from .structure import Structure, key_of
+from .tracing import Side, plain_program, traced
 
 #: The number of plans that a function keeps, one for each path of its program.
 KEPT = 16

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeengine._core.sweeps import slots
-from tapeengine.sparse.colours import Graph, colour_acyclic, colour_columns, colour_star, mirrored, transposed
-from tapeengine.sparse.structure import Rows, Structure
+from .._core.sweeps import slots
+from .colours import Graph, colour_acyclic, colour_columns, colour_star, mirrored, transposed
+from .structure import Rows, Structure
 
 #: The cost of a column relative to that of a row, which must also be read off at every input.
 FORWARD = 1.0

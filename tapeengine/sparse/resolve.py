@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.sweeps import slots
-from tapeengine.errors import CotangentError, UnsupportedError
-from tapeengine.sparse.colours import Graph, colour_columns, transposed
-from tapeengine.sparse.monoids import Edge, Monoid
-from tapeengine.sparse.structure import Recorded, Structure, kept_by_rules, wanted_by
+from .._core.sweeps import slots
+from ..errors import CotangentError, UnsupportedError
+from .colours import Graph, colour_columns, transposed
+from .monoids import Edge, Monoid
+from .structure import Recorded, Structure, kept_by_rules, wanted_by
 
 #: Partial derivatives of an operation, with the numbers of their outputs and inputs.
 Part = tuple[Any, Any, Any]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeengine._core.sweeps import linear, slots
-from tapeengine.primitive.patterns import elementwise
+from .._core.sweeps import linear, slots
+from ..primitive.patterns import elementwise
 
 
 class Rows(NamedTuple):

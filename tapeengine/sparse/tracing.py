@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.callables import own_derivative
-from tapeengine._core.sweeps import trace
-from tapeengine.errors import UnsupportedError
-from tapeengine.structure import PLAIN
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.debugging import watched
-from tapeengine.transforms.forms import Form, form_of
-from tapeengine.transforms.rerun import paths
+from .._core.programs.callables import own_derivative
+from .._core.sweeps import trace
+from ..errors import UnsupportedError
+from ..structure import PLAIN
+from ..transforms.contract import Engine
+from ..transforms.debugging import watched
+from ..transforms.forms import Form, form_of
+from ..transforms.rerun import paths
 
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,5 +1,5 @@
 """Recordings with guards: a program is recorded once, and replayed as long as it would do the same operations."""
 
-from tapeengine.staged.program import Staged
+from .program import Staged
 
 __all__ = ["Staged"]

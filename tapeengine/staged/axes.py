@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import tapeengine.numpy as tnp
-from tapeengine.errors import StructureError, class_name
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import flatten, is_continuous, is_plain, is_traced, leaves_like, unflatten
+
+from ..errors import StructureError, class_name
+from ..structure import Structures
+from ..transforms.forms import flatten, is_continuous, is_plain, is_traced, leaves_like, unflatten
 
 DOUBLE = np.dtype(np.float64)
 #: The classes of the numbers that registers hold as they are.

@@ -15,23 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import (
+from .._core.programs.replay import (
     Lanes,
     Path,
     Plan,
     registers_of_arguments,
 )
-from tapeengine._core.sweeps.inspection import open_tape
-from tapeengine._core.sweeps.trace import value_unseen
-from tapeengine.errors import RepeatError, StructureError
-from tapeengine.staged.axes import Mapped, joined
-from tapeengine.staged.outputs import DifferentLanes, Outputs
-from tapeengine.structure import Structures
-from tapeengine.transforms.calls import call_with_rule
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import flatten, is_traced, unflatten
-from tapeengine.transforms.progress import Progress, told
-from tapeengine.transforms.transformed import check_program
+from .._core.sweeps.inspection import open_tape
+from .._core.sweeps.trace import value_unseen
+from ..errors import RepeatError, StructureError
+from ..structure import Structures
+from ..transforms.calls import call_with_rule
+from ..transforms.contract import Engine
+from ..transforms.forms import flatten, is_traced, unflatten
+from ..transforms.progress import Progress, told
+from ..transforms.transformed import check_program
+from .axes import Mapped, joined
+from .outputs import DifferentLanes, Outputs
 
 #: The most lanes of a call that record a path.
 MOST_ALONE = 256

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapeengine._core.programs.replay import Path
-from tapeengine._core.tape import generate_ops
-from tapeengine._core.tape.table import OPS
+from .._core.programs.replay import Path
+from .._core.tape import generate_ops
+from .._core.tape.table import OPS
 
 #: Bytes that are no operation of the table; see ``guards.h``.
 CONSTANT, FIRST_GUARD, TRUNC, EXACT, FINITE, LAST_GUARD, ACCESS = 0xC0, 0xC1, 0xC7, 0xCB, 0xCC, 0xCE, 0xCF

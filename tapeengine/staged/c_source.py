@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import GUARDS, Path, Plan, Register, registers_of_value
-from tapeengine._core.tape import generate_ops
-from tapeengine._core.tape.table import OPS
-from tapeengine.errors import StagingError
-from tapeengine.staged.bodies import CONSTANT, EXACT, FIRST_GUARD, FORMS, TOTAL, TRUNC
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import flatten, is_continuous
+from .._core.programs.replay import GUARDS, Path, Plan, Register, registers_of_value
+from .._core.tape import generate_ops
+from .._core.tape.table import OPS
+from ..errors import StagingError
+from ..structure import Structures
+from ..transforms.forms import flatten, is_continuous
+from .bodies import CONSTANT, EXACT, FIRST_GUARD, FORMS, TOTAL, TRUNC
 
 CHECKS = {
     "<": "v[{a}] < v[{b}]",

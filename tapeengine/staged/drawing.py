@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from tapeengine._core.programs.replay import Path, Plan, Register, registers_of_value, spelled
-from tapeengine.structure import Structures
-from tapeengine.transforms.drawing import Graph, Vertex
-from tapeengine.transforms.forms import flatten
+from .._core.programs.replay import Path, Plan, Register, registers_of_value, spelled
+from ..structure import Structures
+from ..transforms.drawing import Graph, Vertex
+from ..transforms.forms import flatten
 
 #: The groups that have a colour, by the text of an instruction.
 GROUPS = (

@@ -23,12 +23,12 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from tapeengine._core.programs.replay import NotReplayable, Plan
-from tapeengine._core.tape.table import OPS
-from tapeengine.errors import StagingError
-from tapeengine.staged import plans as forms
-from tapeengine.staged.plans import DataError
-from tapeengine.structure import Structures
+from .._core.programs.replay import NotReplayable, Plan
+from .._core.tape.table import OPS
+from ..errors import StagingError
+from ..structure import Structures
+from . import plans as forms
+from .plans import DataError
 
 MAGIC = b"tapeengine staged program "
 VERSION = 1

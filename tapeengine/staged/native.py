@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from tapeengine._core.programs.replay import LANES, Path
-from tapeengine._core.tape import generate_ops
-from tapeengine._core.tape.table import OPS
-from tapeengine.staged import bodies as found
-from tapeengine.staged.bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, Body, Code, Operand
+from .._core.programs.replay import LANES, Path
+from .._core.tape import generate_ops
+from .._core.tape.table import OPS
+from . import bodies as found
+from .bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, Body, Code, Operand
 
 #: What compiling costs, in interpreted instructions: LLVM itself, each instruction of the path, and of the bodies.
 START, EACH, IN_BODY = 10_000_000, 200, 30_000

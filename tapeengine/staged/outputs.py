@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import Path, Plan, Register, has_doubles_only, registers_of_value
-from tapeengine.staged.axes import DOUBLE, DOUBLES, stacked
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import flatten, is_continuous, leaves_like, outline, unflatten
+from .._core.programs.replay import Path, Plan, Register, has_doubles_only, registers_of_value
+from ..transforms.contract import Engine
+from ..transforms.forms import flatten, is_continuous, leaves_like, outline, unflatten
+from .axes import DOUBLE, DOUBLES, stacked
 
 
 class DifferentLanes(Exception):

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import KINDS, NotReplayable, Plan, plan_data, plan_of_data
-from tapeengine.staged.bodies import CONSTANT, FIRST_GUARD, FORMS, HAS_NUMBER, IS_BINARY, LAST_GUARD
-from tapeengine.structure import Structures
+from .._core.programs.replay import KINDS, NotReplayable, Plan, plan_data, plan_of_data
+from ..structure import Structures
+from .bodies import CONSTANT, FIRST_GUARD, FORMS, HAS_NUMBER, IS_BINARY, LAST_GUARD
 
 FLOAT, FLOATS, NUMPY, DISCRETE, LIST, TUPLE, DICT = KINDS
 #: Classes of numbers, by their names in files.

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core.arrays.storing import errors_are_seen
-from tapeengine._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
-from tapeengine._core.sweeps import trace
-from tapeengine._core.sweeps.inspection import has_array_records, open_tape
-from tapeengine.errors import RepeatError, StagingError, StagingWarning
-from tapeengine.html import table
-from tapeengine.staged.batch import Batched
-from tapeengine.staged.c_source import c_source
-from tapeengine.staged.keeping import missing, read, save
-from tapeengine.staged.native import Compiler, is_installed
-from tapeengine.staged.stats import Stats, listing
-from tapeengine.staged.watch import Watch, is_of_library
-from tapeengine.transforms.forms import flatten, is_continuous, is_traced, unflatten
-from tapeengine.transforms.generators import generator_states, same_states
-from tapeengine.transforms.recorded_tasks import RECORDING
-from tapeengine.transforms.rerun import Outcome
-from tapeengine.transforms.transformed import check_program
+from .._core.arrays.storing import errors_are_seen
+from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
+from .._core.sweeps import trace
+from .._core.sweeps.inspection import has_array_records, open_tape
+from ..errors import RepeatError, StagingError, StagingWarning
+from ..html import table
+from ..transforms.forms import flatten, is_continuous, is_traced, unflatten
+from ..transforms.generators import generator_states, same_states
+from ..transforms.recorded_tasks import RECORDING
+from ..transforms.rerun import Outcome
+from ..transforms.transformed import check_program
+from .batch import Batched
+from .c_source import c_source
+from .keeping import missing, read, save
+from .native import Compiler, is_installed
+from .stats import Stats, listing
+from .watch import Watch, is_of_library
 
 if TYPE_CHECKING:
-    from tapeengine.transforms.contract import Engine
+    from ..transforms.contract import Engine
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 #: The largest number of argument forms, and of sets of keyword arguments, whose recordings are kept.
@@ -453,8 +453,8 @@ class Staged(Replays):
         >>> "mul %1 %1" in staged.svg()
         True
         """
-        from tapeengine.staged.drawing import graph_of_path
-        from tapeengine.transforms.svg import to_svg
+        from ..transforms.svg import to_svg
+        from .drawing import graph_of_path
 
         plan = self.kept_plans()[0]
         if not 0 <= path < len(plan.paths):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.transforms.program_objects import is_fixed, is_library, is_of_python, names_in
+from ..transforms.program_objects import is_fixed, is_library, is_of_python, names_in
 
 _ERRORS = "it handles floating-point errors, which a replay does not report"
 _DRAWS = "it draws random numbers of the system: make them an argument"

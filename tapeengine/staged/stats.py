@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tapeengine._core.programs.replay import Path, Plan, spelled
+from .._core.programs.replay import Path, Plan, spelled
 
 #: The number of a path's instructions that are printed.
 SHOWN = 40

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import Checks
-from tapeengine.staged.reports import facts_of, obstacle_of
-from tapeengine.structure import Structures
-from tapeengine.transforms import nodes
-from tapeengine.transforms.array_copies import ArrayCopies, same_bits
-from tapeengine.transforms.forms import is_traced
-from tapeengine.transforms.generators import differ, state_of
-from tapeengine.transforms.hidden_state import SHOWN
-from tapeengine.transforms.kinds import Kinds
-from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
-from tapeengine.transforms.program_objects import is_fixed, is_plain, owner_of
+from .._core.programs.replay import Checks
+from ..structure import Structures
+from ..transforms import nodes
+from ..transforms.array_copies import ArrayCopies, same_bits
+from ..transforms.forms import is_traced
+from ..transforms.generators import differ, state_of
+from ..transforms.hidden_state import SHOWN
+from ..transforms.kinds import Kinds
+from ..transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
+from ..transforms.program_objects import is_fixed, is_plain, owner_of
+from .reports import facts_of, obstacle_of
 
 #: Classes of libraries whose objects have attributes besides what they contain.
 WITH_MORE = (functools.partial, defaultdict)

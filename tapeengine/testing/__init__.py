@@ -2,10 +2,10 @@
 `tapeengine.testing.pytest`.
 """
 
-from tapeengine.testing.checker import check_primitive, report_primitive
-from tapeengine.testing.monoids import check_monoid
-from tapeengine.testing.programs import check_vjp, report_vjp
-from tapeengine.testing.report import CheckError, Failure, Report
+from .checker import check_primitive, report_primitive
+from .monoids import check_monoid
+from .programs import check_vjp, report_vjp
+from .report import CheckError, Failure, Report
 
 __all__ = [
     "CheckError",

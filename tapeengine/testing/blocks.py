@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive import Rule
-from tapeengine.primitive.spaces import Space, space_of
-from tapeengine.testing.case import Case
-from tapeengine.testing.checks import ROUNDINGS
+from ..primitive import Rule
+from ..primitive.spaces import Space, space_of
+from .case import Case
+from .checks import ROUNDINGS
 
 _COLUMNS = 4  # tangents in a block, one of them zero; no sample has this length along all its axes
 

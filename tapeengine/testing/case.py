@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive import Primitive, Rule, Sample
-from tapeengine.primitive.spaces import space_of
-from tapeengine.testing.derivative import Derivative, copied
+from ..primitive import Primitive, Rule, Sample
+from ..primitive.spaces import space_of
+from .derivative import Derivative, copied
 
 
 class Case:

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.engine import Engine
-from tapeengine.primitive import Primitive, Sample
-from tapeengine.primitive.spaces import leaves, space_of
-from tapeengine.testing.blocks import block_messages
-from tapeengine.testing.case import Case
-from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space
-from tapeengine.testing.derivative import copied, has_nan, read_only, same_bits
-from tapeengine.testing.edges import edge_messages
-from tapeengine.testing.kernels import kernel_messages, opcode_messages
-from tapeengine.testing.patterns import pattern_messages
-from tapeengine.testing.report import Report
-from tapeengine.testing.second_order import second_order_messages, untraced
-from tapeengine.testing.zeros import is_elementwise, zero_messages
+from ..engine import Engine
+from ..primitive import Primitive, Sample
+from ..primitive.spaces import leaves, space_of
+from .blocks import block_messages
+from .case import Case
+from .checks import CHECKS, ROUNDINGS, check_space
+from .derivative import copied, has_nan, read_only, same_bits
+from .edges import edge_messages
+from .kernels import kernel_messages, opcode_messages
+from .patterns import pattern_messages
+from .report import Report
+from .second_order import second_order_messages, untraced
+from .zeros import is_elementwise, zero_messages
 
 
 def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:

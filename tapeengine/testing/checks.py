@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive.spaces import leaves
-from tapeengine.testing.derivative import Derivative, copied, is_exactly_zero, same_bits
-from tapeengine.testing.differences import difference_error, direction
+from ..primitive.spaces import leaves
+from .derivative import Derivative, copied, is_exactly_zero, same_bits
+from .differences import difference_error, direction
 
 Check = Callable[[Derivative, np.random.Generator], Iterator[str]]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive.spaces import VectorSpace, children, leaves, space_of
+from ..primitive.spaces import VectorSpace, children, leaves, space_of
 
 #: A tolerance that the best step of fourth-order differences reaches easily, in double and in single precision.
 _WIDE_RTOL, _NARROW_RTOL = 1e-7, 2e-2

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive.spaces import Space, VectorSpace, children
-from tapeengine.testing.derivative import Derivative
+from ..primitive.spaces import Space, VectorSpace, children
+from .derivative import Derivative
 
 #: Step lengths, beginning with the most likely ones; the best step counts.
 STEPS = tuple(10.0 ** (k / 2) for k in (-4, -5, -3, -6, -2, -7, -1, -8, 0, -9, 1, -10, 2, 3, 4))

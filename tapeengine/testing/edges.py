@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.engine import Engine
-from tapeengine.testing.case import Case
+from ..engine import Engine
+from .case import Case
 
 Point = tuple[float, ...]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine.reference import ops
+from ..reference import ops
 
 if TYPE_CHECKING:
-    from tapeengine.testing.case import Case
+    from .case import Case
 
 _RTOL = 1e-13
 Elements = list[tuple[float, ...]]

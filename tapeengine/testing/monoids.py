@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeengine.sparse.monoids import Edge, Monoid
+from ..sparse.monoids import Edge, Monoid
 
 _PARTIALS = (2.0, -0.5, 0.0)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.engine import Engine
-from tapeengine.primitive.spaces import Space
-from tapeengine.testing.case import Case
-from tapeengine.testing.checks import ROUNDINGS
+from ..engine import Engine
+from ..primitive.spaces import Space
+from .case import Case
+from .checks import ROUNDINGS
 
 #: The most elements of an argument that are tried one by one.
 MOST = 64

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.default import default_engine
-from tapeengine.engine import Engine
-from tapeengine.primitive.spaces import leaves, space_of
-from tapeengine.testing.checks import CHECKS, ROUNDINGS, check_space, check_zero
-from tapeengine.testing.derivative import Derivative, copied, has_nan, same_bits
-from tapeengine.testing.report import Report
-from tapeengine.transforms.forms import flatten, unflatten
+from ..default import default_engine
+from ..engine import Engine
+from ..primitive.spaces import leaves, space_of
+from ..transforms.forms import flatten, unflatten
+from .checks import CHECKS, ROUNDINGS, check_space, check_zero
+from .derivative import Derivative, copied, has_nan, same_bits
+from .report import Report
 
 
 def check_vjp(

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tapeengine.plugins.discovery import PluginRecord
-    from tapeengine.primitive import Primitive
-    from tapeengine.testing.report import Report
+    from ..plugins.discovery import PluginRecord
+    from ..primitive import Primitive
+    from .report import Report
 
 __all__ = ["primitive_contract", "pytest_addoption", "pytest_generate_tests"]
 
@@ -50,13 +50,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def primitive_contract(request: pytest.FixtureRequest, tapeengine_primitive: Primitive) -> Callable[..., Report]:
     """Return `check_primitive` for one primitive; it takes the other parameters of `check_primitive`."""
-    from tapeengine.testing.checker import check_primitive
+    from .checker import check_primitive
 
     return partial(check_primitive, tapeengine_primitive, seed=request.config.getoption("--tapeengine-seed"))
 
 
 def _primitives(config: pytest.Config) -> list[Primitive]:
-    from tapeengine.plugins.discovery import load_plugins
+    from ..plugins.discovery import load_plugins
 
     wanted: Any = config.getoption("--tapeengine-distribution") or config.getini("tapeengine_distribution")
     if not wanted:

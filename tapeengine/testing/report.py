@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tapeengine.errors import TapeEngineError
-from tapeengine.html import table
+from ..errors import TapeEngineError
+from ..html import table
 
 
 @dataclass(frozen=True)

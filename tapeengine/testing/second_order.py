@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.engine import Engine
-from tapeengine.primitive import Rule, is_traced
-from tapeengine.primitive.spaces import leaves, space_of
-from tapeengine.testing.case import Case
-from tapeengine.testing.programs import report_vjp
+from ..engine import Engine
+from ..primitive import Rule, is_traced
+from ..primitive.spaces import leaves, space_of
+from .case import Case
+from .programs import report_vjp
 
 
 def untraced(engine: Engine, case: Case) -> str | None:

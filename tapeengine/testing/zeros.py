@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.primitive import Sample
-from tapeengine.primitive.spaces import Space, space_of
-from tapeengine.testing.case import Case
-from tapeengine.testing.checks import check_zero
-from tapeengine.testing.derivative import Derivative
+from ..primitive import Sample
+from ..primitive.spaces import Space, space_of
+from .case import Case
+from .checks import check_zero
+from .derivative import Derivative
 
 _SINGULAR = (0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
 

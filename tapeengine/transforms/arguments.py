@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from tapeengine._core.arrays.assignment import refuse_writes
-from tapeengine._core.arrays.creation import from_values
-from tapeengine._core.programs.callables import own_derivative
-from tapeengine._core.structures.boundary import overlap
-from tapeengine.errors import StructureError
-from tapeengine.transforms.programs import Chosen
+from .._core.arrays.assignment import refuse_writes
+from .._core.arrays.creation import from_values
+from .._core.programs.callables import own_derivative
+from .._core.structures.boundary import overlap
+from ..errors import StructureError
+from .programs import Chosen
 
 Argnums = int | str | tuple[int | str, ...]
 

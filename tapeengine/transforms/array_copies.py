@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import same_memory
+from .._core.programs.replay import same_memory
 
 
 class ArrayCopies:

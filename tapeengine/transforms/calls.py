@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tapeengine._core.arrays import custom
-from tapeengine._core.arrays.calls import as_python
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine.errors import CotangentError, StructureError
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
+from .._core.arrays import custom
+from .._core.arrays.calls import as_python
+from .._core.scalars.complex import ComplexDual
+from ..errors import CotangentError, StructureError
+from .contract import Engine
+from .forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
 
 #: Python's complex numbers, which the core records as arrays without dimensions.
 PAIRS = (complex, ComplexDual)

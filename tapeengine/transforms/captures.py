@@ -13,14 +13,14 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeengine.structure import Structures
-from tapeengine.transforms import nodes
-from tapeengine.transforms.array_copies import ArrayCopies
-from tapeengine.transforms.class_tables import ClassTables
-from tapeengine.transforms.forms import is_traced
-from tapeengine.transforms.kinds import Kinds, data_of
-from tapeengine.transforms.nodes import ATOMS, GENERATORS, Node
-from tapeengine.transforms.program_objects import stored_names
+from ..structure import Structures
+from . import nodes
+from .array_copies import ArrayCopies
+from .class_tables import ClassTables
+from .forms import is_traced
+from .kinds import Kinds, data_of
+from .nodes import ATOMS, GENERATORS, Node
+from .program_objects import stored_names
 
 
 class Made(dict[int, Any]):

@@ -6,13 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeengine._core.programs.callables import own_derivative
-from tapeengine._core.tape.tape import live_traces
-from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.programs import call
-from tapeengine.transforms.rerun import Repeatable
-from tapeengine.transforms.transformed import check_program
+from .._core.programs.callables import own_derivative
+from .._core.tape.tape import live_traces
+from .calls import Derivative, call_with_rule
+from .contract import Engine
+from .programs import call
+from .rerun import Repeatable
+from .transformed import check_program
 
 
 def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:

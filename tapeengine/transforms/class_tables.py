@@ -10,9 +10,9 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tapeengine.errors import RepeatError
-from tapeengine.transforms.nodes import DICTS, Node
-from tapeengine.transforms.program_objects import is_fixed, names_in
+from ..errors import RepeatError
+from .nodes import DICTS, Node
+from .program_objects import is_fixed, names_in
 
 _KINDS = frozenset((*DICTS, list, set, weakref.WeakSet))
 

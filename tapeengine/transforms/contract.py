@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from tapeengine.primitive.registry import Registry
-from tapeengine.structure import Structures
+from ..primitive.registry import Registry
+from ..structure import Structures
 
 
 class Engine(Protocol):

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from types import FunctionType, MappingProxyType
 from typing import Any
 
-from tapeengine._core.arrays.array import Array
-from tapeengine.errors import DroppedDerivativeError, PrimitiveError, note
-from tapeengine.transforms.calls import Derivative, call_with_rule, parts_by_argument
-from tapeengine.transforms.captures import Made, Snapshot
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import flatten, form_of, is_traced, leaves_like, unflatten
-from tapeengine.transforms.rerun import Unwritten, frozen, read_only
-from tapeengine.transforms.transformed import check_program
+from .._core.arrays.array import Array
+from ..errors import DroppedDerivativeError, PrimitiveError, note
+from .calls import Derivative, call_with_rule, parts_by_argument
+from .captures import Made, Snapshot
+from .contract import Engine
+from .forms import flatten, form_of, is_traced, leaves_like, unflatten
+from .rerun import Unwritten, frozen, read_only
+from .transformed import check_program
 
 #: The keyword arguments of most calls.
 NOTHING: Mapping[str, Any] = MappingProxyType({})

@@ -6,10 +6,10 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tapeengine._core.sweeps import trace
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.not_finite import Watcher
-from tapeengine.transforms.source_lines import Line, LineRecorder
+from .._core.sweeps import trace
+from .contract import Engine
+from .not_finite import Watcher
+from .source_lines import Line, LineRecorder
 
 
 class Switches(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from tapeengine.transforms.source_lines import Line
+    from .source_lines import Line
 
 
 class View(Protocol):

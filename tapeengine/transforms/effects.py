@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.structure import Structures
-from tapeengine.transforms.array_copies import same_bits
-from tapeengine.transforms.captures import Snapshot
-from tapeengine.transforms.nodes import ATOMS, WEAK_DICTS, Node, rebuilt, set_parts
+from ..structure import Structures
+from .array_copies import same_bits
+from .captures import Snapshot
+from .nodes import ATOMS, WEAK_DICTS, Node, rebuilt, set_parts
 
 
 class Effects:

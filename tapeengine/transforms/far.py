@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeengine.transforms.jobs import Job, Rows
-from tapeengine.transforms.tasks import Task, engine_here
-from tapeengine.workers import Gone, Reference
+from ..workers import Gone, Reference
+from .jobs import Job, Rows
+from .tasks import Task, engine_here
 
 
 class Reply:

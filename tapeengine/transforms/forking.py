@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.sweeps.inspection import is_recorded, is_swept_back_only
-from tapeengine.errors import StructureError
-from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.captures import Snapshot
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.far import Reply, first, pull_again, pull_kept, push_again
-from tapeengine.transforms.forms import flatten, form_of, is_traced
-from tapeengine.transforms.jobs import Job, combined, is_zero
-from tapeengine.transforms.progress import Progress
-from tapeengine.transforms.recorded_tasks import RecordedTask
-from tapeengine.transforms.rerun import Repeatable
-from tapeengine.transforms.tasks import Closure, Direction, Task, derived, run_task
-from tapeengine.workers import Gone, Reference, Shared, Workers, stamp_of, workers_of
+from .._core.sweeps.inspection import is_recorded, is_swept_back_only
+from ..errors import StructureError
+from ..workers import Gone, Reference, Shared, Workers, stamp_of, workers_of
+from .calls import Derivative, call_with_rule
+from .captures import Snapshot
+from .contract import Engine
+from .far import Reply, first, pull_again, pull_kept, push_again
+from .forms import flatten, form_of, is_traced
+from .jobs import Job, combined, is_zero
+from .progress import Progress
+from .recorded_tasks import RecordedTask
+from .rerun import Repeatable
+from .tasks import Closure, Direction, Task, derived, run_task
 
 #: Workers keep arrays of at least this many bytes for several tasks of a fork; for smaller ones sharing costs more.
 _LARGE = 1 << 18

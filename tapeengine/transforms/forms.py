@@ -10,14 +10,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.creation import from_values
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import CONTAINS_ITSELF, CotangentError, StructureError, UnsupportedError, class_name
-from tapeengine.primitive.spaces import Space, space_of
-from tapeengine.structure import Structures
+from .._core.arrays.array import Array
+from .._core.arrays.creation import from_values
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
+from .._core.sweeps.trace import value_of
+from ..errors import CONTAINS_ITSELF, CotangentError, StructureError, UnsupportedError, class_name
+from ..primitive.spaces import Space, space_of
+from ..structure import Structures
 
 #: Classes of leaves that are recognised without searching the registered containers.
 NUMBERS = frozenset((float, Dual, Array, np.ndarray))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import Checks, Memory
+from .._core.programs.replay import Checks, Memory
 
 States = tuple[Any, Any]
 

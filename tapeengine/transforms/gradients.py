@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import Replays
-from tapeengine.errors import ResultError
-from tapeengine.transforms.arguments import Argnums, Arguments, arguments_of
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import form_of, ones
-from tapeengine.transforms.holomorphic import check_holomorphic, check_holomorphic_number
-from tapeengine.transforms.transformed import named
+from .._core.programs.replay import Replays
+from ..errors import ResultError
+from .arguments import Argnums, Arguments, arguments_of
+from .contract import Engine
+from .forms import form_of, ones
+from .holomorphic import check_holomorphic, check_holomorphic_number
+from .transformed import named
 
 
 def value_and_grad(

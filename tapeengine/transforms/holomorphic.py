@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tapeengine.errors import ResultError, UnsupportedError
-from tapeengine.transforms.forms import Form
+from ..errors import ResultError, UnsupportedError
+from .forms import Form
 
 Sweep = Literal["forward", "reverse"]
 

@@ -6,19 +6,19 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tapeengine._core.scalars.scalar import Dual
-from tapeengine._core.sweeps.trace import value_unseen
-from tapeengine._core.tape.tape import outside
-from tapeengine.errors import StructureError, UnsupportedError
-from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.captures import Made, Snapshot
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import add, flatten, form_of, is_traced, map_leaves
-from tapeengine.transforms.generators import generator_states, same_states
-from tapeengine.transforms.passed_states import Comparison, PassedStates, hashes
-from tapeengine.transforms.progress import Progress, told
-from tapeengine.transforms.rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, restored
-from tapeengine.transforms.treeverse import Chain
+from .._core.scalars.scalar import Dual
+from .._core.sweeps.trace import value_unseen
+from .._core.tape.tape import outside
+from ..errors import StructureError, UnsupportedError
+from .calls import Derivative, call_with_rule
+from .captures import Made, Snapshot
+from .contract import Engine
+from .forms import add, flatten, form_of, is_traced, map_leaves
+from .generators import generator_states, same_states
+from .passed_states import Comparison, PassedStates, hashes
+from .progress import Progress, told
+from .rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, restored
+from .treeverse import Chain
 
 Step = Callable[[Any], Any]
 Repeat = Callable[[range], Iterator[tuple[int, Any]]]

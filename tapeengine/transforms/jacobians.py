@@ -8,19 +8,19 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from tapeengine._core.programs.callables import own_derivative
-from tapeengine._core.sweeps import column_sweep, linear, row_sweep
-from tapeengine.errors import UnsupportedError
-from tapeengine.sparse.hint import hint_at_sparse
-from tapeengine.transforms.arguments import Argnums, Arguments, arguments_of
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import Form, flatten, form_of, is_continuous, is_traced, unflatten
-from tapeengine.transforms.gradients import is_real_number
-from tapeengine.transforms.holomorphic import Sweep, check_complex, sweeps
-from tapeengine.transforms.not_finite import is_watched
-from tapeengine.transforms.programs import OwnDerivative
-from tapeengine.transforms.progress import Progress, told
-from tapeengine.transforms.transformed import named
+from .._core.programs.callables import own_derivative
+from .._core.sweeps import column_sweep, linear, row_sweep
+from ..errors import UnsupportedError
+from ..sparse.hint import hint_at_sparse
+from .arguments import Argnums, Arguments, arguments_of
+from .contract import Engine
+from .forms import Form, flatten, form_of, is_continuous, is_traced, unflatten
+from .gradients import is_real_number
+from .holomorphic import Sweep, check_complex, sweeps
+from .not_finite import is_watched
+from .programs import OwnDerivative
+from .progress import Progress, told
+from .transformed import named
 
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
 BLOCK = 1 << 20

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.errors import StructureError
-from tapeengine.primitive.spaces import Space
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import Form, add, flatten, is_traced, leaves_like, unflatten
+from ..errors import StructureError
+from ..primitive.spaces import Space
+from ..structure import Structures
+from .forms import Form, add, flatten, is_traced, leaves_like, unflatten
 
 
 class Containers:

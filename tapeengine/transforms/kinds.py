@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.scalars.complex import ComplexDual
-from tapeengine.structure import Structures
-from tapeengine.transforms import nodes
-from tapeengine.transforms.array_copies import ArrayCopies
-from tapeengine.transforms.nodes import DICTS, GENERATORS, Node, parts_of
-from tapeengine.transforms.program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
+from .._core.scalars.complex import ComplexDual
+from ..structure import Structures
+from . import nodes
+from .array_copies import ArrayCopies
+from .nodes import DICTS, GENERATORS, Node, parts_of
+from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
 
 
 class Kinds:

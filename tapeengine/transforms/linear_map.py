@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.errors import StructureError
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import Form, add, form_of, map_leaves
-from tapeengine.transforms.juxtaposition import common, in_a_row, total
+from ..errors import StructureError
+from ..structure import Structures
+from .forms import Form, add, form_of, map_leaves
+from .juxtaposition import common, in_a_row, total
 
 Action = Callable[[Any], Any]
 
@@ -187,7 +187,7 @@ class LinearMap:
     def _repr_html_(self) -> str:
         spaces = (("domain", self.domain), ("codomain", self.codomain))
         rows, columns = self.shape
-        from tapeengine.html import table
+        from ..html import table
 
         return table(
             f"LinearMap, {rows} x {columns}", ("space", "form", "numbers"), [(n, f, f.size) for n, f in spaces]

@@ -18,11 +18,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from tapeengine._core.scalars.complex import of_numbers
-from tapeengine.structure import Container, slots_of
-from tapeengine.transforms.array_copies import same_bits
-from tapeengine.transforms.generators import differ, state_of
-from tapeengine.transforms.hidden_state import reader_of
+from .._core.scalars.complex import of_numbers
+from ..structure import Container, slots_of
+from .array_copies import same_bits
+from .generators import differ, state_of
+from .hidden_state import reader_of
 
 #: Classes of values that never change.
 ATOMS = frozenset(

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.sweeps import finite, inspection, linear
-from tapeengine._core.sweeps.trace import value_of
-from tapeengine.errors import NotFiniteError
-from tapeengine.primitive.spaces import leaves
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import flatten, is_traced
-from tapeengine.transforms.source_lines import Line, LineRecorder, line_of
+from .._core.sweeps import finite, inspection, linear
+from .._core.sweeps.trace import value_of
+from ..errors import NotFiniteError
+from ..primitive.spaces import leaves
+from ..structure import Structures
+from .forms import flatten, is_traced
+from .source_lines import Line, LineRecorder, line_of
 
 
 def is_watched(backpropagator: Any) -> bool:

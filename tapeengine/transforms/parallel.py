@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from tapeengine.transforms.contract import Engine
+from .contract import Engine
 
 
 class Parallel:
@@ -28,7 +28,7 @@ class Parallel:
     def executor(self) -> Any:
         """Where the tasks of `fork` run. The default threads start at the first fork."""
         if self._executor is None:
-            from tapeengine.workers import default_executor
+            from ..workers import default_executor
 
             self._executor = default_executor()
         return self._executor
@@ -83,7 +83,7 @@ class Parallel:
         >>> value, backpropagator(1.0)
         (30.0, (21.0, 16.0))
         """
-        from tapeengine.transforms import forking
+        from . import forking
 
         return forking.fork(cast("Engine", self), tasks, executor or self.executor)
 
@@ -129,7 +129,7 @@ class Parallel:
         >>> engine.grad(lambda w: sum(engine.fork_map(lambda x: (w * x - 1.0) ** 2, [1.0, 2.0, 3.0])))(0.5)
         2.0
         """
-        from tapeengine.transforms import forking
+        from . import forking
 
         where = executor or self.executor
         return forking.fork_map(cast("Engine", self), f, iterables, chunksize, where, progress)

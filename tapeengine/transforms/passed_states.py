@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.sweeps.trace import value_unseen
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import flatten
+from .._core.sweeps.trace import value_unseen
+from ..structure import Structures
+from .forms import flatten
 
 #: The largest number of blocks of steps; a longer chain has longer blocks.
 MOST = 2**16

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.replay import Fixed
-from tapeengine.transforms.source_lines import LIBRARIES
+from .._core.programs.replay import Fixed
+from .source_lines import LIBRARIES
 
 #: Directories of the standard library and of installed packages.
 _INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine.transforms.calls import Derivative, call_with_rule
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import add, flatten, form_of, is_continuous, is_traced, unflatten
+from .calls import Derivative, call_with_rule
+from .contract import Engine
+from .forms import add, flatten, form_of, is_continuous, is_traced, unflatten
 
 
 def traced_part(engine: Engine, value: Any) -> bool:

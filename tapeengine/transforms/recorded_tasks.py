@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tapeengine._core.programs.replay import MISS, NotReplayable, Plan, Recording
-from tapeengine._core.sweeps import trace
-from tapeengine.transforms.contract import Engine
+from .._core.programs.replay import MISS, NotReplayable, Plan, Recording
+from .._core.sweeps import trace
+from .contract import Engine
 
 if TYPE_CHECKING:
-    from tapeengine.transforms.tasks import Task
+    from .tasks import Task
 
 #: The order of the tape of a recording.
 RECORDING = 3

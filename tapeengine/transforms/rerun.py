@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.operators import is_number
-from tapeengine._core.sweeps.trace import value_unseen
-from tapeengine.errors import DroppedDerivativeError, RepeatError, TraceError
-from tapeengine.structure import Structures
-from tapeengine.transforms.array_copies import same_bits
-from tapeengine.transforms.captures import Snapshot
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.effects import Effects
-from tapeengine.transforms.forms import flatten, is_traced, outline, unflatten
-from tapeengine.transforms.generators import (
+from .._core.arrays.array import Array
+from .._core.arrays.operators import is_number
+from .._core.sweeps.trace import value_unseen
+from ..errors import DroppedDerivativeError, RepeatError, TraceError
+from ..structure import Structures
+from .array_copies import same_bits
+from .captures import Snapshot
+from .contract import Engine
+from .effects import Effects
+from .forms import flatten, is_traced, outline, unflatten
+from .generators import (
     States,
     generator_states,
     same_states,

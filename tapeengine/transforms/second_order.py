@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapeengine._core.programs.callables import own_derivative
-from tapeengine._core.sweeps import linear
-from tapeengine._core.tape.tape import live_traces
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import is_traced
-from tapeengine.transforms.gradients import check_scalar
-from tapeengine.transforms.jacobians import all_finite
-from tapeengine.transforms.tangents import as_tuple
+from .._core.programs.callables import own_derivative
+from .._core.sweeps import linear
+from .._core.tape.tape import live_traces
+from .contract import Engine
+from .forms import is_traced
+from .gradients import check_scalar
+from .jacobians import all_finite
+from .tangents import as_tuple
 
 if TYPE_CHECKING:
-    from tapeengine.transforms.rerun import Outcome
+    from .rerun import Outcome
 
 
 class OfScalars:
@@ -91,7 +91,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
         products = linear.hessian_product(backpropagator, tangents)
         if products is not None:
             return products[0] if len(primals) == 1 else products
-        from tapeengine.transforms.rerun import Outcome
+        from .rerun import Outcome
 
         first = Outcome(engine.structures, value)
     tapes: list[Any] = []
@@ -121,7 +121,7 @@ def _gradient(
                 return 0.0
         difference = "" if first is None else first.difference(value)
         if difference:
-            from tapeengine.transforms.rerun import not_repeatable
+            from .rerun import not_repeatable
 
             name = getattr(f, "__name__", repr(f))
             raise not_repeatable(f"{name}, which computes with arrays now and did with scalars only,", difference)

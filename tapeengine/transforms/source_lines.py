@@ -15,7 +15,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any, NamedTuple
 
-from tapeengine._core.sweeps import finite, inspection
+from .._core.sweeps import finite, inspection
 
 #: Packages whose code is not the program's: their records belong to the line that called them, and their functions read
 #: no data of the program.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from math import sqrt
 
-from tapeengine.transforms.drawing import Graph, Vertex
+from .drawing import Graph, Vertex
 
 HEIGHT, ROW, MARGIN, STRIPE = 17.0, 20.0, 20.0, 5.0
 CHARACTER = 6.8

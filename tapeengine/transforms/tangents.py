@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tapeengine._core.programs.callables import own_derivative
-from tapeengine._core.sweeps import linear
-from tapeengine.errors import StructureError
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import form_of
-from tapeengine.transforms.jacobians import full_matrix, pushed
-from tapeengine.transforms.linear_map import LinearMap
-from tapeengine.transforms.programs import OwnDerivative
+from .._core.programs.callables import own_derivative
+from .._core.sweeps import linear
+from ..errors import StructureError
+from .contract import Engine
+from .forms import form_of
+from .jacobians import full_matrix, pushed
+from .linear_map import LinearMap
+from .programs import OwnDerivative
 
 
 def as_tuple(values: Sequence[Any], what: str) -> tuple[Any, ...]:

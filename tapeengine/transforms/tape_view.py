@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine._core.sweeps import inspection, linear
-from tapeengine.html import table
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import ones
-from tapeengine.transforms.source_lines import Line, LineRecorder
+from .._core.sweeps import inspection, linear
+from ..html import table
+from .contract import Engine
+from .forms import ones
+from .source_lines import Line, LineRecorder
 
 BYTES = 25  # of one record
 
@@ -124,14 +124,14 @@ class TapeView:
 
     def to_dot(self, fold: int | None = None) -> str:
         """Return the tape as a Graphviz graph; long tapes, or those of more than `fold` records, by source line."""
-        from tapeengine.transforms.drawing import graph_of, to_dot
+        from .drawing import graph_of, to_dot
 
         return to_dot(graph_of(self, fold))
 
     def svg(self, fold: int | None = None) -> str:
         """Return the tape as a picture; long tapes, or those of more than `fold` records, by source line."""
-        from tapeengine.transforms.drawing import graph_of
-        from tapeengine.transforms.svg import to_svg
+        from .drawing import graph_of
+        from .svg import to_svg
 
         return to_svg(graph_of(self, fold))
 

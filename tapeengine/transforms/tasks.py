@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from tapeengine.default import default_engine
-from tapeengine.errors import UnsupportedError
-from tapeengine.structure import Structures
-from tapeengine.transforms.captures import Snapshot
-from tapeengine.transforms.contract import Engine
-from tapeengine.transforms.forms import Step, flatten, is_traced, unflatten
-from tapeengine.transforms.jacobians import pushed
-from tapeengine.transforms.rerun import Outcome, Repeatable
-from tapeengine.workers import Reference
+from ..default import default_engine
+from ..errors import UnsupportedError
+from ..structure import Structures
+from ..workers import Reference
+from .captures import Snapshot
+from .contract import Engine
+from .forms import Step, flatten, is_traced, unflatten
+from .jacobians import pushed
+from .rerun import Outcome, Repeatable
 
 Direction = Literal["pull", "push"]
 #: The order of derivatives that the tapes of tasks allow. Rules that keep values for higher orders may round

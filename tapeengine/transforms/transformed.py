@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine._core.programs.callables import Made
-from tapeengine.errors import StructureError
-from tapeengine.transforms.contract import Engine
+from .._core.programs.callables import Made
+from ..errors import StructureError
+from .contract import Engine
 
 
 def named(function: Callable[..., Any], engine: Engine, transform: str, f: Callable[..., Any], *options: Any) -> Made:

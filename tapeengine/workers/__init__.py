@@ -5,10 +5,10 @@ executors to it. `messages` defines the messages to and from workers, `reference
 `segments` memory that processes of one machine share, `versions` the check that both sides run the same versions.
 """
 
-from tapeengine.workers.choice import workers_of
-from tapeengine.workers.executors import Threads, Workers, default_executor
-from tapeengine.workers.references import Gone, Loaded, Reference, Shared
-from tapeengine.workers.versions import stamp_of
+from .choice import workers_of
+from .executors import Threads, Workers, default_executor
+from .references import Gone, Loaded, Reference, Shared
+from .versions import stamp_of
 
 __all__ = [
     "Gone",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
-from tapeengine.errors import StructureError, module_of
-from tapeengine.workers.executors import Threads, Workers
-from tapeengine.workers.pools import Pool
-from tapeengine.workers.versions import Stamp
+from ..errors import StructureError, module_of
+from .executors import Threads, Workers
+from .pools import Pool
+from .versions import Stamp
 
 
 def workers_of(executor: Any, stamp: Stamp) -> Workers:
@@ -36,11 +36,11 @@ def workers_of(executor: Any, stamp: Stamp) -> Workers:
         return Threads(executor)
     root = _package(executor)
     if root == "distributed":
-        from tapeengine.workers.dask import Dask
+        from .dask import Dask
 
         return Dask.of(executor, stamp)
     if root == "ray":
-        from tapeengine.workers.ray import Ray
+        from .ray import Ray
 
         return Ray(executor, stamp)
     if not isinstance(executor, Executor):

@@ -9,12 +9,12 @@ from uuid import uuid4
 from distributed import Client, Future, KilledWorker
 from distributed.client import FutureCancelledError
 
-from tapeengine.errors import WorkerError
-from tapeengine.workers.executors import Call, Workers
-from tapeengine.workers.messages import Argument, Boxed, packed, perform
-from tapeengine.workers.pools import loader_of
-from tapeengine.workers.references import Foreign, Gone, Home, Loaded, Reference
-from tapeengine.workers.versions import Stamp
+from ..errors import WorkerError
+from .executors import Call, Workers
+from .messages import Argument, Boxed, packed, perform
+from .pools import loader_of
+from .references import Foreign, Gone, Home, Loaded, Reference
+from .versions import Stamp
 
 #: How often data that was lost with workers is sent again.
 _TIMES = 3

@@ -10,7 +10,7 @@ from contextvars import copy_context
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-from tapeengine.workers.references import Reference
+from .references import Reference
 
 #: A function and its arguments.
 Call = tuple[Any, ...]

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
-from tapeengine.errors import note
-from tapeengine.workers.references import Reference, Resolved
-from tapeengine.workers.versions import Stamp, check
+from ..errors import note
+from .references import Reference, Resolved
+from .versions import Stamp, check
 
 
 # -- sources ----------------------------------------------------------------------------------------------------------

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
 
-from tapeengine.errors import WorkerError
-from tapeengine.workers.executors import Call, Workers, shares
-from tapeengine.workers.forgotten import to_forget
-from tapeengine.workers.messages import Inline, Lacking, Loader, packed, perform, pickled
-from tapeengine.workers.references import Loaded, Reference
-from tapeengine.workers.segments import Segment
-from tapeengine.workers.versions import Stamp
+from ..errors import WorkerError
+from .executors import Call, Workers, shares
+from .forgotten import to_forget
+from .messages import Inline, Lacking, Loader, packed, perform, pickled
+from .references import Loaded, Reference
+from .segments import Segment
+from .versions import Stamp
 
 
 class Pool(Workers):

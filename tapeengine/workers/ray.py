@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeengine.errors import WorkerError
-from tapeengine.workers.executors import Call, Workers
-from tapeengine.workers.messages import Argument, packed, perform
-from tapeengine.workers.pools import loader_of
-from tapeengine.workers.references import Foreign, Loaded, Reference
-from tapeengine.workers.versions import Stamp
+from ..errors import WorkerError
+from .executors import Call, Workers
+from .messages import Argument, packed, perform
+from .pools import loader_of
+from .references import Foreign, Loaded, Reference
+from .versions import Stamp
 
 
 class Ray(Workers):

@@ -10,10 +10,10 @@ from uuid import uuid4
 
 import numpy as np
 
-from tapeengine.errors import UnsupportedError
-from tapeengine.structure import Structures
-from tapeengine.transforms.forms import flatten, is_traced
-from tapeengine.workers.forgotten import forget_later
+from ..errors import UnsupportedError
+from ..structure import Structures
+from ..transforms.forms import flatten, is_traced
+from .forgotten import forget_later
 
 
 class Reference:

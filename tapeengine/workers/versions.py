@@ -6,9 +6,9 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from tapeengine.default import default_engine
-from tapeengine.errors import WorkerError
-from tapeengine.primitive.registry import Registry
+from ..default import default_engine
+from ..errors import WorkerError
+from ..primitive.registry import Registry
 
 #: The version of the package, and the name, distribution and version of each plugin.
 Stamp = tuple[str, tuple[tuple[str, str, str], ...]]

@@ -193,19 +193,6 @@ def test_ufuncs_of_objects(name: str, x: Any) -> None:
     assert numpy.array_equal(numpy.asarray(found, float), numpy.asarray(wanted, float))
 
 
-@pytest.mark.parametrize("z", NUMBERS, ids=lambda x: type(x).__name__)
-def test_nested_derivatives_are_numbers(z: Any) -> None:
-    def program(z: Any) -> Any:
-        return (z * z * z).real
-
-    gradient = te.grad(program)
-    second = {complex: 6 * z, float: (6 * z).real}[complex if numpy.iscomplexobj(z) else float]
-    for value, tangent in (te.jvp(gradient, (z,), (z * 0 + 1,)), te.vjp(lambda z: te.jvp(gradient, (z,), (z,)), z)[0]):
-        assert type(value) is type(tangent) is type(z)
-        assert value == gradient(z)
-    assert abs(te.jvp(gradient, (z,), (z * 0 + 1,))[1] - second) < 1e-14
-
-
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("given", (0, 1))
 @pytest.mark.parametrize("name", ("modf", "frexp", "divmod"))

@@ -86,5 +86,24 @@ def test_a_rule_may_return_a_memory_map_and_zero(direction, make, tmp_path):
     mapped = np.memmap(tmp_path / "numbers", float, "w+", shape=(2,))
     mapped[:] = 3.0
     assert np.all(np.isfinite(DIRECTIONS[direction](make(lambda ct: mapped * te.value(ct)), VECTOR)))
-    if make is not by_jvp:
+    if make is by_vjp:  # None in the tuple of cotangents
         assert np.all(DIRECTIONS[direction](make(lambda ct: None), VECTOR) == 0.0)
+
+
+@pytest.mark.parametrize("result", [None, 10**400], ids=["None", "a large number"])
+@pytest.mark.parametrize("make", [by_primitive_vjp, by_primitive_jvp])
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_rule_that_returns_no_derivative_is_refused(direction, make, result):
+    """None is what a function without a return gives."""
+    with pytest.raises(CotangentError, match=r"rule of .* returned"):
+        DIRECTIONS[direction](make(lambda ct: result), VECTOR)
+
+
+@pytest.mark.parametrize("values", [[2.0, 3.0], (2.0, 3.0), {0: 2.0, 1: 3.0}, [[2.0], 3.0]], ids=repr)
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+def test_structures_with_traced_values_are_refused_where_there_is_a_rule(kind, values):
+    product = te.primitive(lambda x: x[0] * x[1] if not isinstance(x[0], list) else x[1], name="tests.product")
+    getattr(product, f"def_{kind}")(x=lambda ct: [10.0 * ct, 20.0 * ct])
+    with pytest.raises(UnsupportedError, match="custom_vjp"):
+        te.grad(product)(values)
+    assert product(values) in (6.0, 3.0)

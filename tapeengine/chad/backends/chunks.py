@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import outs, reads, walk, with_blocks
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
-from tapeengine.chad.traverse import Names
+from ..intermediate import statements as F
+from ..intermediate.analysis import outs, reads, walk, with_blocks
+from ..intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
+from ..traverse import Names
 
 #: The most chunks of a loop. What they add to an array takes so many times its memory.
 CHUNKS = 16

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tapeengine._core.programs.native import Form
-from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import ArrayOf
-from tapeengine.chad.intermediate.statements import Type as FormType
-from tapeengine.chad.kinds import Kind, ListOf, TupleOf, list_axes
-from tapeengine.chad.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
+from ..._core.programs.native import Form
+from ..intermediate.operations import REAL, TRUTH, WHOLE
+from ..intermediate.statements import ArrayOf
+from ..intermediate.statements import Type as FormType
+from ..kinds import Kind, ListOf, TupleOf, list_axes
+from ..types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
+from .machine import NotAssembled
 
 KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}
 #: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.intermediate.analysis import linear
-from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf
-from tapeengine.chad.linear import Sparse
-from tapeengine.chad.lowering.patterns import array_types, leaf_types, stored
-from tapeengine.chad.types import Array, Named, Product, Sum, Type, is_discrete
-from tapeengine.chad.values import Tagged
+from ..derivative_types import cotangent
+from ..intermediate.analysis import linear
+from ..intermediate.operations import REAL
+from ..intermediate.statements import ArrayOf, BoxOf
+from ..linear import Sparse
+from ..lowering.patterns import array_types, leaf_types, stored
+from ..types import Array, Named, Product, Sum, Type, is_discrete
+from ..values import Tagged
 
 
 class Values:

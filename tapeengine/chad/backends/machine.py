@@ -11,13 +11,13 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from tapeengine._core.programs.machine import Code, opcodes
-from tapeengine.chad.backends.skipped import skipping
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import blocks
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.tables import entry, table
-from tapeengine.errors import UnsupportedError
+from ..._core.programs.machine import Code, opcodes
+from ...errors import UnsupportedError
+from ..intermediate import statements as F
+from ..intermediate.analysis import blocks
+from ..intermediate.operations import REAL, TRUTH, WHOLE
+from ..tables import entry, table
+from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tapeengine._core.programs.machine import Code
-from tapeengine._core.programs.native import Form, Native
-from tapeengine.chad.backends.chunks import chunked
-from tapeengine.chad.backends.forms import Forms, leaf, same
-from tapeengine.chad.backends.machine import NotAssembled, assemble
-from tapeengine.chad.intermediate.analysis import blocks, linear, raises, walk
-from tapeengine.chad.intermediate.operations import WHOLE
-from tapeengine.chad.intermediate.statements import Const, For, Function, If, Operand, Program, Statement, Var, While
-from tapeengine.chad.lowering.passes import Lowered
-from tapeengine.chad.terms import Definition
-from tapeengine.chad.types import Sum, is_discrete
+from ..._core.programs.machine import Code
+from ..._core.programs.native import Form, Native
+from ..intermediate.analysis import blocks, linear, raises, walk
+from ..intermediate.operations import WHOLE
+from ..intermediate.statements import Const, For, Function, If, Operand, Program, Statement, Var, While
+from ..lowering.passes import Lowered
+from ..terms import Definition
+from ..types import Sum, is_discrete
+from .chunks import chunked
+from .forms import Forms, leaf, same
+from .machine import NotAssembled, assemble
 
 
 @dataclass(frozen=True)

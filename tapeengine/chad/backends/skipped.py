@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
+from ..intermediate import statements as F
+from ..intermediate.analysis import keeps, outs, reads, recalls, walk
+from ..intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 
 ZERO, ONE = F.Const(0.0, REAL), F.Const(1.0, REAL)
 #: Operations whose value is zero if all, or if one, of these operands is zero.

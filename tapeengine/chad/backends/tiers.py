@@ -13,17 +13,17 @@ from importlib.util import find_spec
 from time import thread_time
 from typing import Any
 
-from tapeengine._core.programs.native import Native
-from tapeengine.chad.backends.llvm import calling
-from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.passes import Passes, of_references
-from tapeengine.chad.backends.passes import native as on_machine
-from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.statements import Program
-from tapeengine.chad.lowering.passes import Lowered
-from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.terms import Definition
-from tapeengine.chad.types import Sum
+from ..._core.programs.native import Native
+from ..intermediate.analysis import walk
+from ..intermediate.statements import Program
+from ..lowering.passes import Lowered
+from ..lowering.values import NotLowered
+from ..terms import Definition
+from ..types import Sum
+from .llvm import calling
+from .machine import NotAssembled
+from .passes import Passes, of_references
+from .passes import native as on_machine
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import REAL, Scalar
+from . import statements as F
+from .operations import REAL, Scalar
 
 
 def blocks(s: F.Statement) -> tuple[list[F.Statement], ...]:

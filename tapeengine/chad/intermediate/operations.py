@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.values import same_size
-from tapeengine.reference.ops import OPERATIONS, value
+from ...reference.ops import OPERATIONS, value
+from ..values import same_size
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import ATOM, FUNCTIONS, Scalar
-from tapeengine.chad.intermediate.text import RESERVED, Writer, name
-from tapeengine.chad.traverse import Names
+from ..traverse import Names
+from . import statements as F
+from .analysis import changes, keeps, outs, reads, recalls, walk
+from .operations import ATOM, FUNCTIONS, Scalar
+from .text import RESERVED, Writer, name
 
 #: The length of the longest expression that replaces a variable.
 LONGEST = 60

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.scalars.kernel import scalar_function
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import ArrayOf, Group, Registered, Type, Var
-from tapeengine.primitive import Primitive
+from ..._core.scalars.kernel import scalar_function
+from ...primitive import Primitive
+from .operations import REAL, TRUTH, WHOLE
+from .statements import ArrayOf, Group, Registered, Type, Var
 
 
 def plus(a: Any, b: Any) -> Any:

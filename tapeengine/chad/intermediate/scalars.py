@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME
+from .operations import OPERATIONS_BY_NAME
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapeengine.chad.intermediate.operations import Operation, Scalar
+from .operations import Operation, Scalar
 
 
 @dataclass(frozen=True)

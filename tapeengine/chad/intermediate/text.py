@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import outs
-from tapeengine.chad.intermediate.operations import FUNCTIONS, REAL, TRUTH, Scalar
-from tapeengine.chad.intermediate.running import add_all as add_all_at_once
-from tapeengine.chad.intermediate.running import call_registered, plus, zeros_like
-from tapeengine.chad.tables import entry, table
-from tapeengine.primitive import Primitive
+from ...primitive import Primitive
+from ..tables import entry, table
+from . import statements as F
+from .analysis import outs
+from .operations import FUNCTIONS, REAL, TRUTH, Scalar
+from .running import add_all as add_all_at_once
+from .running import call_registered, plus, zeros_like
 
 #: Names with a meaning in the text.
 RESERVED = frozenset(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.lowering import patterns as P
-from tapeengine.chad.lowering import values as V
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.builder import Builder, converted, zero_of
-from tapeengine.chad.lowering.patterns import part
-from tapeengine.chad.types import Array, LNamed, Product, Sum, Type
+from ..intermediate import statements as F
+from ..intermediate.operations import REAL, WHOLE
+from ..types import Array, LNamed, Product, Sum, Type
+from . import patterns as P
+from . import values as V
+from .blocks import Block
+from .builder import Builder, converted, zero_of
+from .patterns import part
 
 ZERO_SIZE = F.Const(0, WHOLE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tapeengine.chad.intermediate.statements import For, If, Join, Kept, Operand, Statement, Var, While
+from ..intermediate.statements import For, If, Join, Kept, Operand, Statement, Var, While
 
 
 class Block:

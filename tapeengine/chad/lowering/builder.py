@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Operation, operation
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.traverse import Names
+from ..intermediate import statements as F
+from ..intermediate.operations import REAL, TRUTH, WHOLE, Operation, operation
+from ..traverse import Names
+from .blocks import Block
+from .values import NotLowered
 
 NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH: bool}
 

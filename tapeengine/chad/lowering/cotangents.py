@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import linear
-from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.lowering import patterns as P
-from tapeengine.chad.lowering import values as V
-from tapeengine.chad.lowering.arrays import ZERO_SIZE, Arrays
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.types import INT, Array, LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product, Sum, Type
+from ..intermediate import statements as F
+from ..intermediate.analysis import linear
+from ..intermediate.operations import REAL, WHOLE
+from ..types import INT, Array, LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product, Sum, Type
+from . import patterns as P
+from . import values as V
+from .arrays import ZERO_SIZE, Arrays
+from .blocks import Block
 
 
 class Slot:

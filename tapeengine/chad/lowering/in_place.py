@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import blocks, keeps, outs, reads, recalls, walk
-from tapeengine.chad.intermediate.operations import WHOLE, Scalar, operation
-from tapeengine.chad.lowering.builder import Builder
+from ..intermediate import statements as F
+from ..intermediate.analysis import blocks, keeps, outs, reads, recalls, walk
+from ..intermediate.operations import WHOLE, Scalar, operation
+from .builder import Builder
 
 ZERO, ONE = F.Const(0, WHOLE), F.Const(1, WHOLE)
 

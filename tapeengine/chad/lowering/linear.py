@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
-from tapeengine.chad.lowering import values as V
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.lower import Lower
-from tapeengine.chad.lowering.patterns import is_zero, leaf_types, part, stored
-from tapeengine.chad.lowering.source import changed
-from tapeengine.chad.tables import entry
-from tapeengine.chad.types import LArray, Linear, LSum, Type
+from .. import target as T
+from .. import terms as S
+from ..intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
+from ..tables import entry
+from ..types import LArray, Linear, LSum, Type
+from . import values as V
+from .blocks import Block
+from .lower import Lower
+from .patterns import is_zero, leaf_types, part, stored
+from .source import changed
 
 
 @entry

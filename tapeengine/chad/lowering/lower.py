@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import TRUTH, WHOLE
-from tapeengine.chad.lowering import patterns as P
-from tapeengine.chad.lowering import values as V
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.builder import Builder
-from tapeengine.chad.lowering.cotangents import ArraySlot, Cotangents, Slot, TupleSlot
-from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import EVM, Int, LArray, Linear, LProduct, LReal, LSum, Product, Sum, Type
+from .. import terms as S
+from ..intermediate import statements as F
+from ..intermediate.operations import TRUTH, WHOLE
+from ..traverse import Names
+from ..types import EVM, Int, LArray, Linear, LProduct, LReal, LSum, Product, Sum, Type
+from . import patterns as P
+from . import values as V
+from .blocks import Block
+from .builder import Builder
+from .cotangents import ArraySlot, Cotangents, Slot, TupleSlot
 
 Rule = Callable[["Lower", Any, V.Env], V.Value]
 ONE = F.Const(1, WHOLE)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import flatten, needed
-from tapeengine.chad.intermediate.text import RESERVED
-from tapeengine.chad.lowering import linear, source
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.cotangents import ArraySlot, Slot, TupleSlot
-from tapeengine.chad.lowering.in_place import in_place
-from tapeengine.chad.lowering.lower import Lower
-from tapeengine.chad.lowering.patterns import array_types, is_dense, leaf_types, part, parts, stored
-from tapeengine.chad.lowering.residuals import Residuals
-from tapeengine.chad.lowering.sharing import own_functions
-from tapeengine.chad.lowering.summands import in_sums
-from tapeengine.chad.lowering.values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
-from tapeengine.chad.tables import table
-from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import Array, LArray, Linear, LProduct, Type, is_discrete
+from .. import terms as S
+from ..depth import deep
+from ..derivative_types import cotangent
+from ..intermediate import statements as F
+from ..intermediate.analysis import flatten, needed
+from ..intermediate.text import RESERVED
+from ..tables import table
+from ..traverse import Names
+from ..types import Array, LArray, Linear, LProduct, Type, is_discrete
+from . import linear, source
+from .blocks import Block
+from .cotangents import ArraySlot, Slot, TupleSlot
+from .in_place import in_place
+from .lower import Lower
+from .patterns import array_types, is_dense, leaf_types, part, parts, stored
+from .residuals import Residuals
+from .sharing import own_functions
+from .summands import in_sums
+from .values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
 
 
 @dataclass

@@ -6,11 +6,10 @@ import functools
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Var
-from tapeengine.chad.intermediate.statements import Type as FormType
-from tapeengine.chad.lowering import values as V
-from tapeengine.chad.types import (
+from ..intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from ..intermediate.statements import ArrayOf, BoxOf, Const, Var
+from ..intermediate.statements import Type as FormType
+from ..types import (
     Array,
     Bool,
     Float,
@@ -28,6 +27,7 @@ from tapeengine.chad.types import (
     Type,
     with_parts,
 )
+from . import values as V
 
 
 @functools.cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import blocks, outs, reads, recalled, walk
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.builder import Builder
-from tapeengine.chad.lowering.values import NotLowered
+from ..intermediate import statements as F
+from ..intermediate.analysis import blocks, outs, reads, recalled, walk
+from .blocks import Block
+from .builder import Builder
+from .values import NotLowered
 
 
 class Residuals:

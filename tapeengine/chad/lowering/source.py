@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from tapeengine.chad import terms as S
-from tapeengine.chad import written
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import REAL, WHOLE
-from tapeengine.chad.lowering import patterns as P
-from tapeengine.chad.lowering import values as V
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.lowering.lower import ONE, Lower
-from tapeengine.chad.sugar import lower_map
-from tapeengine.chad.tables import entry
-from tapeengine.chad.types import Array, Float, Named
+from .. import terms as S
+from .. import written
+from ..intermediate import statements as F
+from ..intermediate.operations import REAL, WHOLE
+from ..sugar import lower_map
+from ..tables import entry
+from ..types import Array, Float, Named
+from . import patterns as P
+from . import values as V
+from .blocks import Block
+from .lower import ONE, Lower
 
 
 @entry

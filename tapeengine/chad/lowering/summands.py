@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TypeGuard
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import blocks, named, reads, walk
-from tapeengine.chad.intermediate.operations import WHOLE
+from ..intermediate import statements as F
+from ..intermediate.analysis import blocks, named, reads, walk
+from ..intermediate.operations import WHOLE
 
 #: The index of a change that changes nothing; see `Arrays.own`.
 NOWHERE = F.Const(-1, WHOLE)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tapeengine.chad.intermediate.statements import Const, Operand, Var
-from tapeengine.chad.lowering.blocks import Block
-from tapeengine.chad.terms import Term
-from tapeengine.chad.types import Type
-from tapeengine.errors import UnsupportedError
+from ...errors import UnsupportedError
+from ..intermediate.statements import Const, Operand, Var
+from ..terms import Term
+from ..types import Type
+from .blocks import Block
 
 
 class NotLowered(UnsupportedError):

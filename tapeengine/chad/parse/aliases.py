@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tapeengine.chad.parse.liveness import Live, live_after
-from tapeengine.chad.parse.names import assigned, exchanged, handed, is_handed, renaming, uses
+from .liveness import Live, live_after
+from .names import assigned, exchanged, handed, is_handed, renaming, uses
 
 #: The pairs of names that may be one array.
 Pairs = frozenset[frozenset[str]]

@@ -7,10 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tapeengine.chad.parse.numeric import elementwise, multiplied, promoted, rank, total_of
-from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import (
+from ..terms import (
     Build,
     Elements,
     Index,
@@ -25,7 +22,10 @@ from tapeengine.chad.terms import (
     Tuple,
     lit,
 )
-from tapeengine.chad.types import FLOAT, INT, Array, numbers_of, show
+from ..types import FLOAT, INT, Array, numbers_of, show
+from .numeric import elementwise, multiplied, promoted, rank, total_of
+from .registered import primitive
+from .state import Parser
 
 
 def axes(xs: Term) -> list[Term]:

@@ -6,8 +6,8 @@ import ast
 import copy
 from typing import Any
 
-from tapeengine.chad.parse.desugar import Taker
-from tapeengine.chad.traverse import Names
+from ..traverse import Names
+from .desugar import Taker
 
 
 class BoundInside(ast.NodeTransformer):

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-from tapeengine.chad.parse.rectangles import PLACES, bound, indices, is_fresh_row
+from .rectangles import PLACES, bound, indices, is_fresh_row
 
 Node = TypeVar("Node", bound=ast.AST)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.arrays.functions import Function, Ufunc
-from tapeengine.chad import in_language
+from ..._core.arrays.functions import Function, Ufunc
+from .. import in_language
 
 #: For each module whose functions the library knows, the name that it uses for the module.
 MODULES: Mapping[str, str] = MappingProxyType(

@@ -12,13 +12,19 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.in_language import WRITTEN
-from tapeengine.chad.parse import dicts, library
-from tapeengine.chad.parse.callees import library_name
-from tapeengine.chad.parse.closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
-from tapeengine.chad.parse.constants import ATOMS
-from tapeengine.chad.parse.expressions import (
+from ..errors import ProgramError
+from ..in_language import WRITTEN
+from ..primitives import REAL
+from ..registered import find
+from ..signatures import names_of
+from ..sizes import Sizes
+from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
+from ..types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
+from . import dicts, library
+from .callees import library_name
+from .closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
+from .constants import ATOMS
+from .expressions import (
     as_name,
     as_names,
     constant,
@@ -30,11 +36,11 @@ from tapeengine.chad.parse.expressions import (
     read_ahead,
     unnamed,
 )
-from tapeengine.chad.parse.fields import with_fields
-from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
-from tapeengine.chad.parse.names import DUNDERS, parameters
-from tapeengine.chad.parse.outside import itself
-from tapeengine.chad.parse.parameters import (
+from .fields import with_fields
+from .functions import Env, Lifted, Local, Parameters
+from .names import DUNDERS, parameters
+from .outside import itself
+from .parameters import (
     arguments,
     check_stars,
     no_other_keywords,
@@ -43,19 +49,13 @@ from tapeengine.chad.parse.parameters import (
     parameters_of,
     with_args,
 )
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.texts import MISSING
-from tapeengine.chad.parse.types import GENERATED, class_fields
-from tapeengine.chad.parse.unpacking import parts_of
-from tapeengine.chad.parse.whole import as_numpy
-from tapeengine.chad.primitives import REAL
-from tapeengine.chad.registered import find
-from tapeengine.chad.signatures import names_of
-from tapeengine.chad.sizes import Sizes
-from tapeengine.chad.terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
-from tapeengine.chad.types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
+from .raising import failing
+from .registered import primitive
+from .state import Parser
+from .texts import MISSING
+from .types import GENERATED, class_fields
+from .unpacking import parts_of
+from .whole import as_numpy
 
 #: Names under which modules know an opcode.
 ALIASES: Mapping[str, str] = MappingProxyType(

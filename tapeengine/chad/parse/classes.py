@@ -12,10 +12,10 @@ import textwrap
 from functools import lru_cache
 from typing import Any
 
-from tapeengine.chad.parse.callees import is_plain
-from tapeengine.chad.parse.names import jumps, parameters, surely_assigned
-from tapeengine.chad.parse.procedures import text_of
-from tapeengine.chad.traverse import Names
+from ..traverse import Names
+from .callees import is_plain
+from .names import jumps, parameters, surely_assigned
+from .procedures import text_of
 
 
 class Fields(ast.NodeTransformer):

@@ -14,15 +14,15 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from tapeengine.chad.parse.expressions import expression
-from tapeengine.chad.parse.functions import Env, Held, Lifted, Local, Parameters
-from tapeengine.chad.parse.names import defaults, parameters, uses
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.scopes import original, parameter_names
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Apply, Call, Inject, Lambda, Let, Literal, Proj, Term, Tuple, Var, lets
-from tapeengine.chad.traverse import children, free_variables
-from tapeengine.chad.types import NEVER, Closure, Type, has_functions, parts_of
+from ..terms import Apply, Call, Inject, Lambda, Let, Literal, Proj, Term, Tuple, Var, lets
+from ..traverse import children, free_variables
+from ..types import NEVER, Closure, Type, has_functions, parts_of
+from .expressions import expression
+from .functions import Env, Held, Lifted, Local, Parameters
+from .names import defaults, parameters, uses
+from .raising import failing
+from .scopes import original, parameter_names
+from .state import Parser
 
 #: What to write instead of local functions that call one another.
 ADVICE = "make each a function of the module, or a te.program, with the type of its result: def f(n, x) -> float"

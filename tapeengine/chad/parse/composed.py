@@ -9,15 +9,15 @@ from types import MappingProxyType
 
 import numpy
 
-from tapeengine.chad import in_language
-from tapeengine.chad.parse import arrays, numeric, whole
-from tapeengine.chad.parse.numeric import wanted
-from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.reshaping import RESHAPING
-from tapeengine.chad.parse.single_axes import only_item
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Build, Gather, If, Index, Let, Literal, Map, Op, Size, Term, Total, counted, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, numbers_of, show
+from .. import in_language
+from ..terms import Build, Gather, If, Index, Let, Literal, Map, Op, Size, Term, Total, counted, lit
+from ..types import BOOL, FLOAT, INT, Array, numbers_of, show
+from . import arrays, numeric, whole
+from .numeric import wanted
+from .registered import primitive
+from .reshaping import RESHAPING
+from .single_axes import only_item
+from .state import Parser
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy
 
-from tapeengine._core.programs.replay import Checks
-from tapeengine.chad.parse.callees import is_plain
-from tapeengine.chad.parse.texts import MISSING
-from tapeengine.chad.parse.types import class_fields
+from ..._core.programs.replay import Checks
+from .callees import is_plain
+from .texts import MISSING
+from .types import class_fields
 
 #: A name, and the attributes to a value.
 Path = tuple[str, ...]

@@ -10,13 +10,13 @@ import copy
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.parse.by_cells import placed
-from tapeengine.chad.parse.names import jumps
-from tapeengine.chad.parse.outputs import as_assignment
-from tapeengine.chad.parse.outside import is_numpy
-from tapeengine.chad.parse.ownership import READING
-from tapeengine.chad.parse.procedures import Changed, Of, Procedures, given_to
-from tapeengine.chad.traverse import Names
+from ..traverse import Names
+from .by_cells import placed
+from .names import jumps
+from .outputs import as_assignment
+from .outside import is_numpy
+from .ownership import READING
+from .procedures import Changed, Of, Procedures, given_to
 
 Statements = list[ast.stmt]
 #: Stands for the lists that a called function may read.

@@ -6,16 +6,16 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from tapeengine.chad.parse.expressions import constant, dict_of, expression, of_each_option, read_ahead, text
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.iterators import VIEWS
-from tapeengine.chad.parse.membership import equal
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.texts import MISSING, is_key
-from tapeengine.chad.parse.whole import array, have_one_type
-from tapeengine.chad.terms import If, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import INT, Fixed, Product, Text, is_choice, is_known, show
+from ..terms import If, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
+from ..types import INT, Fixed, Product, Text, is_choice, is_known, show
+from .expressions import constant, dict_of, expression, of_each_option, read_ahead, text
+from .functions import Env
+from .iterators import VIEWS
+from .membership import equal
+from .raising import failing
+from .state import Parser
+from .texts import MISSING, is_key
+from .whole import array, have_one_type
 
 
 def is_dict(term: Any) -> bool:

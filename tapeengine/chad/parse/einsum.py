@@ -6,14 +6,14 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
-from tapeengine.chad.parse.arrays import row
-from tapeengine.chad.parse.expressions import expression
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.numeric import multiplied, promoted, rank, total_of
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import as_numpy
-from tapeengine.chad.terms import Build, Index, Op, Size, Term, Var
-from tapeengine.chad.types import INT
+from ..terms import Build, Index, Op, Size, Term, Var
+from ..types import INT
+from .arrays import row
+from .expressions import expression
+from .functions import Env
+from .numeric import multiplied, promoted, rank, total_of
+from .state import Parser
+from .whole import as_numpy
 
 #: The form of the first argument, without spaces.
 FORM = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*(->[A-Za-z]*)?")

@@ -15,15 +15,15 @@ import itertools
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.kinds import COMPUTED, NUMBER
-from tapeengine.chad.parse.by_cells import placed, row_of
-from tapeengine.chad.parse.classes import record_of
-from tapeengine.chad.parse.names import assigned
-from tapeengine.chad.parse.outside import named_outside, root
-from tapeengine.chad.parse.procedures import handing_back
-from tapeengine.chad.parse.results import Outside
-from tapeengine.chad.parse.types import class_fields, has_free_fields
-from tapeengine.chad.traverse import Names
+from ..kinds import COMPUTED, NUMBER
+from ..traverse import Names
+from .by_cells import placed, row_of
+from .classes import record_of
+from .names import assigned
+from .outside import named_outside, root
+from .procedures import handing_back
+from .results import Outside
+from .types import class_fields, has_free_fields
 
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
 MODULE = " dataclasses"

@@ -9,17 +9,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.parse import numeric
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.grids import element, rows
-from tapeengine.chad.parse.membership import equal, membership
-from tapeengine.chad.parse.raising import failing, unguarded
-from tapeengine.chad.parse.rectangles import indices
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.texts import MISSING, is_key
-from tapeengine.chad.parse.types import Unresolved, class_fields
-from tapeengine.chad.parse.whole import array, have_one_type, items_of
-from tapeengine.chad.terms import (
+from ..terms import (
     Branch,
     Case,
     Concatenate,
@@ -37,7 +27,7 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import (
+from ..types import (
     BOOL,
     FLOAT,
     INT,
@@ -54,6 +44,16 @@ from tapeengine.chad.types import (
     numbers_of,
     show,
 )
+from . import numeric
+from .functions import Env
+from .grids import element, rows
+from .membership import equal, membership
+from .raising import failing, unguarded
+from .rectangles import indices
+from .state import Parser
+from .texts import MISSING, is_key
+from .types import Unresolved, class_fields
+from .whole import array, have_one_type, items_of
 
 
 def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:

@@ -7,14 +7,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.in_place import instead, own_or_refuse
-from tapeengine.chad.parse.procedures import handing_back
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.types import has_free_fields
-from tapeengine.chad.terms import Proj, Term, Tuple
-from tapeengine.chad.types import NEVER, Array, Product
+from ..terms import Proj, Term, Tuple
+from ..types import NEVER, Array, Product
+from .functions import Env
+from .in_place import instead, own_or_refuse
+from .procedures import handing_back
+from .raising import failing
+from .state import Parser
+from .types import has_free_fields
 
 
 def field(

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import TypeVar
 
-from tapeengine.chad.parse.closures import is_function
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import Term, Var
-from tapeengine.chad.types import NEVER, Type
+from ..terms import Term, Var
+from ..types import NEVER, Type
+from .closures import is_function
+from .state import Parser
 
 Read = TypeVar("Read")
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapeengine.chad.parse.names import uses
-from tapeengine.chad.terms import Lambda, Term, Var
-from tapeengine.chad.types import Type
+from ..terms import Lambda, Term, Var
+from ..types import Type
+from .names import uses
 
 #: The values of Python names inside a program.
 Env = dict[str, Any]

@@ -10,9 +10,9 @@ import itertools
 from functools import lru_cache
 from typing import Any
 
-from tapeengine.chad.parse.callees import is_plain
-from tapeengine.chad.parse.outside import named_outside, root
-from tapeengine.chad.parse.procedures import MARK, changed_in_place, copy_of, inner_nodes, nonlocals, text_of
+from .callees import is_plain
+from .outside import named_outside, root
+from .procedures import MARK, changed_in_place, copy_of, inner_nodes, nonlocals, text_of
 
 #: What may have no end, or does something when a generator is left, or takes what is sent to it.
 LAZY = (ast.While, ast.Try, ast.With, ast.Global, ast.Yield, ast.YieldFrom)

@@ -9,18 +9,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad import written
-from tapeengine.chad.parse.expressions import read_ahead
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.grids import cell, counted_from_end, is_within, rows, unless
-from tapeengine.chad.parse.numeric import of_kind, rank
-from tapeengine.chad.parse.outputs import is_exact
-from tapeengine.chad.parse.partial import Change, held_type
-from tapeengine.chad.parse.parts import At, Between, Key, Places, along_first, count, keyed, parts_of
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.subscripts import with_axes
-from tapeengine.chad.terms import Build, For, Index, Op, Proj, Term, Tuple, lit
-from tapeengine.chad.types import BOOL, INT, Array, numbers_of, show
+from .. import written
+from ..terms import Build, For, Index, Op, Proj, Term, Tuple, lit
+from ..types import BOOL, INT, Array, numbers_of, show
+from .expressions import read_ahead
+from .functions import Env
+from .grids import cell, counted_from_end, is_within, rows, unless
+from .numeric import of_kind, rank
+from .outputs import is_exact
+from .partial import Change, held_type
+from .parts import At, Between, Key, Places, along_first, count, keyed, parts_of
+from .state import Parser
+from .subscripts import with_axes
 
 
 def lists_in(p: Parser, parts: Sequence[ast.expr], env: Env) -> int:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import (
+from ..terms import (
     Build,
     Elements,
     If,
@@ -31,8 +29,10 @@ from tapeengine.chad.terms import (
     lit,
     opened,
 )
-from tapeengine.chad.traverse import free_variables
-from tapeengine.chad.types import BOOL, INT, Array, show
+from ..traverse import free_variables
+from ..types import BOOL, INT, Array, show
+from .raising import failing
+from .state import Parser
 
 Lets = list[tuple[Var, Term]]
 

@@ -11,27 +11,10 @@ import itertools
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
-from tapeengine.chad import written
-from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.parse import dicts
-from tapeengine.chad.parse.by_cells import placed
-from tapeengine.chad.parse.expressions import expression, read_ahead
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.grid_parts import with_part
-from tapeengine.chad.parse.grids import made, place_of, rows
-from tapeengine.chad.parse.iterables import elements_of
-from tapeengine.chad.parse.names import assigned
-from tapeengine.chad.parse.numeric import rank
-from tapeengine.chad.parse.ordering import sorted_
-from tapeengine.chad.parse.ownership import changed_in
-from tapeengine.chad.parse.partial import held_type, with_mask, with_slice
-from tapeengine.chad.parse.parts import replaced, with_parts
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.rectangles import indices
-from tapeengine.chad.parse.state import UNDECIDED, Decided, Parser
-from tapeengine.chad.parse.whole import appended
-from tapeengine.chad.sugar import wrapped
-from tapeengine.chad.terms import (
+from .. import written
+from ..errors import ProgramError
+from ..sugar import wrapped
+from ..terms import (
     Build,
     Concatenate,
     Elements,
@@ -46,7 +29,24 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Named, Type
+from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Type
+from . import dicts
+from .by_cells import placed
+from .expressions import expression, read_ahead
+from .functions import Env
+from .grid_parts import with_part
+from .grids import made, place_of, rows
+from .iterables import elements_of
+from .names import assigned
+from .numeric import rank
+from .ordering import sorted_
+from .ownership import changed_in
+from .partial import held_type, with_mask, with_slice
+from .parts import replaced, with_parts
+from .raising import failing
+from .rectangles import indices
+from .state import UNDECIDED, Decided, Parser
+from .whole import appended
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import itertools
 
-from tapeengine.chad.parse.expressions import expression
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import array
-from tapeengine.chad.terms import Build, Term
-from tapeengine.chad.types import INT, Array
+from ..terms import Build, Term
+from ..types import INT, Array
+from .expressions import expression
+from .functions import Env
+from .state import Parser
+from .whole import array
 
 #: What gives its elements one by one.
 LAZY = (range, zip, enumerate, reversed, itertools.pairwise, itertools.product, itertools.combinations)

@@ -9,9 +9,9 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from tapeengine.chad.parse.aliases import changes
-from tapeengine.chad.parse.names import assigned, handed, uses, walked
-from tapeengine.chad.parse.outside import root
+from .aliases import changes
+from .names import assigned, handed, uses, walked
+from .outside import root
 
 #: Where an expression stands in a text; rewritten statements keep the places of their expressions.
 Place = tuple[int, int, int, int]

@@ -12,16 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy
 
-from tapeengine.chad.kinds import ListOf
-from tapeengine.chad.parse import arrays, numeric, whole
-from tapeengine.chad.parse.expressions import as_name, expression
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.parameters import with_args
-from tapeengine.chad.parse.reductions import keyword, operand, written_axis
-from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.reshaping import RESHAPING
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import (
+from ..kinds import ListOf
+from ..terms import (
     Build,
     Concatenate,
     Elements,
@@ -36,7 +28,15 @@ from tapeengine.chad.terms import (
     Tuple,
     lit,
 )
-from tapeengine.chad.types import INT, Array, Product, numbers_of, show
+from ..types import INT, Array, Product, numbers_of, show
+from . import arrays, numeric, whole
+from .expressions import as_name, expression
+from .functions import Env
+from .parameters import with_args
+from .reductions import keyword, operand, written_axis
+from .registered import primitive
+from .reshaping import RESHAPING
+from .state import Parser
 
 #: Puts together arrays that are written out, or the elements of an array.
 Written = Callable[[Parser, ast.AST, list[Term]], Term]

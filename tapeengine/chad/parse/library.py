@@ -15,33 +15,10 @@ from typing import Any
 
 import numpy
 
-from tapeengine.chad.in_language import rounded
-from tapeengine.chad.kinds import ARRAY
-from tapeengine.chad.parse import arrays, composed, joining, membership, numeric, ordering, reductions, whole
-from tapeengine.chad.parse.einsum import einsum
-from tapeengine.chad.parse.expressions import as_name, condition, expression, tested
-from tapeengine.chad.parse.fixed_points import settled_step
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.iterables import elements_of
-from tapeengine.chad.parse.lists import Element
-from tapeengine.chad.parse.outside import root
-from tapeengine.chad.parse.parameters import of_all, parameters_of, with_args
-from tapeengine.chad.parse.reductions import (
-    REDUCTIONS,
-    Reduction,
-    folded,
-    function_of,
-    keyword,
-    larger,
-    method_of,
-    operand,
-    reduced,
-    written_axis,
-)
-from tapeengine.chad.parse.reshaping import RESHAPING, outer, reshaped
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import array, element, numbers
-from tapeengine.chad.terms import (
+from ...reference.ops import OPERATIONS
+from ..in_language import rounded
+from ..kinds import ARRAY
+from ..terms import (
     Build,
     Concatenate,
     Elements,
@@ -65,8 +42,31 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
-from tapeengine.reference.ops import OPERATIONS
+from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
+from . import arrays, composed, joining, membership, numeric, ordering, reductions, whole
+from .einsum import einsum
+from .expressions import as_name, condition, expression, tested
+from .fixed_points import settled_step
+from .functions import Env
+from .iterables import elements_of
+from .lists import Element
+from .outside import root
+from .parameters import of_all, parameters_of, with_args
+from .reductions import (
+    REDUCTIONS,
+    Reduction,
+    folded,
+    function_of,
+    keyword,
+    larger,
+    method_of,
+    operand,
+    reduced,
+    written_axis,
+)
+from .reshaping import RESHAPING, outer, reshaped
+from .state import Parser
+from .whole import array, element, numbers
 
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:

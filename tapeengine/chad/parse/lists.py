@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tapeengine.chad.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
-from tapeengine.chad.parse.names import DUNDERS, is_handed, parameters, walked
-from tapeengine.chad.parse.outside import root
+from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from .names import DUNDERS, is_handed, parameters, walked
+from .outside import root
 
 #: Longer ways, and sets of more places, say nothing: parts of recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16

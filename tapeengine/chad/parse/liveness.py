@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.parse.names import assigned, exchanged, uses
+from .names import assigned, exchanged, uses
 
 Live = frozenset[str]
 NONE: Live = frozenset()

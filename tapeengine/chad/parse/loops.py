@@ -7,23 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.parse.arrays import axes, digits, product, row
-from tapeengine.chad.parse.callees import library_name
-from tapeengine.chad.parse.closures import captured_in, is_function
-from tapeengine.chad.parse.dicts import written_out
-from tapeengine.chad.parse.expressions import condition, dict_of, expression
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.in_place import changed
-from tapeengine.chad.parse.names import jumps, uses
-from tapeengine.chad.parse.numeric import rank
-from tapeengine.chad.parse.raising import failing, guarded, unguarded
-from tapeengine.chad.parse.reshaping import parts
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
-from tapeengine.chad.parse.texts import is_key
-from tapeengine.chad.parse.whole import array as as_array
-from tapeengine.chad.parse.whole import element, in_a_row, items_of
-from tapeengine.chad.terms import (
+from ..terms import (
     Build,
     Concatenate,
     Elements,
@@ -45,7 +29,7 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import (
+from ..types import (
     BOOL,
     FLOAT,
     INT,
@@ -61,6 +45,22 @@ from tapeengine.chad.types import (
     Type,
     show,
 )
+from .arrays import axes, digits, product, row
+from .callees import library_name
+from .closures import captured_in, is_function
+from .dicts import written_out
+from .expressions import condition, dict_of, expression
+from .functions import Env
+from .in_place import changed
+from .names import jumps, uses
+from .numeric import rank
+from .raising import failing, guarded, unguarded
+from .reshaping import parts
+from .state import Parser
+from .statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
+from .texts import is_key
+from .whole import array as as_array
+from .whole import element, in_a_row, items_of
 
 
 @dataclass(frozen=True)

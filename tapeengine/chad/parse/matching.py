@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.types import BOOL, Type
+from ..types import BOOL, Type
+from .state import Parser
 
 
 def branches(p: Parser, subject: ast.expr, of: Type | None, cases: Sequence[ast.match_case]) -> list[ast.stmt]:

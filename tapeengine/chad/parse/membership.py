@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from tapeengine.chad.parse import numeric
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
-from tapeengine.chad.types import BOOL, INT, NEVER, Array, Closure, Fixed, Product, Text, show
+from ..terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
+from ..types import BOOL, INT, NEVER, Array, Closure, Fixed, Product, Text, show
+from . import numeric
+from .raising import failing
+from .state import Parser
 
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:

@@ -7,13 +7,9 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from tapeengine.chad.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
-from tapeengine.chad.kinds import Given
-from tapeengine.chad.parse.lists import shows_lists
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.single_axes import only_item
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import (
+from ..in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
+from ..kinds import Given
+from ..terms import (
     Build,
     Concatenate,
     Elements,
@@ -32,7 +28,11 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, numbers_of, show
+from ..types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, numbers_of, show
+from .lists import shows_lists
+from .raising import failing
+from .single_axes import only_item
+from .state import Parser
 
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]

@@ -6,14 +6,14 @@ import ast
 
 import numpy
 
-from tapeengine.chad.parse import numeric
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.iterables import elements_of
-from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import element
-from tapeengine.chad.terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, counted, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, Product, Type, show
+from ..terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, counted, lit
+from ..types import BOOL, FLOAT, INT, Product, Type, show
+from . import numeric
+from .functions import Env
+from .iterables import elements_of
+from .registered import primitive
+from .state import Parser
+from .whole import element
 
 
 def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) -> Term:

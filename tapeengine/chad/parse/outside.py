@@ -10,10 +10,10 @@ from typing import Any
 
 from numpy import ufunc
 
-from tapeengine.chad.parse.constants import content
-from tapeengine.chad.parse.names import OWN
-from tapeengine.chad.parse.stars import BUILTINS
-from tapeengine.chad.parse.texts import MISSING
+from .constants import content
+from .names import OWN
+from .stars import BUILTINS
+from .texts import MISSING
 
 #: The names of the modules that programs use as numpy.
 NUMPY = ("numpy", "tapeengine.numpy")

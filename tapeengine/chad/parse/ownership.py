@@ -11,10 +11,10 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from tapeengine.chad.parse.aliases import changes
-from tapeengine.chad.parse.liveness import changed_after
-from tapeengine.chad.parse.names import OWN, assigned, exchanged, handed, is_handed, parameters, passed_on, renaming
-from tapeengine.chad.parse.outputs import is_exact
+from .aliases import changes
+from .liveness import changed_after
+from .names import OWN, assigned, exchanged, handed, is_handed, parameters, passed_on, renaming
+from .outputs import is_exact
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(

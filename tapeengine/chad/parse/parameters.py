@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from tapeengine.chad.parse.closures import opened
-from tapeengine.chad.parse.expressions import constant, expression
-from tapeengine.chad.parse.functions import Env, Lifted, Local, Parameters
-from tapeengine.chad.parse.stars import is_packed
-from tapeengine.chad.parse.state import Parser, unannotated
-from tapeengine.chad.signatures import defaults_of, names_of, stars_of
-from tapeengine.chad.terms import Term, Var
-from tapeengine.chad.types import Closure, Fixed, Type
+from ..signatures import defaults_of, names_of, stars_of
+from ..terms import Term, Var
+from ..types import Closure, Fixed, Type
+from .closures import opened
+from .expressions import constant, expression
+from .functions import Env, Lifted, Local, Parameters
+from .stars import is_packed
+from .state import Parser, unannotated
 
 
 def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:

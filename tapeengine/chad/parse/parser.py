@@ -6,22 +6,22 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.chad.depth import deep
-from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.kinds import Given, of_arrays
-from tapeengine.chad.parse import arrays, calls, closures, grid_parts, loops, reshaping, statements, subscripts
-from tapeengine.chad.parse.constants import Constants
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.lists import RESULT
-from tapeengine.chad.parse.names import uses
-from tapeengine.chad.parse.parameters import own_parameters
-from tapeengine.chad.parse.refusals import watched
-from tapeengine.chad.parse.scopes import parameter_names
-from tapeengine.chad.parse.state import Grammar, Parsed, Parser
-from tapeengine.chad.parse.statements import body
-from tapeengine.chad.parse.whole_arrays import Wanted
-from tapeengine.chad.terms import Definition, Term, Tuple, Var
-from tapeengine.chad.types import Type, is_known, show
+from ..depth import deep
+from ..errors import ProgramError
+from ..kinds import Given, of_arrays
+from ..terms import Definition, Term, Tuple, Var
+from ..types import Type, is_known, show
+from . import arrays, calls, closures, grid_parts, loops, reshaping, statements, subscripts
+from .constants import Constants
+from .functions import Env
+from .lists import RESULT
+from .names import uses
+from .parameters import own_parameters
+from .refusals import watched
+from .scopes import parameter_names
+from .state import Grammar, Parsed, Parser
+from .statements import body
+from .whole_arrays import Wanted
 
 
 class ProgramParser(Parser):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.subscripts import bounds, masked
-from tapeengine.chad.terms import Build, If, Index, Let, Op, Scan, Size, Term, Total, Var, counted, lit
-from tapeengine.chad.terms import Map as Mapped
-from tapeengine.chad.types import BOOL, INT, Array, Type, numbers_of, show
+from ..terms import Build, If, Index, Let, Op, Scan, Size, Term, Total, Var, counted, lit
+from ..terms import Map as Mapped
+from ..types import BOOL, INT, Array, Type, numbers_of, show
+from .functions import Env
+from .state import Parser
+from .subscripts import bounds, masked
 
 #: Gives the elements to be assigned from those that they replace.
 Change = Callable[[Term], Term]

@@ -10,19 +10,19 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tapeengine.chad import written
-from tapeengine.chad.parse import arrays, numeric
-from tapeengine.chad.parse.expressions import expression, read_ahead
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.numeric import rank
-from tapeengine.chad.parse.outputs import is_exact
-from tapeengine.chad.parse.partial import Change, held_type
-from tapeengine.chad.parse.single_axes import only_item
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.subscripts import along_axes, bounds, is_new_axis, with_axes, written_out
-from tapeengine.chad.sugar import wrapped
-from tapeengine.chad.terms import Build, Filter, For, If, Index, Let, Literal, Map, Op, Size, Term, lit
-from tapeengine.chad.types import BOOL, INT, Array, Type, numbers_of, show
+from .. import written
+from ..sugar import wrapped
+from ..terms import Build, Filter, For, If, Index, Let, Literal, Map, Op, Size, Term, lit
+from ..types import BOOL, INT, Array, Type, numbers_of, show
+from . import arrays, numeric
+from .expressions import expression, read_ahead
+from .functions import Env
+from .numeric import rank
+from .outputs import is_exact
+from .partial import Change, held_type
+from .single_axes import only_item
+from .state import Parser
+from .subscripts import along_axes, bounds, is_new_axis, with_axes, written_out
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
-from tapeengine.chad.in_language import FUNCTIONS
-from tapeengine.chad.parse.callees import is_plain, library_name
-from tapeengine.chad.parse.names import OWN, assigned, parameters, walked
-from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
-from tapeengine.chad.parse.ownership import Walk, same
+from ..in_language import FUNCTIONS
+from .callees import is_plain, library_name
+from .names import OWN, assigned, parameters, walked
+from .outside import is_numpy, named_outside, names_outside, root
+from .ownership import Walk, same
 
 #: The methods that change a list, a dict or an array in place.
 CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())

@@ -6,8 +6,8 @@ raises needs no value of its own: it reads an element that is not there.
 
 from __future__ import annotations
 
-from tapeengine.chad.terms import Elements, If, Index, Term, lit
-from tapeengine.chad.types import NEVER, Type
+from ..terms import Elements, If, Index, Term, lit
+from ..types import NEVER, Type
 
 
 def failing(of: Type = NEVER) -> Term:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from tapeengine.chad.parse.names import OWN, exchanged, handed, is_handed, passed_on, renaming
+from .names import OWN, exchanged, handed, is_handed, passed_on, renaming
 
 #: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
 IsCopy = Callable[[ast.expr], bool]

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tapeengine.chad.parse import arrays, numeric, whole
-from tapeengine.chad.parse.expressions import expression
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import array, element, numbers
-from tapeengine.chad.terms import Fold, If, Op, Size, Term, counted, lit
-from tapeengine.chad.types import BOOL, INT, Array, numbers_of, show
+from ..terms import Fold, If, Op, Size, Term, counted, lit
+from ..types import BOOL, INT, Array, numbers_of, show
+from . import arrays, numeric, whole
+from .expressions import expression
+from .functions import Env
+from .state import Parser
+from .whole import array, element, numbers
 
 #: Reduces all elements of an array, or those along an axis.
 Combine = Callable[[Parser, ast.AST, Term, int | None], Term]

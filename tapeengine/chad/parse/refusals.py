@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from inspect import ismodule
 from typing import Any
 
-from tapeengine._core.programs.replay import Checks
-from tapeengine.chad.parse.callees import is_plain
-from tapeengine.chad.parse.constants import Constants, frozen, global_names, path_of, value_at
-from tapeengine.chad.parse.outside import named_outside, names_outside, root
-from tapeengine.chad.parse.procedures import text_of
+from ..._core.programs.replay import Checks
+from .callees import is_plain
+from .constants import Constants, frozen, global_names, path_of, value_at
+from .outside import named_outside, names_outside, root
+from .procedures import text_of
 
 
 def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tuple[Checks, ...]:

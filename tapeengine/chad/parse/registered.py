@@ -8,12 +8,12 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.texts import MISSING
-from tapeengine.chad.registered import calls_kernel, find, result_type
-from tapeengine.chad.terms import Elements, Literal, Primitive, Term, Tuple
-from tapeengine.chad.types import FLOAT, Text, show
-from tapeengine.primitive import Primitive as Registered
+from ...primitive import Primitive as Registered
+from ..registered import calls_kernel, find, result_type
+from ..terms import Elements, Literal, Primitive, Term, Tuple
+from ..types import FLOAT, Text, show
+from .state import Parser
+from .texts import MISSING
 
 
 def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Mapping[str, Any]) -> Term:

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from tapeengine.chad.parse.arrays import axes, counted, digits, product, transpose
-from tapeengine.chad.parse.numeric import multiplied, promoted, rank, wanted
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import array
-from tapeengine.chad.terms import Build, Index, Let, Literal, Map, Op, Proj, Term, Tuple, lit
-from tapeengine.chad.types import INT, Product, numbers_of
+from ..terms import Build, Index, Let, Literal, Map, Op, Proj, Term, Tuple, lit
+from ..types import INT, Product, numbers_of
+from .arrays import axes, counted, digits, product, transpose
+from .numeric import multiplied, promoted, rank, wanted
+from .state import Parser
+from .whole import array
 
 
 def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:

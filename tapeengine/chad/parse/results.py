@@ -10,14 +10,14 @@ from typing import Any
 
 from numpy import ndarray
 
-from tapeengine.chad.kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
-from tapeengine.chad.parse.callees import is_plain, library_name
-from tapeengine.chad.parse.classes import maker_of
-from tapeengine.chad.parse.lists import RESULT, Kinds, Results, parameters_of
-from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside
-from tapeengine.chad.parse.procedures import text_of
-from tapeengine.chad.parse.types import class_fields
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
+from ..kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
+from ..types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
+from .callees import is_plain, library_name
+from .classes import maker_of
+from .lists import RESULT, Kinds, Results, parameters_of
+from .outside import is_numpy, named_outside, names_outside
+from .procedures import text_of
+from .types import class_fields
 
 
 class Outside:

@@ -13,7 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tapeengine.chad.parse.names import assigned, is_handed, parameters, uses
+from .names import assigned, is_handed, parameters, uses
 
 Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)\.\d+\b")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tapeengine.chad.terms import Build, Elements, If, Index, Let, Map, Proj, Replicate, Size, Term, Var, lets, lit
-from tapeengine.chad.types import Array
+from ..terms import Build, Elements, If, Index, Let, Map, Proj, Replicate, Size, Term, Var, lets, lit
+from ..types import Array
 
 NONE = frozenset[int]()
 

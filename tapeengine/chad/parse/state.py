@@ -15,49 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from tapeengine._core.programs.replay import Checks
-from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.in_language import FUNCTIONS, WRITTEN
-from tapeengine.chad.kinds import ARRAY, COMPUTED, MIXED, SOME, Given, Kind, ListOf
-from tapeengine.chad.parse.aliases import aliases
-from tapeengine.chad.parse.bound_inside import BoundInside
-from tapeengine.chad.parse.by_cells import ByCells
-from tapeengine.chad.parse.callees import is_plain, library_name
-from tapeengine.chad.parse.classes import maker_of, record_of
-from tapeengine.chad.parse.constants import Constants, path_of
-from tapeengine.chad.parse.desugar import OutOfOrder, Plain
-from tapeengine.chad.parse.elements import with_places
-from tapeengine.chad.parse.functions import Env, Held, Parameters
-from tapeengine.chad.parse.generators import Generators
-from tapeengine.chad.parse.iterators import consumed, place_of
-from tapeengine.chad.parse.lists import Kinds
-from tapeengine.chad.parse.liveness import live_after
-from tapeengine.chad.parse.names import parameters, renamed_once
-from tapeengine.chad.parse.outside import is_numpy, named_outside, names_outside, root
-from tapeengine.chad.parse.ownership import shared
-from tapeengine.chad.parse.procedures import MARK, hand_back, hands_back, original_name
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.rectangles import grids, views
-from tapeengine.chad.parse.results import Outside
-from tapeengine.chad.parse.scopes import original, separated
-from tapeengine.chad.parse.single_axes import SingleAxes
-from tapeengine.chad.parse.stars import Stars
-from tapeengine.chad.parse.texts import MISSING, known_text
-from tapeengine.chad.parse.types import (
-    ITEMS,
-    ORDER,
-    TypeTable,
-    UnknownType,
-    Unresolved,
-    annotation_object,
-    has_free_fields,
-    is_open,
-    is_vague,
-    redefines,
-)
-from tapeengine.chad.parse.whole_arrays import Passed, Wanted
-from tapeengine.chad.signatures import names_of, stars_of
-from tapeengine.chad.terms import (
+from ..._core.programs.replay import Checks
+from ..errors import ProgramError
+from ..in_language import FUNCTIONS, WRITTEN
+from ..kinds import ARRAY, COMPUTED, MIXED, SOME, Given, Kind, ListOf
+from ..signatures import names_of, stars_of
+from ..terms import (
     Branch,
     Case,
     Definition,
@@ -74,8 +37,8 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import (
+from ..traverse import Names
+from ..types import (
     BOOL,
     FLOAT,
     INT,
@@ -93,6 +56,43 @@ from tapeengine.chad.types import (
     parts_of,
     show,
 )
+from .aliases import aliases
+from .bound_inside import BoundInside
+from .by_cells import ByCells
+from .callees import is_plain, library_name
+from .classes import maker_of, record_of
+from .constants import Constants, path_of
+from .desugar import OutOfOrder, Plain
+from .elements import with_places
+from .functions import Env, Held, Parameters
+from .generators import Generators
+from .iterators import consumed, place_of
+from .lists import Kinds
+from .liveness import live_after
+from .names import parameters, renamed_once
+from .outside import is_numpy, named_outside, names_outside, root
+from .ownership import shared
+from .procedures import MARK, hand_back, hands_back, original_name
+from .raising import failing
+from .rectangles import grids, views
+from .results import Outside
+from .scopes import original, separated
+from .single_axes import SingleAxes
+from .stars import Stars
+from .texts import MISSING, known_text
+from .types import (
+    ITEMS,
+    ORDER,
+    TypeTable,
+    UnknownType,
+    Unresolved,
+    annotation_object,
+    has_free_fields,
+    is_open,
+    is_vague,
+    redefines,
+)
+from .whole_arrays import Passed, Wanted
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.parse import in_place, numeric
-from tapeengine.chad.parse.closures import (
+from ..errors import ProgramError
+from ..terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, is_choice, is_known, show
+from . import in_place, numeric
+from .closures import (
     call_lifted,
     captures,
     define,
@@ -19,14 +21,14 @@ from tapeengine.chad.parse.closures import (
     local_of,
     value_of,
 )
-from tapeengine.chad.parse.dicts import is_dict
-from tapeengine.chad.parse.expressions import condition, expression, narrowed_first, narrowing, wanted_or_common
-from tapeengine.chad.parse.fields import call_changing, changing_method, field
-from tapeengine.chad.parse.fixed_points import settled
-from tapeengine.chad.parse.functions import Env, Lifted, Local
-from tapeengine.chad.parse.grids import made as made_grid
-from tapeengine.chad.parse.matching import branches
-from tapeengine.chad.parse.names import (
+from .dicts import is_dict
+from .expressions import condition, expression, narrowed_first, narrowing, wanted_or_common
+from .fields import call_changing, changing_method, field
+from .fixed_points import settled
+from .functions import Env, Lifted, Local
+from .grids import made as made_grid
+from .matching import branches
+from .names import (
     DUNDERS,
     bound_by,
     ends,
@@ -37,13 +39,11 @@ from tapeengine.chad.parse.names import (
     surely_assigned,
     uses,
 )
-from tapeengine.chad.parse.partial import held_type
-from tapeengine.chad.parse.raising import failing, guarded, unguarded
-from tapeengine.chad.parse.scopes import original
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.unpacking import parts_of
-from tapeengine.chad.terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, is_choice, is_known, show
+from .partial import held_type
+from .raising import failing, guarded, unguarded
+from .scopes import original
+from .state import Parser
+from .unpacking import parts_of
 
 #: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
 HAS = " has "

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tapeengine.chad.kinds import ListOf
-from tapeengine.chad.parse.arrays import axes, expanded, product
-from tapeengine.chad.parse.dicts import at_key
-from tapeengine.chad.parse.expressions import as_name, expression, item_of, read_ahead
-from tapeengine.chad.parse.functions import Env
-from tapeengine.chad.parse.numeric import rank
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.reshaping import element
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import array
-from tapeengine.chad.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import BOOL, INT, Array, Product, numbers_of, show
+from ..kinds import ListOf
+from ..terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
+from ..types import BOOL, INT, Array, Product, numbers_of, show
+from .arrays import axes, expanded, product
+from .dicts import at_key
+from .expressions import as_name, expression, item_of, read_ahead
+from .functions import Env
+from .numeric import rank
+from .raising import failing
+from .reshaping import element
+from .state import Parser
+from .whole import array
 
 
 def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:

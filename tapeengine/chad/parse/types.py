@@ -17,9 +17,9 @@ from weakref import WeakKeyDictionary
 
 import numpy
 
-from tapeengine.chad.annotations import Array as ArrayOf
-from tapeengine.chad.annotations import Fields
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Fixed, Function, Named, Product, Sum, Type
+from ..annotations import Array as ArrayOf
+from ..annotations import Fields
+from ..types import BOOL, FLOAT, INT, UNIT, Array, Fixed, Function, Named, Product, Sum, Type
 
 
 @dataclasses.dataclass(frozen=True)

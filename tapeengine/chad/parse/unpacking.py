@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tapeengine.chad.parse.raising import failing
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.parse.whole import items_of
-from tapeengine.chad.terms import Build, If, Index, Op, Proj, Size, Term, Tuple, lit
-from tapeengine.chad.types import BOOL, INT, Array, Product
+from ..terms import Build, If, Index, Op, Proj, Size, Term, Tuple, lit
+from ..types import BOOL, INT, Array, Product
+from .raising import failing
+from .state import Parser
+from .whole import items_of
 
 
 def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> Term | None:

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine.chad.kinds import ListOf
-from tapeengine.chad.parse import arrays, numeric
-from tapeengine.chad.parse.registered import primitive
-from tapeengine.chad.parse.state import Parser
-from tapeengine.chad.terms import (
+from ..kinds import ListOf
+from ..terms import (
     Build,
     Concatenate,
     Elements,
@@ -39,7 +36,7 @@ from tapeengine.chad.terms import (
     lets,
     lit,
 )
-from tapeengine.chad.types import (
+from ..types import (
     BOOL,
     FLOAT,
     INT,
@@ -54,6 +51,9 @@ from tapeengine.chad.types import (
     numbers_of,
     show,
 )
+from . import arrays, numeric
+from .registered import primitive
+from .state import Parser
 
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.kinds import Given, Kind, ListOf, part_at
-from tapeengine.chad.parse.lists import extended
-from tapeengine.errors import StructureError
+from ...errors import StructureError
+from ..kinds import Given, Kind, ListOf, part_at
+from .lists import extended
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """Reverse-mode CHAD: EC Fig. 6 and 8 with one mutable environment vector, the form that runs."""
 
-from tapeengine.chad.reverse.module import RULES, reverse
+from .module import RULES, reverse
 
 __all__ = ["RULES", "reverse"]

@@ -6,15 +6,15 @@ The cotangent of an array is a bag of indices and cotangents (EC section 7), wit
 
 from __future__ import annotations
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad import written
-from tapeengine.chad.derivative_types import cotangent, reverse_primal
-from tapeengine.chad.reverse.environment import Context
-from tapeengine.chad.reverse.transform import Reverse
-from tapeengine.chad.sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
-from tapeengine.chad.tables import entry
-from tapeengine.chad.types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
+from .. import target as T
+from .. import terms as S
+from .. import written
+from ..derivative_types import cotangent, reverse_primal
+from ..sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
+from ..tables import entry
+from ..types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
+from .environment import Context
+from .transform import Reverse
 
 
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in

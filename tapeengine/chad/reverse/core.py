@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.derivative_types import cotangent, reverse_primal
-from tapeengine.chad.primitives import partial
-from tapeengine.chad.reverse.environment import Context
-from tapeengine.chad.reverse.transform import Reverse, derivative_type
-from tapeengine.chad.tables import entry
-from tapeengine.chad.target import scaled
-from tapeengine.chad.types import LNamed, LSum, is_discrete
+from .. import target as T
+from .. import terms as S
+from ..derivative_types import cotangent, reverse_primal
+from ..primitives import partial
+from ..tables import entry
+from ..target import scaled
+from ..types import LNamed, LSum, is_discrete
+from .environment import Context
+from .transform import Reverse, derivative_type
 
 
 # D[x]  :=  <x, \d. one_x d>

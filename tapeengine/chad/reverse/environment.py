@@ -21,10 +21,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad import target as T
-from tapeengine.chad.terms import Let, Proj, Term, Var, unit
-from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import EVM, Linear
+from .. import target as T
+from ..terms import Let, Proj, Term, Var, unit
+from ..traverse import Names
+from ..types import EVM, Linear
 
 #: A typing context: the non-discrete variables in scope with the linear types of their cotangents, outermost first.
 Context = tuple[tuple[str, Linear], ...]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tapeengine.chad.depth import deep
-from tapeengine.chad.reverse import arrays, core
-from tapeengine.chad.reverse.environment import Accumulating, Form
-from tapeengine.chad.reverse.transform import Reverse, Rule
-from tapeengine.chad.tables import table
-from tapeengine.chad.terms import Module, Term
-from tapeengine.chad.traverse import Names, all_names
+from ..depth import deep
+from ..tables import table
+from ..terms import Module, Term
+from ..traverse import Names, all_names
+from . import arrays, core
+from .environment import Accumulating, Form
+from .transform import Reverse, Rule
 
 #: One rule for each constructor of closed programs, in which closure conversion has turned functions into data.
 RULES: Mapping[type[Term], Rule] = table(vars(core), vars(arrays))

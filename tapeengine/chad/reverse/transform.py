@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.chad.derivative_types import cotangent, reverse_primal
-from tapeengine.chad.reverse.environment import Context, Form, let
-from tapeengine.chad.target import LProj, LTuple, Zero
-from tapeengine.chad.terms import Apply, Call, Definition, Lambda, Proj, Term, Tuple, Var
-from tapeengine.chad.traverse import Names, rebuild
-from tapeengine.chad.types import Function, Linear, Product, Type, is_discrete
+from ..derivative_types import cotangent, reverse_primal
+from ..target import LProj, LTuple, Zero
+from ..terms import Apply, Call, Definition, Lambda, Proj, Term, Tuple, Var
+from ..traverse import Names, rebuild
+from ..types import Function, Linear, Product, Type, is_discrete
+from .environment import Context, Form, let
 
 Rule = Callable[["Reverse", Any, Context], Term]
 

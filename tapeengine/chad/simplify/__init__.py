@@ -1,5 +1,5 @@
 """Simplification: the rules of CHAD appendix B, Table 1, and rules for constructs that the paper's language lacks."""
 
-from tapeengine.chad.simplify.engine import simplify, simplify_module
+from .engine import simplify, simplify_module
 
 __all__ = ["simplify", "simplify_module"]

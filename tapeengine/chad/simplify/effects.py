@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from tapeengine.chad.target import Bind, One, Return, Then
-from tapeengine.chad.terms import Apply, Let, Term, Var, lets, unit
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import EVM, UNIT
+from ..target import Bind, One, Return, Then
+from ..terms import Apply, Let, Term, Var, lets, unit
+from ..traverse import children
+from ..types import EVM, UNIT
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import dataclasses
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.depth import deep
-from tapeengine.chad.simplify.effects import Bindings, Frame, is_opaque, sequence, slots_of
-from tapeengine.chad.simplify.fission import build_pair_split, for_each_sum, replicate_inline
-from tapeengine.chad.simplify.lengths import Lengths
-from tapeengine.chad.simplify.occurrences import Later, Occurrences, Use
-from tapeengine.chad.simplify.rules import RULES, Rule, index_build, is_cheap, lam_app_let
-from tapeengine.chad.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
-from tapeengine.chad.traverse import Names, all_names, map_scopes, same
-from tapeengine.chad.types import EVM, UNIT, Linear, LUnit, Product
+from .. import terms as S
+from ..depth import deep
+from ..target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
+from ..traverse import Names, all_names, map_scopes, same
+from ..types import EVM, UNIT, Linear, LUnit, Product
+from .effects import Bindings, Frame, is_opaque, sequence, slots_of
+from .fission import build_pair_split, for_each_sum, replicate_inline
+from .lengths import Lengths
+from .occurrences import Later, Occurrences, Use
+from .rules import RULES, Rule, index_build, is_cheap, lam_app_let
 
 #: A bound on the number of passes, in case two rules undo each other; no program has needed as many.
 MAX_PASSES = 60

@@ -8,12 +8,12 @@ done twice. Loops over contributions then become sums and arrays, as in CHAD Fig
 
 from __future__ import annotations
 
-from tapeengine.chad.simplify.lengths import Lengths, Place
-from tapeengine.chad.simplify.rules import is_cheap
-from tapeengine.chad.target import ForEach, LDense, LIndex, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
-from tapeengine.chad.terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var, lets, opened
-from tapeengine.chad.traverse import Names, children, free_variables, freshen, map_children, substitute
-from tapeengine.chad.types import EVM, Function
+from ..target import ForEach, LDense, LIndex, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
+from ..terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var, lets, opened
+from ..traverse import Names, children, free_variables, freshen, map_children, substitute
+from ..types import EVM, Function
+from .lengths import Lengths, Place
+from .rules import is_cheap
 
 
 def is_reread(term: Term) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.terms import Lambda, Let, Proj, Term, Tuple, Var
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import Type
+from .. import target as T
+from .. import terms as S
+from ..terms import Lambda, Let, Proj, Term, Tuple, Var
+from ..traverse import children
+from ..types import Type
 
 #: Constructors whose bodies may run more than once for one evaluation of the term.
 REPEATED = (

@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.primitives import evaluate_op
-from tapeengine.chad.traverse import Names, all_names, freshen, substitute
-from tapeengine.chad.types import FLOAT, Linear, LUnit
+from .. import target as T
+from .. import terms as S
+from ..primitives import evaluate_op
+from ..traverse import Names, all_names, freshen, substitute
+from ..types import FLOAT, Linear, LUnit
 
 Rule = Callable[[S.Term], S.Term | None]
 

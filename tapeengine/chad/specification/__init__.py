@@ -11,9 +11,9 @@
 =====================  ==============================================================================================
 """
 
-from tapeengine.chad.specification.dense import Dense
-from tapeengine.chad.specification.evaluator import Evaluator
-from tapeengine.chad.specification.forward import forward
-from tapeengine.chad.specification.ladder import FORMS, derivative, reverse_in
+from .dense import Dense
+from .evaluator import Evaluator
+from .forward import forward
+from .ladder import FORMS, derivative, reverse_in
 
 __all__ = ["FORMS", "Dense", "Evaluator", "derivative", "forward", "reverse_in"]

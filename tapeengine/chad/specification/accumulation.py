@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine.chad import target as T
-from tapeengine.chad.specification.evaluation import Environment, Evaluation
-from tapeengine.chad.tables import entry
-from tapeengine.chad.types import Linear, LReal
+from .. import target as T
+from ..tables import entry
+from ..types import Linear, LReal
+from .evaluation import Environment, Evaluation
 
 Computation = Callable[[], Any]
 

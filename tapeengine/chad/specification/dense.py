@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.chad.linear import LinearValues
-from tapeengine.chad.types import EV, LArray, Linear, LProduct, LSum
+from ..linear import LinearValues
+from ..types import EV, LArray, Linear, LProduct, LSum
 
 
 class Dense(LinearValues):

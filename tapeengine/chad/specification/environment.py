@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad import target as T
-from tapeengine.chad.reverse.environment import Context, Form, let
-from tapeengine.chad.terms import Build, For, Index, Let, Op, Proj, Term, Tuple, Var, lit
-from tapeengine.chad.types import EV, INT, Linear, LProduct, LUnit
+from .. import target as T
+from ..reverse.environment import Context, Form, let
+from ..terms import Build, For, Index, Let, Op, Proj, Term, Tuple, Var, lit
+from ..types import EV, INT, Linear, LProduct, LUnit
 
 
 class _Writer(Form):

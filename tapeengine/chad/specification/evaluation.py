@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tapeengine.chad.depth import deep
-from tapeengine.chad.linear import LinearValues, Sparse
-from tapeengine.chad.terms import Module, Term
-from tapeengine.chad.traverse import free_variables
-from tapeengine.reference.environment import Environment as Accumulation
+from ...reference.environment import Environment as Accumulation
+from ..depth import deep
+from ..linear import LinearValues, Sparse
+from ..terms import Module, Term
+from ..traverse import free_variables
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]

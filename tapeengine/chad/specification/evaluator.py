@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tapeengine.chad.specification import accumulation, linear, source
-from tapeengine.chad.specification.evaluation import Evaluation, Rule
-from tapeengine.chad.tables import table
-from tapeengine.chad.terms import Term
+from ..tables import table
+from ..terms import Term
+from . import accumulation, linear, source
+from .evaluation import Evaluation, Rule
 
 
 class Evaluator(Evaluation):

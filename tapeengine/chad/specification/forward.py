@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine.chad import forward as shared
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
-from tapeengine.chad.derivative_types import forward_primal, tangent
-from tapeengine.chad.forward import Forward, Pair
-from tapeengine.chad.reverse.environment import Context
-from tapeengine.chad.specification.environment import pairs_of
-from tapeengine.chad.sugar import component, is_extreme
-from tapeengine.chad.tables import entry, table
-from tapeengine.chad.traverse import Names, all_names
-from tapeengine.chad.types import INT, Function, LProduct, LUnit, is_discrete
+from .. import forward as shared
+from .. import target as T
+from .. import terms as S
+from ..derivative_types import forward_primal, tangent
+from ..forward import Forward, Pair
+from ..reverse.environment import Context
+from ..sugar import component, is_extreme
+from ..tables import entry, table
+from ..traverse import Names, all_names
+from ..types import INT, Function, LProduct, LUnit, is_discrete
+from .environment import pairs_of
 
 
 class OfContext(Forward):

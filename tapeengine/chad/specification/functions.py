@@ -6,13 +6,13 @@ these rules differentiate a function twice at each call (EC section 9).
 
 from __future__ import annotations
 
-from tapeengine.chad import target as T
-from tapeengine.chad.derivative_types import cotangent, reverse_primal
-from tapeengine.chad.reverse.environment import Context
-from tapeengine.chad.reverse.transform import Reverse
-from tapeengine.chad.tables import entry
-from tapeengine.chad.terms import Apply, Lambda, Proj, Term, Tuple, Var
-from tapeengine.chad.types import Copower, is_discrete
+from .. import target as T
+from ..derivative_types import cotangent, reverse_primal
+from ..reverse.environment import Context
+from ..reverse.transform import Reverse
+from ..tables import entry
+from ..terms import Apply, Lambda, Proj, Term, Tuple, Var
+from ..types import Copower, is_discrete
 
 
 # D[\x. t]  :=  let y = \x. D[t] in

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tapeengine.chad.depth import deep
-from tapeengine.chad.display import display
-from tapeengine.chad.program import Program
-from tapeengine.chad.reverse.environment import Accumulating, Form
-from tapeengine.chad.reverse.module import RULES, reverse
-from tapeengine.chad.reverse.transform import Rule
-from tapeengine.chad.simplify import simplify_module
-from tapeengine.chad.specification import functions
-from tapeengine.chad.specification.environment import Snoc, Vectors
-from tapeengine.chad.specification.forward import forward
-from tapeengine.chad.tables import table
-from tapeengine.chad.terms import Module, Term
+from ..depth import deep
+from ..display import display
+from ..program import Program
+from ..reverse.environment import Accumulating, Form
+from ..reverse.module import RULES, reverse
+from ..reverse.transform import Rule
+from ..simplify import simplify_module
+from ..tables import table
+from ..terms import Module, Term
+from . import functions
+from .environment import Snoc, Vectors
+from .forward import forward
 
 #: The four forms by name. "vector" and "sparse" are one transformation under two representations of the linear types.
 FORMS: Mapping[str, type[Form]] = {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Accumulating}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.chad import target as T
-from tapeengine.chad.specification.evaluation import Environment, Evaluation
-from tapeengine.chad.tables import entry
-from tapeengine.chad.types import EV, LArray, LProduct
-from tapeengine.chad.values import Tagged
+from .. import target as T
+from ..tables import entry
+from ..types import EV, LArray, LProduct
+from ..values import Tagged
+from .evaluation import Environment, Evaluation
 
 
 # cost(0) = 1 + the cost of a dense zero

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.chad import terms as S
-from tapeengine.chad.functions import added
-from tapeengine.chad.primitives import evaluate_op
-from tapeengine.chad.specification.evaluation import Environment, Evaluation
-from tapeengine.chad.tables import entry
-from tapeengine.chad.types import Float
-from tapeengine.chad.values import Tagged
+from .. import terms as S
+from ..functions import added
+from ..primitives import evaluate_op
+from ..tables import entry
+from ..types import Float
+from ..values import Tagged
+from .evaluation import Environment, Evaluation
 
 
 # cost(x) = 1

@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from tapeengine.chad.display import display as written
-from tapeengine.ladder.chad.step import run
-from tapeengine.ladder.chad.vectors import Cells, Narrow, Tree, Wide
-from tapeengine.ladder.derivative import Derivative
+from ...chad.display import display as written
+from ..derivative import Derivative
+from .step import run
+from .vectors import Cells, Narrow, Tree, Wide
 
 __all__ = ["STEPS", "written"]
 

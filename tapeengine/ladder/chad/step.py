@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from tapeengine.chad.close import close
-from tapeengine.chad.depth import deep
-from tapeengine.chad.derivative_types import cotangent as cotangent_type
-from tapeengine.chad.linear import LinearValues
-from tapeengine.chad.specification import Evaluator, linear, reverse_in
-from tapeengine.chad.specification.evaluation import Environment, Rule
-from tapeengine.chad.tables import table
-from tapeengine.chad.terms import Branch, Lambda, Module, Term
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum
-from tapeengine.chad.values import Tagged
-from tapeengine.ladder.chad.vectors import Additions, Cells
-from tapeengine.ladder.counts import Counts
-from tapeengine.ladder.derivative import Derivative
+from ...chad.close import close
+from ...chad.depth import deep
+from ...chad.derivative_types import cotangent as cotangent_type
+from ...chad.linear import LinearValues
+from ...chad.specification import Evaluator, linear, reverse_in
+from ...chad.specification.evaluation import Environment, Rule
+from ...chad.tables import table
+from ...chad.terms import Branch, Lambda, Module, Term
+from ...chad.traverse import children
+from ...chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum
+from ...chad.values import Tagged
+from ..counts import Counts
+from ..derivative import Derivative
+from .vectors import Additions, Cells
 
 #: The terms whose evaluation is counted: operations on cotangents and on environment vectors that are values.
 COUNTED = frozenset(table(vars(linear)))

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tapeengine.chad.linear import LinearValues, Sparse
-from tapeengine.chad.specification import Dense
-from tapeengine.chad.types import EV, Linear, LReal
-from tapeengine.ladder.maps import Map, insert, pop_highest, union
+from ...chad.linear import LinearValues, Sparse
+from ...chad.specification import Dense
+from ...chad.types import EV, Linear, LReal
+from ..maps import Map, insert, pop_highest, union
 
 
 class Additions(LinearValues):

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from tapeengine.ladder.derivative import Derivative
-from tapeengine.ladder.dn import forward, naive
-from tapeengine.ladder.dn.arrays import Arrays
-from tapeengine.ladder.dn.cayley import Cayley
-from tapeengine.ladder.dn.contrib import Contrib
-from tapeengine.ladder.dn.one_array import OneArray
-from tapeengine.ladder.dn.parallel import Parallel
-from tapeengine.ladder.dn.scalars import Scalars
-from tapeengine.ladder.dn.staged import Staged
-from tapeengine.ladder.dn.taping import Taping
+from ..derivative import Derivative
+from . import forward, naive
+from .arrays import Arrays
+from .cayley import Cayley
+from .contrib import Contrib
+from .one_array import OneArray
+from .parallel import Parallel
+from .scalars import Scalars
+from .staged import Staged
+from .taping import Taping
 
 __all__ = ["STEPS"]
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.ladder.dn.wrapper import Step
-from tapeengine.ladder.structure import paths
+from ..structure import paths
+from .wrapper import Step
 
 #: The collector, and for each id its backpropagator and its staged cotangent.
 State = tuple[list[float], list[tuple[Any, float]]]

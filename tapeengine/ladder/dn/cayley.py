@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tapeengine.ladder.derivative import Inputs
-from tapeengine.ladder.dn.wrapper import Step
-from tapeengine.ladder.maps import Map, insert, pop_highest
-from tapeengine.ladder.structure import paths, read, update
+from ..derivative import Inputs
+from ..maps import Map, insert, pop_highest
+from ..structure import paths, read, update
+from .wrapper import Step
 
 State = tuple[Any, Map | None]
 Updater = Callable[[State], State]

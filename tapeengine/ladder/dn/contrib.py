@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.terms import Term, Tuple, Var, lit
-from tapeengine.chad.types import Named
-from tapeengine.ladder.dn.monadic import Monadic
-from tapeengine.ladder.dn.wrapper import Step
-from tapeengine.ladder.target import Interface, Partial
+from ...chad.terms import Term, Tuple, Var, lit
+from ...chad.types import Named
+from ..target import Interface, Partial
+from .monadic import Monadic
+from .wrapper import Step
 
 
 class Contributions(Monadic):

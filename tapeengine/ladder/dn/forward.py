@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeengine.chad.terms import Module, Op, Term, Tuple, Var, lit
-from tapeengine.chad.types import FLOAT, Product
-from tapeengine.ladder.counts import Counts
-from tapeengine.ladder.derivative import Derivative, Inputs, Outputs
-from tapeengine.ladder.dn.pure import Pure
-from tapeengine.ladder.evaluate import Evaluator
-from tapeengine.ladder.structure import paths
-from tapeengine.ladder.target import Interface, Partial
+from ...chad.terms import Module, Op, Term, Tuple, Var, lit
+from ...chad.types import FLOAT, Product
+from ..counts import Counts
+from ..derivative import Derivative, Inputs, Outputs
+from ..evaluate import Evaluator
+from ..structure import paths
+from ..target import Interface, Partial
+from .pure import Pure
 
 
 class Forward(Pure):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad.terms import (
+from ...chad.terms import (
     Apply,
     Branch,
     Call,
@@ -35,12 +35,12 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Type
-from tapeengine.ladder.dn.pure import sum_type
-from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.source import Fork
-from tapeengine.ladder.structure import homomorphic
-from tapeengine.ladder.target import COTANGENT, Fresh, Interface, LinearLambda, Partial, linear, unpack
+from ...chad.types import FLOAT, Float, Function, Named, Product, Type
+from ..operations import ROWS
+from ..source import Fork
+from ..structure import homomorphic
+from ..target import COTANGENT, Fresh, Interface, LinearLambda, Partial, linear, unpack
+from .pure import sum_type
 
 ID, STATE = Named("ID"), Named("S")
 

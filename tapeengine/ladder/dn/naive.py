@@ -18,13 +18,13 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from tapeengine.chad.terms import Apply, Module, Op, Term, Tuple, Var
-from tapeengine.chad.types import FLOAT, Product
-from tapeengine.ladder.counts import Counts
-from tapeengine.ladder.derivative import Derivative, Inputs, Outputs
-from tapeengine.ladder.dn.pure import Pure
-from tapeengine.ladder.evaluate import Evaluator
-from tapeengine.ladder.target import COTANGENT, Interface, LinearLambda, Partial, linear
+from ...chad.terms import Apply, Module, Op, Term, Tuple, Var
+from ...chad.types import FLOAT, Product
+from ..counts import Counts
+from ..derivative import Derivative, Inputs, Outputs
+from ..evaluate import Evaluator
+from ..target import COTANGENT, Interface, LinearLambda, Partial, linear
+from .pure import Pure
 
 #: A value of type c: the scalars of the input, from left to right.
 Collected = tuple[float, ...]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine.ladder.dn.arrays import Arrays, State, nothing
+from .arrays import Arrays, State, nothing
 
 
 class OneArray(Arrays):

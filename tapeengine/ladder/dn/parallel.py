@@ -21,9 +21,9 @@ from itertools import count
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from tapeengine.ladder.derivative import Inputs
-from tapeengine.ladder.dn.contrib import Contributions
-from tapeengine.ladder.dn.wrapper import Step
+from ..derivative import Inputs
+from .contrib import Contributions
+from .wrapper import Step
 
 Compound = tuple[int, int]
 

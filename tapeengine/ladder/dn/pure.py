@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from tapeengine.chad.terms import (
+from ...chad.terms import (
     Apply,
     Branch,
     Call,
@@ -32,11 +32,11 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
-from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.source import Fork
-from tapeengine.ladder.structure import homomorphic
-from tapeengine.ladder.target import Fresh, unpack
+from ...chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
+from ..operations import ROWS
+from ..source import Fork
+from ..structure import homomorphic
+from ..target import Fresh, unpack
 
 
 class Pure(ABC):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.ladder.dn.cayley import Cayley
-from tapeengine.ladder.maps import Map, insert
+from ..maps import Map, insert
+from .cayley import Cayley
 
 
 class Scalars(Cayley):

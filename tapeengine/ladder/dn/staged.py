@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
-from tapeengine.ladder.derivative import Inputs
-from tapeengine.ladder.dn.naive import Collected, Monoid
-from tapeengine.ladder.dn.wrapper import Step
-from tapeengine.ladder.maps import Map, pop_highest, union
-from tapeengine.ladder.structure import paths
+from ..derivative import Inputs
+from ..maps import Map, pop_highest, union
+from ..structure import paths
+from .naive import Collected, Monoid
+from .wrapper import Step
 
 StagedCalls = tuple[Collected, Map | None]
 

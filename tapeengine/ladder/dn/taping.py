@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.terms import Term, Tuple, Var, lit
-from tapeengine.chad.types import FLOAT, Float, Named, Product, Type
-from tapeengine.ladder.dn.monadic import ID, STATE, Monadic
-from tapeengine.ladder.dn.wrapper import Step
-from tapeengine.ladder.target import Interface, Partial, unpack
+from ...chad.terms import Term, Tuple, Var, lit
+from ...chad.types import FLOAT, Float, Named, Product, Type
+from ..target import Interface, Partial, unpack
+from .monadic import ID, STATE, Monadic
+from .wrapper import Step
 
 Tape = list[tuple[tuple[float, int], ...]]
 

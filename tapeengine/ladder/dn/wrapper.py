@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from tapeengine.chad.terms import Module
-from tapeengine.ladder.counts import Counts
-from tapeengine.ladder.derivative import Derivative, Inputs, Outputs
-from tapeengine.ladder.dn.monadic import Monadic
-from tapeengine.ladder.evaluate import Evaluator
+from ...chad.terms import Module
+from ..counts import Counts
+from ..derivative import Derivative, Inputs, Outputs
+from ..evaluate import Evaluator
+from .monadic import Monadic
 
 
 class Step(ABC):

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.ladder.wn import families, vectors
-from tapeengine.ladder.wn.linear_maps import (
+from . import families, vectors
+from .linear_maps import (
     Add,
     Compose,
     Computed,

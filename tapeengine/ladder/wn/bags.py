@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from tapeengine.chad.terms import Module
-from tapeengine.ladder.evaluate import Evaluator
-from tapeengine.ladder.operations import DISCRETE, ROWS
-from tapeengine.ladder.wn import primitives, vectors
-from tapeengine.ladder.wn.bog import Bog
-from tapeengine.ladder.wn.loops import loops
-from tapeengine.ladder.wn.single_use import single_use
+from ...chad.terms import Module
+from ..evaluate import Evaluator
+from ..operations import DISCRETE, ROWS
+from . import primitives, vectors
+from .bog import Bog
+from .loops import loops
+from .single_use import single_use
 
 
 class Bagged(NamedTuple):

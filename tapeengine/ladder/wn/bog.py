@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeengine.chad.terms import (
+from ...chad.terms import (
     Branch,
     Build,
     Call,
@@ -35,11 +35,11 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.traverse import free_variables
-from tapeengine.chad.types import INT, Named, Product
-from tapeengine.ladder.source import LetTuple
-from tapeengine.ladder.target import Interface
-from tapeengine.ladder.wn.bog_forward import BAG, Forward, function
+from ...chad.traverse import free_variables
+from ...chad.types import INT, Named, Product
+from ..source import LetTuple
+from ..target import Interface
+from .bog_forward import BAG, Forward, function
 
 D = Named("d")
 ZERO = Interface("0", (), D)

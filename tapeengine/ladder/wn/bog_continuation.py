@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeengine.chad.terms import Branch, Case, Let, Term
-from tapeengine.ladder.source import LetTuple
-from tapeengine.ladder.wn.bog import Bog, Chosen
-from tapeengine.ladder.wn.bog_forward import BAG
+from ...chad.terms import Branch, Case, Let, Term
+from ..source import LetTuple
+from .bog import Bog, Chosen
+from .bog_forward import BAG
 
 
 class Continuation(Bog):

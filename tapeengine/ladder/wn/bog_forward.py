@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeengine.chad.terms import (
+from ...chad.terms import (
     Branch,
     Build,
     Call,
@@ -32,9 +32,9 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.types import INT, Array, Named, Product, Type
-from tapeengine.ladder.source import Ccl, LetTuple, NTimes
-from tapeengine.ladder.target import Fresh, Interface
+from ...chad.types import INT, Array, Named, Product, Type
+from ..source import Ccl, LetTuple, NTimes
+from ..target import Fresh, Interface
 
 BAG = Named("B")
 UNIT = Tuple(())

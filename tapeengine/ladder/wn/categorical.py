@@ -19,9 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.chad.terms import Build as BuildTerm
-from tapeengine.chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
-from tapeengine.chad.traverse import children, free_variables
+from ...chad.terms import Build as BuildTerm
+from ...chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
+from ...chad.traverse import children, free_variables
 
 Context = tuple[str, ...]
 

@@ -7,12 +7,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tapeengine.chad.terms import Module
-from tapeengine.ladder.programs import conditionals, folded_product, looped, nested_calls, sharing
-from tapeengine.ladder.wn.categorical import convert
-from tapeengine.ladder.wn.gradient import gradient
-from tapeengine.ladder.wn.split_categorical import Split
-from tapeengine.ladder.wn.steps import STEPS
+from ...chad.terms import Module
+from ..programs import conditionals, folded_product, looped, nested_calls, sharing
+from .categorical import convert
+from .gradient import gradient
+from .split_categorical import Split
+from .steps import STEPS
 
 
 class Costs(NamedTuple):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.ladder.wn import vectors
+from . import vectors
 
 
 @dataclass(frozen=True)

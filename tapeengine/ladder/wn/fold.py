@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.ladder.wn import vectors
-from tapeengine.ladder.wn.application import apply, reverse
-from tapeengine.ladder.wn.linear_maps import Computed, LinearMap, Visit
+from . import vectors
+from .application import apply, reverse
+from .linear_maps import Computed, LinearMap, Visit
 
 
 @dataclass(frozen=True)

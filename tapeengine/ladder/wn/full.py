@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tapeengine.chad.terms import Module, Term
-from tapeengine.ladder.evaluate import Evaluator
-from tapeengine.ladder.wn import linear_maps as lm
-from tapeengine.ladder.wn.families import Family
-from tapeengine.ladder.wn.fold import FoldMap
-from tapeengine.ladder.wn.jacobian import Jacobian
-from tapeengine.ladder.wn.tupling import Tupling
+from ...chad.terms import Module, Term
+from ..evaluate import Evaluator
+from . import linear_maps as lm
+from .families import Family
+from .fold import FoldMap
+from .jacobian import Jacobian
+from .tupling import Tupling
 
 #: The definitions of the constructors of linear maps in terms.
 MAPS: Mapping[str, Callable[..., Any]] = MappingProxyType(

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from tapeengine.chad.terms import Module
-from tapeengine.chad.values import Tagged
-from tapeengine.ladder.wn import primitives, vectors
-from tapeengine.ladder.wn.procedure import Procedure, execute
-from tapeengine.ladder.wn.single_use import single_use
-from tapeengine.ladder.wn.split import Passes, bar, split
-from tapeengine.ladder.wn.to_procedure import Translation
+from ...chad.terms import Module
+from ...chad.values import Tagged
+from . import primitives, vectors
+from .procedure import Procedure, execute
+from .single_use import single_use
+from .split import Passes, bar, split
+from .to_procedure import Translation
 
 
 class Gradient(NamedTuple):

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeengine.chad.terms import (
+from ...chad.terms import (
     Apply,
     Build,
     If,
@@ -35,11 +35,11 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.traverse import free_variables
-from tapeengine.chad.types import BOOL, INT, Named, Product
-from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.source import FoldLeft
-from tapeengine.ladder.target import Fresh, Interface, Partial
+from ...chad.traverse import free_variables
+from ...chad.types import BOOL, INT, Named, Product
+from ..operations import ROWS
+from ..source import FoldLeft
+from ..target import Fresh, Interface, Partial
 
 #: The type of linear maps, without their domain and codomain.
 MAP = Named("LinearMap")

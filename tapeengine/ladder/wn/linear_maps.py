@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tapeengine.ladder.wn.families import Family
+from .families import Family
 
 Visit = Callable[[int], None]
 

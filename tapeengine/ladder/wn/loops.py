@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeengine.chad.terms import Call, Definition, Module, Op, Term, Tuple, Var, lit
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import INT, Product, Type
-from tapeengine.ladder.source import Ccl, LetTuple, NTimes
-from tapeengine.ladder.target import Interface
-from tapeengine.ladder.wn.bog import ZERO, D
-from tapeengine.ladder.wn.bog_forward import BAG
+from ...chad.terms import Call, Definition, Module, Op, Term, Tuple, Var, lit
+from ...chad.traverse import children
+from ...chad.types import INT, Product, Type
+from ..source import Ccl, LetTuple, NTimes
+from ..target import Interface
+from .bog import ZERO, D
+from .bog_forward import BAG
 
 COUNT, INDEX = Var("n", INT), Var("i", INT)
 BOG, B, DT, OTHER = Var("bog", BAG), Var("b", BAG), Var("d", D), Var("d'", D)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tapeengine.ladder.wn.categorical import (
+from .categorical import (
     Build,
     Categorical,
     Choose,
@@ -16,7 +16,7 @@ from tapeengine.ladder.wn.categorical import (
     Sequence,
     With,
 )
-from tapeengine.ladder.wn.procedure import Assign, Case, Const, Dup, Elim, Inject, Invoke, Pack, Procedure, Unpack
+from .procedure import Assign, Case, Const, Dup, Elim, Inject, Invoke, Pack, Procedure, Unpack
 
 
 def text(c: Categorical) -> str:

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.chad.terms import Index, Inject, Op, Size, Term, Total
-from tapeengine.chad.traverse import children
-from tapeengine.chad.values import Tagged
-from tapeengine.ladder.operations import DISCRETE, ROWS, partial, value
-from tapeengine.ladder.target import Interface
-from tapeengine.ladder.wn import vectors
+from ...chad.terms import Index, Inject, Op, Size, Term, Total
+from ...chad.traverse import children
+from ...chad.values import Tagged
+from ..operations import DISCRETE, ROWS, partial, value
+from ..target import Interface
+from . import vectors
 
 NAMES = (*ROWS, *DISCRETE, "index", "total", "size", "dup", "elim", "in0", "in1")
 

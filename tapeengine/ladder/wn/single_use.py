@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tapeengine.chad.terms import (
+from ...chad.terms import (
     Branch,
     Build,
     Call,
@@ -29,11 +29,11 @@ from tapeengine.chad.terms import (
     Tuple,
     Var,
 )
-from tapeengine.chad.traverse import children, free_variables
-from tapeengine.chad.types import Product
-from tapeengine.ladder.source import Ccl, LetTuple, NTimes
-from tapeengine.ladder.target import Fresh, Interface
-from tapeengine.ladder.wn.primitives import application
+from ...chad.traverse import children, free_variables
+from ...chad.types import Product
+from ..source import Ccl, LetTuple, NTimes
+from ..target import Fresh, Interface
+from .primitives import application
 
 #: Maps each variable in scope to the variable that holds its value now.
 Names = dict[str, Var]

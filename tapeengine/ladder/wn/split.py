@@ -22,7 +22,7 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple
 
-from tapeengine.ladder.wn.procedure import (
+from .procedure import (
     Assign,
     Case,
     Const,

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapeengine.ladder.wn import primitives, vectors
-from tapeengine.ladder.wn.categorical import (
+from . import primitives, vectors
+from .categorical import (
     Build,
     Categorical,
     Choose,

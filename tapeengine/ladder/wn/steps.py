@@ -8,21 +8,21 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tapeengine.chad.terms import Module
-from tapeengine.chad.traverse import size
-from tapeengine.chad.values import Tagged
-from tapeengine.ladder.pretty import show
-from tapeengine.ladder.wn import full, vectors
-from tapeengine.ladder.wn.application import reverse
-from tapeengine.ladder.wn.bags import bog
-from tapeengine.ladder.wn.bog import Bog
-from tapeengine.ladder.wn.bog_continuation import Continuation
-from tapeengine.ladder.wn.categorical import convert
-from tapeengine.ladder.wn.gradient import gradient, procedure_of
-from tapeengine.ladder.wn.linear_maps import LinearMap
-from tapeengine.ladder.wn.notation import constructors, statements, text
-from tapeengine.ladder.wn.split import split
-from tapeengine.ladder.wn.split_categorical import Split
+from ...chad.terms import Module
+from ...chad.traverse import size
+from ...chad.values import Tagged
+from ..pretty import show
+from . import full, vectors
+from .application import reverse
+from .bags import bog
+from .bog import Bog
+from .bog_continuation import Continuation
+from .categorical import convert
+from .gradient import gradient, procedure_of
+from .linear_maps import LinearMap
+from .notation import constructors, statements, text
+from .split import split
+from .split_categorical import Split
 
 
 class Noted(NamedTuple):

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from tapeengine.chad.terms import Case as CaseTerm
-from tapeengine.chad.terms import If, Let, Literal, Term, Tuple, Var
-from tapeengine.ladder.source import LetTuple
-from tapeengine.ladder.target import Interface
-from tapeengine.ladder.wn.procedure import (
+from ...chad.terms import Case as CaseTerm
+from ...chad.terms import If, Let, Literal, Term, Tuple, Var
+from ..source import LetTuple
+from ..target import Interface
+from .procedure import (
     Assign,
     Case,
     Const,

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad.terms import Build, If, Index, Let, Literal, Op, Proj, Size, Term, Total, Tuple, Var
-from tapeengine.chad.types import INT, Array, Product, Type
-from tapeengine.ladder.operations import ROWS
-from tapeengine.ladder.target import Fresh, unpack
-from tapeengine.ladder.wn.jacobian import MAP, linear_map, one_hot, operation, projection
+from ...chad.terms import Build, If, Index, Let, Literal, Op, Proj, Size, Term, Total, Tuple, Var
+from ...chad.types import INT, Array, Product, Type
+from ..operations import ROWS
+from ..target import Fresh, unpack
+from .jacobian import MAP, linear_map, one_hot, operation, projection
 
 
 def tupled(of: Type) -> Product:

@@ -3,6 +3,6 @@
 Any process can import a name of this package, so the pickle of a lifted function or class can be loaded there.
 """
 
-from tapeengine.lift.finder import install
+from ..finder import install
 
 install()

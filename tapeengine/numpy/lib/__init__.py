@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as _numpy
 
-from tapeengine.numpy.lib import stride_tricks as stride_tricks
+from . import stride_tricks as stride_tricks
 
 
 def __getattr__(name: str) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy
 from numpy.lib import stride_tricks as _theirs
 
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.functions import offered
-from tapeengine._core.arrays.storing import follow
-from tapeengine.errors import UnsupportedError
+from ..._core.arrays.array import Array
+from ..._core.arrays.functions import offered
+from ..._core.arrays.storing import follow
+from ...errors import UnsupportedError
 
 __all__ = ["as_strided", "sliding_window_view"]
 

@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from tapeengine.chad.backends.llvm.helpers import COLUMNS, Helpers
-from tapeengine.chad.backends.llvm.order import is_orderless
-from tapeengine.chad.backends.llvm.recompute import Site
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import changes, outs, reads, walk
-from tapeengine.chad.intermediate.operations import Scalar
+from ...intermediate import statements as F
+from ...intermediate.analysis import changes, outs, reads, walk
+from ...intermediate.operations import Scalar
+from .helpers import COLUMNS, Helpers
+from .order import is_orderless
+from .recompute import Site
 
 #: The number of steps at once: the number of additions that a processor executes concurrently.
 LANES = 4

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tapeengine.chad.backends.llvm.before import Before
-from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.helpers import Helpers
-from tapeengine.chad.backends.llvm.recompute import renamed
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
-from tapeengine.chad.intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
+from ...intermediate.analysis import outs, reads, walk
+from ...intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
+from .before import Before
+from .body import Body
+from .helpers import Helpers
+from .recompute import renamed
 
 #: The number of steps at once: a power of two.
 BLOCK = 64

@@ -6,10 +6,10 @@ that come from outside may overlap one another: nothing is said of these.
 
 from __future__ import annotations
 
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes, is_numbers
-from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.operations import Scalar
-from tapeengine.chad.intermediate.statements import Assign, Function, Load, New, Operand, Row, Var, ZerosLike
+from ...intermediate.analysis import outs, walk
+from ...intermediate.operations import Scalar
+from ...intermediate.statements import Assign, Function, Load, New, Operand, Row, Var, ZerosLike
+from .lifetimes import Lifetimes, is_numbers
 
 #: The number of the first piece of metadata; smaller ones are those of all modules.
 FIRST = 100

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tapeengine.chad.backends.llvm.writer import FRAME, Writer
-from tapeengine.chad.intermediate.operations import Scalar
-from tapeengine.chad.intermediate.statements import ArrayOf
+from ...intermediate.operations import Scalar
+from ...intermediate.statements import ArrayOf
+from .writer import FRAME, Writer
 
 #: The largest rank of an array argument or result, and the offsets of the parts of a `te_array`; see `machine.h`.
 RANK = 8

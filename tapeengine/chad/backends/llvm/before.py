@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.recompute import Site
-from tapeengine.chad.backends.llvm.writer import REFER
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import changes, outs, walk
-from tapeengine.chad.intermediate.operations import Scalar
+from ...intermediate import statements as F
+from ...intermediate.analysis import changes, outs, walk
+from ...intermediate.operations import Scalar
+from .body import Body
+from .recompute import Site
+from .writer import REFER
 
 
 class Before:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.interrupts import poll, weight
-from tapeengine.chad.backends.llvm.writer import ELEMENT
-from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import Add, Compute, For, Load, Row, Statement, Var
+from ...intermediate.operations import REAL
+from ...intermediate.statements import Add, Compute, For, Load, Row, Statement, Var
+from .body import Body
+from .interrupts import poll, weight
+from .writer import ELEMENT
 
 #: The number of steps at once, and of sums: vectors of as many numbers are transposed.
 SIDE = 4

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tapeengine.chad.backends.llvm.aliases import Aliases
-from tapeengine.chad.backends.llvm.helpers import Helpers
-from tapeengine.chad.backends.llvm.layout import SCALARS, stride
-from tapeengine.chad.backends.llvm.values import Values
-from tapeengine.chad.backends.llvm.writer import REFER
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import Scalar
+from ...intermediate import statements as F
+from ...intermediate.operations import Scalar
+from .aliases import Aliases
+from .helpers import Helpers
+from .layout import SCALARS, stride
+from .values import Values
+from .writer import REFER
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.machine import addresses
-from tapeengine.chad.backends.llvm.arguments import RANK
-from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.poles import at_poles
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.running import on_arrays
-from tapeengine.chad.intermediate.statements import ArrayOf, Operand, Registered
-from tapeengine.primitive import Primitive
+from ...._core.programs.machine import addresses
+from ....primitive import Primitive
+from ...intermediate.operations import REAL, TRUTH, WHOLE
+from ...intermediate.running import on_arrays
+from ...intermediate.statements import ArrayOf, Operand, Registered
+from ..machine import NotAssembled
+from ..poles import at_poles
+from .arguments import RANK
 
 #: How a run goes on, as in `machine.h`.
 DONE, REFER, NO_MEMORY = 0, 3, 4

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from tapeengine._core.programs.machine import Code
-from tapeengine._core.programs.native import Native
-from tapeengine.chad.backends.chunks import chunked
-from tapeengine.chad.backends.llvm.compile import Compiled, compiled
-from tapeengine.chad.backends.llvm.module import Entry, module
-from tapeengine.chad.backends.llvm.vectors import variants
-from tapeengine.chad.backends.passes import Passes, reverse_pair
-from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.lowering.passes import Lowered
+from ...._core.programs.machine import Code
+from ...._core.programs.native import Native
+from ...intermediate.analysis import walk
+from ...lowering.passes import Lowered
+from ..chunks import chunked
+from ..passes import Passes, reverse_pair
+from .compile import Compiled, compiled
+from .module import Entry, module
+from .vectors import variants
 
 #: Errors of LLVM, its binding and the writing of its text. A program that they refuse runs without native code.
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)

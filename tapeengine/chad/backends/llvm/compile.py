@@ -8,9 +8,9 @@ import threading
 from typing import Any
 from weakref import WeakValueDictionary
 
-from tapeengine._core.programs.machine import opcodes
-from tapeengine.chad.backends.llvm import disk
-from tapeengine.chad.backends.llvm.module import symbols
+from ...._core.programs.machine import opcodes
+from . import disk
+from .module import symbols
 
 LOCK = threading.RLock()
 #: Changes with the opcode table, and with what `machine.h` says of memory.

@@ -14,24 +14,24 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from tapeengine.chad.backends.llvm.abreast import LANES, Abreast, abreast, side_by_side
-from tapeengine.chad.backends.llvm.ahead import BLOCK, Ahead, ahead, is_chain
-from tapeengine.chad.backends.llvm.before import Before
-from tapeengine.chad.backends.llvm.blocks import SIDE, may_read_rows, rows_of
-from tapeengine.chad.backends.llvm.body import SCRATCH, Body
-from tapeengine.chad.backends.llvm.forks import Task, fork, may_fork
-from tapeengine.chad.backends.llvm.helpers import CHAIN, COLUMNS, RECORD
-from tapeengine.chad.backends.llvm.interrupts import STRIP, charge, enter_whole, poll, strip, weight
-from tapeengine.chad.backends.llvm.layout import in_memory, size_of, stride, words
-from tapeengine.chad.backends.llvm.operations import INLINE, compute_abreast
-from tapeengine.chad.backends.llvm.order import is_orderless
-from tapeengine.chad.backends.llvm.quotients import Quotients
-from tapeengine.chad.backends.llvm.recompute import Site, renamed
-from tapeengine.chad.backends.llvm.writer import FRAME
-from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.tables import entry
+from ...intermediate import statements as F
+from ...intermediate.analysis import walk
+from ...tables import entry
+from ..machine import NotAssembled
+from .abreast import LANES, Abreast, abreast, side_by_side
+from .ahead import BLOCK, Ahead, ahead, is_chain
+from .before import Before
+from .blocks import SIDE, may_read_rows, rows_of
+from .body import SCRATCH, Body
+from .forks import Task, fork, may_fork
+from .helpers import CHAIN, COLUMNS, RECORD
+from .interrupts import STRIP, charge, enter_whole, poll, strip, weight
+from .layout import in_memory, size_of, stride, words
+from .operations import INLINE, compute_abreast
+from .order import is_orderless
+from .quotients import Quotients
+from .recompute import Site, renamed
+from .writer import FRAME
 
 #: Bytes before the first column: the number of steps.
 HEADER = 32

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.layout import words
-from tapeengine.chad.backends.llvm.writer import FRAME
-from tapeengine.chad.intermediate.analysis import outs, reads, walk
-from tapeengine.chad.intermediate.statements import For, Kept, Operand, Var
+from ...intermediate.analysis import outs, reads, walk
+from ...intermediate.statements import For, Kept, Operand, Var
+from .body import Body
+from .layout import words
+from .writer import FRAME
 
 
 def may_fork(b: Body, s: For) -> bool:

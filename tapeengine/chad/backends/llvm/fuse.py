@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import named, outs, reads, walk, with_blocks
-from tapeengine.chad.intermediate.operations import REAL
+from ...intermediate import statements as F
+from ...intermediate.analysis import named, outs, reads, walk, with_blocks
+from ...intermediate.operations import REAL
+from .lifetimes import Lifetimes
 
 
 def accumulated(function: F.Function, times: Counter[str]) -> F.Function:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.backends.llvm.interrupts import Counted
-from tapeengine.chad.backends.llvm.layout import linear_fields, name_of, stride, words
-from tapeengine.chad.backends.llvm.recompute import Site, renamed
-from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER, Writer
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.operations import REAL, Scalar
+from ...intermediate import statements as F
+from ...intermediate.analysis import walk
+from ...intermediate.operations import REAL, Scalar
+from .interrupts import Counted
+from .layout import linear_fields, name_of, stride, words
+from .recompute import Site, renamed
+from .writer import ELEMENT, FRAME, REFER, Writer
 
 #: The layouts of frames: a column for each word of a step, a chain of records, or one record.
 COLUMNS, CHAIN, RECORD = "columns", "chain", "record"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tapeengine.chad.backends.llvm.writer import LONG, Writer
-from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.statements import Statement
+from ...intermediate.analysis import walk
+from ...intermediate.statements import Statement
+from .writer import LONG, Writer
 
 #: Steps between two checks for interrupts.
 STRIP = 1 << 14

@@ -10,10 +10,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 
-from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.intermediate.analysis import linear
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Const, Type
+from ...intermediate.analysis import linear
+from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from ...intermediate.statements import ArrayOf, BoxOf, Const, Type
+from ..machine import NotAssembled
 
 POINTER = "ptr"
 SCALARS: Mapping[Type, str] = {REAL: "double", WHOLE: "i64", TRUTH: "i1"}

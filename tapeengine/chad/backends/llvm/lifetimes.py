@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import keeps, named, walk
-from tapeengine.chad.intermediate.operations import Scalar
+from ...intermediate import statements as F
+from ...intermediate.analysis import keeps, named, walk
+from ...intermediate.operations import Scalar
 
 #: Arrays of at most this many elements, if the number is known, are on the stack.
 FEW = 64

@@ -12,24 +12,24 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tapeengine._core.programs.machine import addresses
-from tapeengine.chad.backends.llvm import elementary
-from tapeengine.chad.backends.llvm.arguments import DATA, RANK, SHAPE, array_in
-from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.control import keep_record, recall_record, sites
-from tapeengine.chad.backends.llvm.fuse import fused
-from tapeengine.chad.backends.llvm.helpers import Helpers, guard, typed
-from tapeengine.chad.backends.llvm.interrupts import poll, weight
-from tapeengine.chad.backends.llvm.layout import KIND, name_of, words
-from tapeengine.chad.backends.llvm.ranges import LARGEST, fitting
-from tapeengine.chad.backends.llvm.recompute import holding, recomputed
-from tapeengine.chad.backends.llvm.statements import RULES, params_of, results_of
-from tapeengine.chad.backends.llvm.writer import FRAME, LONG, REFER, Writer
-from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.passes import Pass
-from tapeengine.chad.backends.skipped import skipping
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
+from ...._core.programs.machine import addresses
+from ...intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
+from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
+from ..machine import NotAssembled
+from ..passes import Pass
+from ..skipped import skipping
+from . import elementary
+from .arguments import DATA, RANK, SHAPE, array_in
+from .body import Body
+from .control import keep_record, recall_record, sites
+from .fuse import fused
+from .helpers import Helpers, guard, typed
+from .interrupts import poll, weight
+from .layout import KIND, name_of, words
+from .ranges import LARGEST, fitting
+from .recompute import holding, recomputed
+from .statements import RULES, params_of, results_of
+from .writer import FRAME, LONG, REFER, Writer
 
 #: The offsets of the parts of a `te_array`; see `machine.h`.
 CAPACITY, DIMENSIONS = 16, SHAPE + 16 * RANK

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tapeengine.chad.backends.llvm.elementary import REALS, name_of
-from tapeengine.chad.backends.llvm.writer import POLE, REFER, Writer
-from tapeengine.chad.intermediate.operations import REAL, Operation
+from ...intermediate.operations import REAL, Operation
+from .elementary import REALS, name_of
+from .writer import POLE, REFER, Writer
 
 INFINITY = "0x7FF0000000000000"
 ZERO = "0x0000000000000000"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import outs, walk
+from ...intermediate import statements as F
+from ...intermediate.analysis import outs, walk
 
 
 def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes, is_numbers
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import outs, walk
+from ...intermediate import statements as F
+from ...intermediate.analysis import outs, walk
+from .lifetimes import Lifetimes, is_numbers
 
 
 @dataclass(frozen=True, eq=False)

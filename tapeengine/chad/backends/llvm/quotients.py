@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tapeengine.chad.backends.llvm.before import Before
-from tapeengine.chad.backends.llvm.body import Body
-from tapeengine.chad.backends.llvm.writer import REFER
-from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.statements import Compute, For, If, Statement, Var
+from ...intermediate.analysis import walk
+from ...intermediate.statements import Compute, For, If, Statement, Var
+from .before import Before
+from .body import Body
+from .writer import REFER
 
 
 class Quotients:

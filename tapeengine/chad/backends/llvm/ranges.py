@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.operations import WHOLE, Scalar
+from ...intermediate import statements as F
+from ...intermediate.analysis import outs, walk
+from ...intermediate.operations import WHOLE, Scalar
 
 #: The largest size of an array argument.
 LARGEST = 1 << 30

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
-from tapeengine.chad.backends.llvm.overwritten import overwritten
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import outs, walk, with_blocks
-from tapeengine.chad.intermediate.operations import WHOLE, Scalar
+from ...intermediate import statements as F
+from ...intermediate.analysis import outs, walk, with_blocks
+from ...intermediate.operations import WHOLE, Scalar
+from .lifetimes import Lifetimes
+from .overwritten import overwritten
 
 CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))
 CHEAP |= {"iadd", "isub", "imul", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeengine.chad.backends.llvm import control
-from tapeengine.chad.backends.llvm.body import SCRATCH, Body
-from tapeengine.chad.backends.llvm.callbacks import callback
-from tapeengine.chad.backends.llvm.helpers import typed
-from tapeengine.chad.backends.llvm.layout import stride, words
-from tapeengine.chad.backends.llvm.lifetimes import is_filled
-from tapeengine.chad.backends.llvm.operations import compute
-from tapeengine.chad.backends.llvm.writer import ELEMENT, FRAME, REFER
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.tables import entry, table
+from ...intermediate import statements as F
+from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from ...tables import entry, table
+from . import control
+from .body import SCRATCH, Body
+from .callbacks import callback
+from .helpers import typed
+from .layout import stride, words
+from .lifetimes import is_filled
+from .operations import compute
+from .writer import ELEMENT, FRAME, REFER
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
 #: done them; where a loop has checked its last step; for all sizes of arguments.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tapeengine.chad.backends.llvm.layout import constant, words
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
-from tapeengine.chad.backends.llvm.writer import Writer
-from tapeengine.chad.intermediate.analysis import outs, walk
-from tapeengine.chad.intermediate.statements import Const, For, Function, Operand, Var, While
+from ...intermediate.analysis import outs, walk
+from ...intermediate.statements import Const, For, Function, Operand, Var, While
+from .layout import constant, words
+from .lifetimes import Lifetimes
+from .writer import Writer
 
 #: The words of a growing array: its elements, its size, and its capacity.
 GROWN = ("ptr", "i64", "i64")

@@ -8,8 +8,8 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeengine.chad.backends.llvm.compile import Compiled, binding, compiled
-from tapeengine.chad.backends.llvm.elementary import ARITIES, arguments, name_of, text
+from .compile import Compiled, binding, compiled
+from .elementary import ARITIES, arguments, name_of, text
 
 #: Without it `fma` is a slow call, and the C library computes otherwise.
 NEEDED = "fma"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from tapeengine.chad.backends.llvm.layout import POINTER, in_memory, words
-from tapeengine.chad.intermediate.statements import ArrayOf, Type
+from ...intermediate.statements import ArrayOf, Type
+from .layout import POINTER, in_memory, words
 
 #: The reasons why a run stops; as in `machine.h`.
 POLE, REFER, NO_MEMORY, DEEP, LONG = 2, 3, 4, 6, 7

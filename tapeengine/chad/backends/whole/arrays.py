@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tapeengine.chad.backends.whole import values as V
-from tapeengine.chad.backends.whole.sums import summed
-from tapeengine.chad.backends.whole.writer import Writer
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import REAL, WHOLE, Scalar
-from tapeengine.chad.tables import entry
+from ...intermediate import statements as F
+from ...intermediate.operations import REAL, WHOLE, Scalar
+from ...tables import entry
+from . import values as V
+from .sums import summed
+from .writer import Writer
 
 
 def dims_of(text: str, rank: int, start: int = 0) -> tuple[V.Axis, ...]:

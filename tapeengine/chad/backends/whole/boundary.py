@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import floats_of
-from tapeengine.chad.backends.leaves import Values
-from tapeengine.chad.convert import Converter
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE
-from tapeengine.chad.intermediate.statements import ArrayOf
-from tapeengine.chad.intermediate.statements import Type as FormType
-from tapeengine.chad.linear import Sparse
-from tapeengine.chad.lowering.patterns import leaf_types
-from tapeengine.chad.strangers import holds_strange, is_strange, named
-from tapeengine.chad.types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
-from tapeengine.chad.values import parts_in, record_of
-from tapeengine.errors import StructureError, UnsupportedError
+from ...._core.programs.native import floats_of
+from ....errors import StructureError, UnsupportedError
+from ...convert import Converter
+from ...intermediate.operations import REAL, TRUTH, WHOLE
+from ...intermediate.statements import ArrayOf
+from ...intermediate.statements import Type as FormType
+from ...linear import Sparse
+from ...lowering.patterns import leaf_types
+from ...strangers import holds_strange, is_strange, named
+from ...types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
+from ...values import parts_in, record_of
+from ..leaves import Values
 
 DTYPES: Mapping[type, Any] = {Float: np.float64, Int: np.int64, Bool: np.bool_}
 OF_LEAVES: Mapping[FormType, Any] = {REAL: np.float64, WHOLE: np.int64, TRUTH: np.bool_}

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tapeengine.chad.backends.whole import arrays, folds
-from tapeengine.chad.backends.whole import values as V
-from tapeengine.chad.backends.whole.arrays import axis_of, content, laid_out, materialise, plain_array
-from tapeengine.chad.backends.whole.operations import SAFE, scalar_text, whole_text
-from tapeengine.chad.backends.whole.sums import summed
-from tapeengine.chad.backends.whole.text import Block, Frames, Line, Nest
-from tapeengine.chad.backends.whole.writer import Home, Lanes, Writer
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import changes, outs, walk
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.registered import is_elementwise
-from tapeengine.chad.tables import entry, table
-from tapeengine.chad.types import BOOL, FLOAT, INT, Type
+from ...intermediate import statements as F
+from ...intermediate.analysis import changes, outs, walk
+from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from ...registered import is_elementwise
+from ...tables import entry, table
+from ...types import BOOL, FLOAT, INT, Type
+from . import arrays, folds
+from . import values as V
+from .arrays import axis_of, content, laid_out, materialise, plain_array
+from .operations import SAFE, scalar_text, whole_text
+from .sums import summed
+from .text import Block, Frames, Line, Nest
+from .writer import Home, Lanes, Writer
 
 # ------------------------------------------------------------ numbers
 

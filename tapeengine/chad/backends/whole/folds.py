@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tapeengine.chad.backends.whole.values import Axis, Number, Peaks, Value, union
-from tapeengine.chad.backends.whole.writer import Home, Writer
-from tapeengine.chad.intermediate.analysis import blocks, outs, reads
-from tapeengine.chad.intermediate.operations import REAL
-from tapeengine.chad.intermediate.statements import Add, Assign, Compute, Const, For, If, Operand, Statement, Store, Var
+from ...intermediate.analysis import blocks, outs, reads
+from ...intermediate.operations import REAL
+from ...intermediate.statements import Add, Assign, Compute, Const, For, If, Operand, Statement, Store, Var
+from .values import Axis, Number, Peaks, Value, union
+from .writer import Home, Writer
 
 Body = Callable[[Writer, For, Callable[[], None]], Axis]
 

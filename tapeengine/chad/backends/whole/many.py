@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tapeengine.chad.backends.whole.values import NotWhole
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import changes, keeps, outs, reads, walk
-from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from ...intermediate import statements as F
+from ...intermediate.analysis import changes, keeps, outs, reads, walk
+from ...intermediate.operations import REAL, WHOLE
+from .values import NotWhole
 
 
 def for_many(forward: F.Function, reverse: F.Function, wanted: Sequence[int]) -> tuple[F.Function, F.Function]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tapeengine.chad.intermediate.operations import ATOM, Operation
+from ...intermediate.operations import ATOM, Operation
 
 #: The numpy names of operations.
 NUMPY: Mapping[str, str] = {

@@ -11,15 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from tapeengine._core.programs.native import COPIED, FEW_NUMBERS, Form, Whole, is_finite, leaves, owned
-from tapeengine.chad.backends.passes import Passes, native, of_leaves
-from tapeengine.chad.backends.poles import at_poles
-from tapeengine.chad.backends.whole.arrays import laid_out, plain_array
-from tapeengine.chad.backends.whole.boundary import Boundary, NotDense
-from tapeengine.chad.backends.whole.control import WRITE, fields
-from tapeengine.chad.backends.whole.many import for_columns, for_many
-from tapeengine.chad.backends.whole.running import DifferentSizes, Linear, Running
-from tapeengine.chad.backends.whole.text import (
+from ...._core.programs.native import COPIED, FEW_NUMBERS, Form, Whole, is_finite, leaves, owned
+from ....errors import StructureError
+from ....primitive import Primitive
+from ...intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
+from ...intermediate.running import on_arrays, on_leaves
+from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
+from ...lowering.passes import Lowered
+from ...lowering.patterns import leaf_types
+from ...terms import Definition
+from ...types import Bool, Float, Int, is_discrete, numbers_of, rank_of
+from ..passes import Passes, native, of_leaves
+from ..poles import at_poles
+from .arrays import laid_out, plain_array
+from .boundary import Boundary, NotDense
+from .control import WRITE, fields
+from .many import for_columns, for_many
+from .running import DifferentSizes, Linear, Running
+from .text import (
     Block,
     Line,
     Nest,
@@ -31,17 +40,8 @@ from tapeengine.chad.backends.whole.text import (
     uses,
     walk,
 )
-from tapeengine.chad.backends.whole.values import Affine, Array, Local, NotWhole, Number, References, View
-from tapeengine.chad.backends.whole.writer import Refused, Writer
-from tapeengine.chad.intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
-from tapeengine.chad.intermediate.running import on_arrays, on_leaves
-from tapeengine.chad.intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
-from tapeengine.chad.lowering.passes import Lowered
-from tapeengine.chad.lowering.patterns import leaf_types
-from tapeengine.chad.terms import Definition
-from tapeengine.chad.types import Bool, Float, Int, is_discrete, numbers_of, rank_of
-from tapeengine.errors import StructureError
-from tapeengine.primitive import Primitive
+from .values import Affine, Array, Local, NotWhole, Number, References, View
+from .writer import Refused, Writer
 
 #: Errors after which the fallback decides whether Python raises an error.
 POLES = (ArithmeticError, ValueError, IndexError)

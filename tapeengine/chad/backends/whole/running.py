@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tapeengine._core.arrays.products import outer, spread
-from tapeengine._core.arrays.sums import summed
-from tapeengine._core.programs.machine import apply_opcode, opcodes
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL
-from tapeengine.chad.intermediate.running import zeros_like
-from tapeengine.reference.ops import OPERATIONS
+from ...._core.arrays.products import outer, spread
+from ...._core.arrays.sums import summed
+from ...._core.programs.machine import apply_opcode, opcodes
+from ....reference.ops import OPERATIONS
+from ...intermediate.operations import OPERATIONS_BY_NAME, REAL
+from ...intermediate.running import zeros_like
 
 
 class Linear(np.ndarray):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from string import ascii_lowercase
 
-from tapeengine.chad.backends.whole.values import Axis, Number, Product, Value, union
-from tapeengine.chad.backends.whole.writer import Writer
-from tapeengine.chad.intermediate.operations import REAL, WHOLE
+from ...intermediate.operations import REAL, WHOLE
+from .values import Axis, Number, Product, Value, union
+from .writer import Writer
 
 
 def summed(w: Writer, x: Value, over: Sequence[Axis], masks: Sequence[Number]) -> Value:

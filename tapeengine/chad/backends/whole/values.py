@@ -11,8 +11,8 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.errors import UnsupportedError
+from ....errors import UnsupportedError
+from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 
 _levels = itertools.count()
 

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapeengine.chad.backends.whole import values as V
-from tapeengine.chad.backends.whole.text import Block, Line, names_in
-from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import keeps, reads, walk
-from tapeengine.chad.intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from tapeengine.chad.traverse import Names
-from tapeengine.primitive import Primitive
+from ....primitive import Primitive
+from ...intermediate import statements as F
+from ...intermediate.analysis import keeps, reads, walk
+from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from ...traverse import Names
+from . import values as V
+from .text import Block, Line, names_in
 
 
 class Refused(V.NotWhole):
