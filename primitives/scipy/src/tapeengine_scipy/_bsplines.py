@@ -122,7 +122,7 @@ class BSpline:
             a, b = np.clip(a, first, last), np.clip(b, first, last)
         whole = self.antiderivative()
         found = whole(b, extrapolate=True) - whole(a, extrapolate=True)
-        return np.reshape(found, np.shape(found))  # an array also without dimensions
+        return np.asarray(found)  # also without dimensions
 
 
 @beside("scipy.interpolate.make_interp_spline")

@@ -133,7 +133,7 @@ class _Cubic(_Interpolant):
         if not (self._is_traced or holds_traced(a, b)):
             return self._theirs.integrate(a, b, extrapolate)
         found = self._value(b, -1, extrapolate) - self._value(a, -1, extrapolate)
-        return np.reshape(found, np.shape(found))  # an array also without dimensions
+        return np.asarray(found)  # also without dimensions
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         """Return where a scalar interpolant has a value, as functions of all traced values.

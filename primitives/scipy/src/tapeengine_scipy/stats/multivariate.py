@@ -147,7 +147,7 @@ class _Multinomial(Distribution):
         counts = np.where(x >= 0, x, 0.0)
         value = gammaln(n + 1) + np.sum(xlogy(counts, p) - gammaln(counts + 1), axis=-1)
         value = value if np.all(possible) else np.where(possible, value, -math.inf)
-        return np.reshape(value, np.shape(value))  # an array also without dimensions
+        return np.asarray(value)  # also without dimensions
 
     def pmf(self, x: Any, n: Any, p: Any) -> Any:
         """Return the probability."""
