@@ -27,7 +27,7 @@ from .fusion import fused
 from .linear import Sparse
 from .lowering.passes import Lowered, lower_reverse, lower_value
 from .lowering.values import NotLowered
-from .ordinary import on_duals, records_on_duals
+from .ordinary import check_trees, on_duals, records_on_duals
 from .registered import Primitives
 from .reverse import reverse
 from .simplify import simplify_module
@@ -95,6 +95,11 @@ class Executable:
             raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
         if tangents is not None and len(tangents) != wanted:
             raise TypeError(f"{name} takes a tangent for each of its {wanted} arguments")
+
+    def check_trees(self, primals: Sequence[Any]) -> None:
+        """Refuse recursive data that contain themselves, where the core has not taken them: it takes no such depth."""
+        if self.module.types:
+            check_trees(primals)
 
     def inward(self, primals: Sequence[Any]) -> list[Any]:
         """Convert the arguments of a call."""
@@ -303,6 +308,7 @@ class Executable:
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
+        self.check_trees(primals)
         try:
             made = self.whole.vjp(primals) if self.whole is not None and not self.steps_through_references else None
         except DifferentSizes:
@@ -409,6 +415,7 @@ class Executable:
             if made is not None:
                 found: tuple[Any, Any] = made[0]
                 return found
+        self.check_trees(primals)
         if self.whole_tangent is not None and is_whole:
             try:
                 whole = self.whole_tangent.jvp(primals, tangents)

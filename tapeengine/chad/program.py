@@ -400,7 +400,6 @@ class Program(Enterable):
         if self.inferred:
             return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
         self.refresh()
-        self.check_trees(primals)
         others = self.others(len(primals), {})
         self.check_lists((*primals, *others))
         self.executable.engine = engine
@@ -431,11 +430,6 @@ class Program(Enterable):
             return value
         plain = functools.cache(lambda: self._as_python(primals))
         return with_kinds(kind, value, dict(zip(self.names, primals)), plain)
-
-    def check_trees(self, values: tuple[Any, ...]) -> None:
-        """Refuse recursive data that contain themselves."""
-        if self.module.types:
-            check_trees(values)
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Refuse lists where the program uses its arguments as whole arrays, and arrays where it uses lists."""
@@ -496,7 +490,6 @@ class Program(Enterable):
         """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
         if not self.inferred:
             self.refresh()
-            self.check_trees(values)
             return self
         try:
             kinds = tuple(map(kind_of, values))
@@ -574,6 +567,7 @@ class Program(Enterable):
 
     def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         """Give tangents as that program takes them: zeros where there are none, what is discrete itself."""
+        self.executable.check_trees(primals)
         params = self.executable.definition.params
         each = zip(params, primals, tangents, strict=True)
         return tuple(filled(p.of, x, t) for p, x, t in each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -119,8 +120,14 @@ def test_plain_calls_with_cycles():
 
 @pytest.mark.parametrize(
     "derivative",
-    [te.vjp, lambda f, *xs: te.jvp(f, xs, (None,) * len(xs)), lambda f, *xs: te.grad(f)(*xs)],
-    ids=["vjp", "jvp", "grad"],
+    [
+        te.vjp,
+        lambda f, *xs: te.jvp(f, xs, (None,) * len(xs)),
+        lambda f, *xs: te.grad(f)(*xs),
+        lambda f, *xs: te.hvp(f, xs, (None,) * len(xs)),
+        lambda f, *xs: te.value_and_grad(f)(*xs),
+    ],
+    ids=["vjp", "jvp", "grad", "hvp", "value_and_grad"],
 )
 @pytest.mark.parametrize(("function", "make", "other"), [(up, tree, []), (total, ring, 3)], ids=["tree", "ring"])
 @pytest.mark.parametrize("is_used", [False, True])
@@ -164,3 +171,27 @@ def test_what_is_no_def(function):
     with pytest.raises(TapeEngineError, match="write a def around it") as raised:
         te.program(function)
     assert isinstance(raised.value, TypeError)
+
+
+def python_calls(run) -> int:
+    """How many Python functions a call enters."""
+    entered = []
+    sys.setprofile(lambda frame, event, _: entered.append(frame) if event == "call" else None)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return len(entered)
+
+
+def test_recursive_data_are_not_walked_in_python():
+    """Where the core takes recursive data, no Python runs for each of their parts."""
+    program = te.program(total)
+    long = Link(1.0)
+    for _ in range(200):
+        long = Link(1.0, long)
+    for data in (Link(1.0), long):
+        for _ in range(3):
+            te.vjp(program, data, 500)[1](1.0)
+    short = python_calls(lambda: te.vjp(program, Link(1.0), 500)[1](1.0))
+    assert python_calls(lambda: te.vjp(program, long, 500)[1](1.0)) == short < 60
