@@ -186,12 +186,10 @@ def python_calls(run) -> int:
 
 def test_recursive_data_are_not_walked_in_python():
     """Where the core takes recursive data, no Python runs for each of their parts."""
-    program = te.program(total)
+    program = te.program(total, backend="native")
     long = Link(1.0)
     for _ in range(200):
         long = Link(1.0, long)
-    for data in (Link(1.0), long):
-        for _ in range(3):
-            te.vjp(program, data, 500)[1](1.0)
-    short = python_calls(lambda: te.vjp(program, Link(1.0), 500)[1](1.0))
-    assert python_calls(lambda: te.vjp(program, long, 500)[1](1.0)) == short < 60
+    for _ in range(3):
+        te.vjp(program, long, 500)[1](1.0)
+    assert python_calls(lambda: te.vjp(program, long, 500)[1](1.0)) < 60
