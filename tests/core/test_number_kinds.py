@@ -204,3 +204,17 @@ def test_a_staged_program_divides_as_the_plain_one(c):
 def test_a_division_by_zero_warns_as_numpy(operation):
     with pytest.warns(RuntimeWarning):
         te.vjp(lambda x: [operation(x[0], 0.0), x[0]][1], np.array([1.0]))
+
+
+@pytest.mark.parametrize(("primal", "dtype"), [(0.5, np.float32), (np.float64(0.5), np.float64)])
+def test_the_kind_of_a_number_after_many_calls_of_primitives(primal, dtype):
+    """Each call has two operands of which neither is looked through twice: this ends."""
+    mean = te.primitive(lambda x, y: 0.5 * (x + y), name="local.mean")
+    mean.def_vjp(x=lambda ct, x, y: 0.5 * ct, y=lambda ct, x, y: 0.5 * ct)
+
+    def program(x):
+        for _ in range(60):
+            x = mean(x, x)
+        return np.multiply(x, np.ones(2, "f"))
+
+    assert program(primal).dtype == te.vjp(program, primal)[0].dtype == dtype

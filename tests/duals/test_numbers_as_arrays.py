@@ -46,7 +46,7 @@ def test_the_class_of_a_result(name: str, x: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", "efdbF")
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"numpy.array_split"}))  # into a million parts
 def test_the_dtype_of_a_result_beside_a_plain_array(name: str, dtype: str) -> None:
     """numpy's numbers promote an array; only those of Python adapt to it."""
     f, primal = FUNCTIONS[name], numpy.array([1e6, 1.0])

@@ -525,12 +525,14 @@ cdef int soon_known(Head *h, Tape tape, uint32_t id) except -2:
         i = pending[count]
         kind = is_double_on(h, tape, i) if i < first else noted_kind(tape, i)
         if kind == -1:
-            kind = own_kind(h, tape, i)
+            kind = own_kind(h, tape, i, False)
         if kind == 1:
             return 1
+        if kind == 2:
+            return -1
         seen += 1
         if kind == -1:
-            if seen == 24 or count > 60:
+            if seen >= 24 or count > 60:
                 return -1
             r = record_at(h, i)
             pending[count] = r.p1
@@ -559,7 +561,7 @@ cdef int know_all(Head *h, Tape tape, uint32_t id) except -1:
         elif has(&doubles, i):
             kind = 1
         else:
-            kind = own_kind(h, tape, i)
+            kind = own_kind(h, tape, i, True)
         if kind == -1:
             r = record_at(h, i)
             kind = of_parent(h, tape, r.p1, first, known) or (
@@ -568,8 +570,11 @@ cdef int know_all(Head *h, Tape tape, uint32_t id) except -1:
     return 0
 
 
-cdef int own_kind(Head *h, Tape tape, uint32_t i) except -2:
-    """Whether a scalar is a numpy.float64 by its record alone: 1 or 0; -1 if its operands decide."""
+cdef int own_kind(Head *h, Tape tape, uint32_t i, bint are_known) except -2:
+    """Whether a scalar is a numpy.float64 by its record alone: 1 or 0; -1 if its operands decide.
+
+    2 if the operands of a primitive decide and are not known: each of them may be asked twice, and theirs four times.
+    """
     cdef Record *r
     cdef int op = INPUT if i <= h.inputs else op_at(h, i)
     if op == INPUT:
@@ -580,9 +585,9 @@ cdef int own_kind(Head *h, Tape tape, uint32_t i) except -2:
     r = record_at(h, i)
     if op == ARRAY and type(tape.arrays[r.p2]) is PrimitiveRecord:
         for _, place in (<PrimitiveRecord> tape.arrays[r.p2]).inputs:
-            if type(place) is not int or is_double_on(h, tape, place):
+            if type(place) is not int or are_known and is_double_on(h, tape, place):
                 return 1
-        return 0
+        return 0 if are_known else 2
     if op >= SPECIAL:
         return 1
     if r.p2 == i and op < CONSTANT_RIGHT and r.d2 != 0.0:   # a function of one scalar
