@@ -150,7 +150,7 @@ cdef class Numbering:
             part.access(what[1], what[3], self.register_of(what[4]), True, True)
             self.emit(TE_ACCESS, <uint32_t> part.access_count - 1, 0)
             return 0
-        if at == next and what[0] != LOOKED and what[0] != MADE and what[0] != MOVED:
+        if at == next and isinstance(what[len(what) - 1], ArrayRecord):     # which follows the note
             self.registers[at] = self.path.end
         add_note(part, what, self.registers, self.path.end)
         self.path.guards += what[0] == LOOKED

@@ -1,0 +1,81 @@
+"""Writes of constants to arrays leave no record of their own: what follows them is recorded and replayed as without."""
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+import tapeengine.numpy as tnp
+
+
+@te.custom_vjp
+def square(x):
+    return x * x
+
+
+square.defvjp(lambda x: (x * x, x), lambda x, ct: (2.0 * x * ct,))
+
+
+def fill(u):
+    u[:] = 0.5
+
+
+def poke(u):
+    u[1] = 0.5
+
+
+def gathered(u):
+    u[[1, 0]] = 0.5
+
+
+def masked(u):
+    u[np.array([True, False, True])] = 0.5
+
+
+def added(u):
+    u[[1, 0]] += 0.5
+
+
+WRITES = {
+    **{f.__name__: f for f in (fill, poke, gathered, masked, added)},
+    **{
+        f"{name}.at": lambda u, name=name: getattr(tnp, name).at(u, [1, 0, 1], 0.5)
+        for name in ("add", "subtract", "multiply", "maximum")
+    },
+    "copyto": lambda u: np.copyto(u, 0.5, where=[True, False, True]),
+    "put": lambda u: np.put(u, [0, 2], 0.5),
+}
+AFTER = {
+    "nothing": lambda u, x, s: u,
+    "number": lambda u, x, s: s * s,
+    "array": lambda u, x, s: x * u,
+    "sum": lambda u, x, s: tnp.sum(u * x) * s,
+    "rule": lambda u, x, s: square(x) + u,
+    "product": lambda u, x, s: u @ x,
+    "element": lambda u, x, s: u[0] * x[1],
+}
+
+
+def flat(parts):
+    return np.concatenate([np.ravel(part) for part in parts])
+
+
+@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("after", AFTER)
+@pytest.mark.parametrize("is_traced", [True, False])
+def test_writes_of_constants(write, after, is_traced):
+    def program(x, s):
+        u = x * s if is_traced else np.arange(3.0)
+        WRITES[write](u)
+        return AFTER[after](u, x, s)
+
+    staged = te.stage(program)
+    for k in range(3):
+        primals = np.array([1.0, 2.0, 0.5 + k]), 0.3 + k
+        wanted, back = te.vjp(program, *primals)
+        found, again = te.vjp(staged, *primals)
+        assert np.array_equal(wanted, found) and np.shape(wanted) == np.shape(found)
+        cotangent = np.ones(np.shape(wanted)) if np.shape(wanted) else 1.0
+        wanted, found = back(cotangent), again(cotangent)
+        assert all((w is None) == (f is None) for w, f in zip(wanted, found, strict=True))
+        assert np.array_equal(flat(x for x in wanted if x is not None), flat(x for x in found if x is not None))
