@@ -271,11 +271,23 @@ def seeing(metaclass: Any) -> Any:
     return metaclass
 
 
+#: Immutable classes of which subclasses copy by their constructor.
+CONSTANTS = (tuple, str, bytes, int, float, complex, frozenset)
+
+
 def viewed(value: Any, cls: Any) -> Any:
-    """A copy of an instance with another class of the same layout, and with the same attributes."""
-    if isinstance(value, tuple):
-        return tuple.__new__(cls, value)
-    made = cls.__new__(cls) if isinstance(value, BaseException) else object.__new__(cls)
+    """A copy of an instance with another class of the same layout, and with the same attributes.
+
+    Instances of subclasses of containers that can change are no copies, which would not see the changes: an argument
+    keeps its class, and a result of a twin gets its original class.
+    """
+    base = next((base for base in CONSTANTS if isinstance(value, base)), None)
+    try:
+        made = base.__new__(cls, value) if base else (cls if isinstance(value, BaseException) else object).__new__(cls)
+    except TypeError:  # of a container
+        if ORIGINAL in vars(type(value)):
+            value.__class__ = cls
+        return value
     for name in slot_names(cls):
         if hasattr(value, name):
             object.__setattr__(made, name, getattr(value, name))
