@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy import ufunc
 
+from ..._core.arrays.functions import Ufunc
 from .constants import content
 from .names import OWN
 from .stars import BUILTINS
@@ -46,6 +47,7 @@ def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
     """Give the object that a name, or a name in a module, denotes; None for any other expression."""
     if isinstance(node, ast.Attribute):
         found = named_outside(node.value, outer)
+        found = found.ufunc if isinstance(found, Ufunc) else found
         return getattr(found, node.attr, None) if inspect.ismodule(found) or isinstance(found, ufunc) else None
     return outer.get(node.id) if isinstance(node, ast.Name) else None
 

@@ -62,6 +62,7 @@ def shared(
     """
     copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
     walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh)
+    walk.find_arrays(function)
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
         walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
@@ -134,6 +135,16 @@ def copies(s: ast.stmt) -> bool:
     return all(is_exact(t) for t in targets)
 
 
+def named_values(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """Go through the assignments to one name, and to several from as many expressions."""
+    for s in ast.walk(function):
+        if isinstance(s, ast.Assign):
+            pairs = [(s.targets[0], s.value)]
+            if isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple):
+                pairs = list(zip(s.targets[0].elts, s.value.elts, strict=False))
+            yield from ((target.id, value) for target, value in pairs if isinstance(target, ast.Name))
+
+
 def operands(node: ast.AST) -> list[ast.expr]:
     """Give the operands of an operator."""
     match node:
@@ -183,6 +194,33 @@ class Walk:
         self.makes_record, self.is_fresh = makes_record, is_fresh
         self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
+        self.arrays: frozenset[str] = frozenset()
+
+    def find_arrays(self, function: ast.FunctionDef) -> None:
+        """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
+        stores = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        made = [name for name, value in named_values(function) if self.is_array(value)]
+        given = {a.arg for f in ast.walk(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
+        self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
+
+    def is_array(self, value: ast.expr) -> bool:
+        """Tell whether an expression is a call of one of numpy's functions that make an array."""
+        match value:
+            case ast.Call(func=ast.Attribute(value=module, attr=name)):
+                return name in MAKING | COMPUTING and self.is_numpy(ast.unparse(module))
+        return False
+
+    def stores_elements(self, s: ast.stmt) -> bool:
+        """Tell whether a statement stores the elements of its value only."""
+        targets = s.targets if isinstance(s, ast.Assign) else []
+        return copies(s) or (bool(targets) and all(self.is_part_of_array(t) for t in targets))
+
+    def is_part_of_array(self, target: ast.expr) -> bool:
+        """Tell whether a target is a part of an array that numpy has made."""
+        is_part = isinstance(target, ast.Subscript)
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        return is_part and isinstance(target, ast.Name) and target.id in self.arrays
 
     def changes_after(self, statement: ast.stmt, name: str) -> bool:
         """Tell whether an array that a statement stores may be changed by one of its names afterwards."""
@@ -225,7 +263,7 @@ class Walk:
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
         if not passed_on(statement):
-            keeps = isinstance(statement, ast.Assign | ast.AnnAssign) and not copies(statement)
+            keeps = isinstance(statement, ast.Assign | ast.AnnAssign) and not self.stores_elements(statement)
             self.uses(statement, keeps=keeps)
         blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
         for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):

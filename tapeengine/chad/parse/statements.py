@@ -182,7 +182,8 @@ def check_result(p: Parser, node: ast.Assign, term: Term) -> None:
     result = node.targets[0].elts[0]
     is_used = isinstance(result, ast.Name) and result.id in p.live_after[node]
     if term.type == UNIT:
-        p.error(node, "this call with these arguments has no result, or always raises an error", "write a loop")
+        what = "with these arguments this call is not in the language, or always raises an error"
+        p.error(node, what, "write a loop")
     of = term.type.items[0] if isinstance(term.type, Product) and term.type.items else UNIT
     if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER):
         what = f"{', '.join(handed(node))} is changed by this call, and its value may be the same array"

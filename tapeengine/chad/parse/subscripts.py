@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from ..kinds import ListOf
 from ..terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
 from ..types import BOOL, INT, Array, Product, numbers_of, show
 from .arrays import axes, expanded, product
+from .callees import library_name
 from .dicts import at_key
 from .expressions import as_name, expression, item_of, read_ahead
 from .functions import Env
@@ -45,7 +44,7 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return of_tuple(p, node, term, index, env)
     if isinstance(index, ast.Slice):
         return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
-    if isinstance(index, ast.Call) and p.static(index.func, env) is np.ix_ and len(index.args) == 2:
+    if isinstance(index, ast.Call) and library_name(p.static(index.func, env)) == "numpy.ix_" and len(index.args) == 2:
         rows = subscript(p, node, term, index.args[0], env)
         return along_axes(p, node, rows, [ast.copy_location(ast.Slice(), index), index.args[1]], env)
     position = expression(p, index, env)
