@@ -47,9 +47,14 @@ def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
     """Give the object that a name, or a name in a module, denotes; None for any other expression."""
     if isinstance(node, ast.Attribute):
         found = named_outside(node.value, outer)
-        found = found.ufunc if isinstance(found, Ufunc) else found
-        return getattr(found, node.attr, None) if inspect.ismodule(found) or isinstance(found, ufunc) else None
+        is_known = inspect.ismodule(found) or isinstance(found, ufunc | Ufunc)
+        return attribute(found, node.attr, None) if is_known else None
     return outer.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def attribute(owner: Any, name: str, missing: Any) -> Any:
+    """Give an attribute of an object, of tapeengine's ufuncs that of numpy's."""
+    return getattr(owner.ufunc if isinstance(owner, Ufunc) else owner, name, missing)
 
 
 def root(node: ast.AST) -> str:

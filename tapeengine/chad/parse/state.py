@@ -70,7 +70,7 @@ from .iterators import consumed, place_of
 from .lists import Kinds
 from .liveness import live_after
 from .names import parameters, renamed_once
-from .outside import is_numpy, named_outside, names_outside, root
+from .outside import attribute, is_numpy, named_outside, names_outside, root
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
 from .raising import failing
@@ -406,7 +406,7 @@ class Parser:
                 if owner is MISSING:
                     return MISSING
                 self.constants.note(self.function, path_of(node))
-                return self.callee(getattr(owner, attr, MISSING))
+                return self.callee(attribute(owner, attr, MISSING))
         return MISSING
 
     def constant(self, node: ast.Name) -> Any:
