@@ -1,6 +1,6 @@
 """Arrays without elements, also where they broadcast against axes of one element: values, derivatives of every kind.
 
-Under a memory checker (``PYTHONMALLOC=malloc valgrind python -m pytest ...``) no sweep may touch memory of an empty array.
+No sweep may touch the memory of an empty array, as ``PYTHONMALLOC=malloc valgrind python -m pytest ...`` would show.
 """
 
 import numpy as np
@@ -9,7 +9,15 @@ import pytest
 import tapeengine as te
 import tapeengine.numpy as tnp
 
-SHAPES = [((2, 1), (0,)), ((1,), (0,)), ((0, 1), (1, 3)), ((2, 1, 3), (0, 1)), ((0,), ()), ((3, 1), (3, 0)), ((0, 2), (2,))]
+SHAPES = [
+    ((2, 1), (0,)),
+    ((1,), (0,)),
+    ((0, 1), (1, 3)),
+    ((2, 1, 3), (0, 1)),
+    ((0,), ()),
+    ((3, 1), (3, 0)),
+    ((0, 2), (2,)),
+]
 PROGRAMS = {
     "add": lambda x, y: x + y,
     "subtract": lambda x, y: x - y,
@@ -25,6 +33,8 @@ PROGRAMS = {
     "sum of rows": lambda x, y: tnp.sum((x - y) ** 2, axis=0) if max(np.ndim(x), np.ndim(y)) else x - y,
     "sum of lines": lambda x, y: tnp.sum(x * y, axis=-1, keepdims=True) if max(np.ndim(x), np.ndim(y)) else x - y,
     "product": lambda x, y: tnp.prod(x - y),
+    "einsum": lambda x, y: np.einsum("...i,...i->...", x, y) if np.ndim(x) * np.ndim(y) else x - y,
+    "einsum of one": lambda x, y: np.einsum("...i->...", x - y) if np.ndim(x - y) else x - y,
     "written": lambda x, y: written(x - y),
 }
 
