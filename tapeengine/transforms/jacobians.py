@@ -10,6 +10,7 @@ import numpy as np
 
 from .._core.programs.callables import own_derivative
 from .._core.sweeps import column_sweep, linear, row_sweep
+from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
 from ..sparse.hint import hint_at_sparse
 from .arguments import Argnums, Arguments, arguments_of
@@ -70,8 +71,10 @@ def dense(
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
     forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
-    own = isinstance(backpropagator, OwnDerivative)
-    if not own and linear.depends_on_outer(backpropagator) and are_numbers(rows) and are_numbers(columns):
+    is_nested = not isinstance(backpropagator, OwnDerivative) and linear.depends_on_outer(backpropagator)
+    if is_nested and forward and rows.size + 2 < columns.size and "reverse" in found:
+        forward = not transposes(backpropagator, rows, columns, arguments.single)
+    if is_nested and are_numbers(rows) and are_numbers(columns):
         numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
         return unflatten(rows.steps, [unflatten(columns.steps, row) for row in numbers])
     total, desc = (columns.size, "columns") if forward else (rows.size, "rows")
@@ -231,6 +234,20 @@ def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: 
     else:
         cheaper = row_sweep.walks(backpropagator, columns) <= row_sweep.walks(backpropagator, rows)
     return "forward" in found and ("reverse" not in found or cheaper)
+
+
+def transposes(backpropagator: Any, rows: Form, columns: Form, single: bool) -> bool:
+    """Whether a reverse sweep gives what a forward one does, as one product tells: rules may lack or differ."""
+    left, right = (np.sqrt(np.arange(1.0, form.size + 1)) for form in (rows, columns))
+    step = columns.value(right)
+    forward = value_of(rows.vector(pushed(backpropagator, (step,) if single else step)))
+    try:
+        row = backpropagator(rows.value(left))
+    except Exception:  # a rule may raise anything
+        return False
+    back = value_of(columns.vector(row[0] if single else row))
+    scale = abs(forward) @ left + abs(back) @ right
+    return bool(abs(forward @ left - back @ right) <= 1e-9 * scale < np.inf)
 
 
 def full_matrix(
