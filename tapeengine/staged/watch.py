@@ -18,7 +18,7 @@ from ..transforms.array_copies import ArrayCopies, same_bits
 from ..transforms.forms import is_traced
 from ..transforms.generators import differ, state_of
 from ..transforms.hidden_state import SHOWN
-from ..transforms.kinds import Kinds
+from ..transforms.kinds import BOUND, Kinds
 from ..transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
 from ..transforms.program_objects import is_fixed, is_plain, owner_of
 from .reports import facts_of, obstacle_of
@@ -29,8 +29,6 @@ WITH_MORE = (functools.partial, defaultdict)
 APART = frozenset(("builtins", "concurrent", "logging", "multiprocessing", "tapeengine", "threading"))
 #: Functions that look up names, which they keep.
 ACCESSORS = (operator.attrgetter, operator.methodcaller)
-#: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
-BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
 
 class Watch:

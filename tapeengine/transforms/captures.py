@@ -98,14 +98,7 @@ class Snapshot(Kinds):
         self._start(value, [])
 
     def beside(self, value: Any) -> Snapshot:
-        """Take the snapshot of another object at the same time, sharing the nodes that this snapshot has found.
-
-        Examples
-        --------
-        >>> f = [2.0].append
-        >>> Snapshot(Structures(), f, ArrayCopies()).beside((f, 1.0)).around([]) == (f, 1.0)
-        True
-        """
+        """Take the snapshot of another object at the same time, sharing the nodes that this snapshot has found."""
         found = object.__new__(Snapshot)
         found._structures, found._copies = self._structures, self._copies
         found._wanted, found._with_globals = self._wanted, self._with_globals
@@ -156,7 +149,9 @@ class Snapshot(Kinds):
         if node.make is None:
             return False
         is_written = node.can_change if self.written is None else id(node) in self.written
-        return is_written or id(node.original) in stored or node.differs()
+        if is_written or id(node.original) in stored:
+            return True
+        return (node.has_changed is None or node.can_change) and node.differs()  # others are only read from
 
     def _stored(self) -> set[int]:
         """The ids of the variables and namespaces to which a captured function may write."""

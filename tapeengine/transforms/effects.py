@@ -36,14 +36,6 @@ class Effects:
         The arrays whose numbers changed.
     written : frozenset of int
         The ids of the nodes of all objects that were written to, also of generators, sets and byte arrays.
-
-    Examples
-    --------
-    >>> from tapeengine.transforms.array_copies import ArrayCopies
-    >>> kept = [1, 2]
-    >>> snapshot = Snapshot(Structures(), kept.pop, ArrayCopies())
-    >>> snapshot.around([])()
-    2
     """
 
     __slots__ = ("_done", "_made_from", "_structures", "arrays", "changed", "written")

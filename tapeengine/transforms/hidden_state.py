@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import ctypes
 import functools
+import gc
+import io
 import itertools
 import operator
 import threading
 import types
-from collections.abc import Callable, ItemsView, Mapping, MappingView, Sequence, Set
+from collections.abc import Callable, ItemsView, Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -50,6 +53,28 @@ def _chosen(value: Any) -> dict[Any, Any]:
 
 #: Iterators that show what is left of them.
 SHOWN = (itertools.count, itertools.repeat)
+#: What has less left after it was read.
+SOURCES = (Iterator, io.IOBase)
+_LOOKED_INTO: Any = (*SOURCES, tuple, types.CellType, types.BuiltinMethodType)
+
+
+def position(source: Any) -> list[Any]:
+    """How far an iterator, generator or file, and what it reads from, has been read, as far as they show it."""
+    found: list[Any] = []
+    pending = [source]
+    while pending:
+        value = pending.pop()
+        if type(value) in (int, float):
+            found.append(value)
+        elif isinstance(value, _LOOKED_INTO) and id(value) not in found:
+            found += [id(value), operator.length_hint(getattr(value, "__self__", value), 0), getattr(value, "index", 0)]
+            found.append(getattr(getattr(value, "gi_frame", 0), "f_lasti", 0))
+            with contextlib.suppress(AttributeError, ValueError, OSError):  # of no file, a closed one, a pipe
+                found.append(value.readable() and value.tell() - len(getattr(value, "getvalue", tuple)()))
+            pending += gc.get_referents(value)
+    return found
+
+
 _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     (contextvars.ContextVar, lambda value: {0: value.get(None)}),
     (property, lambda value: {0: value.fget}),

@@ -17,7 +17,7 @@ from .forms import add, flatten, form_of, is_traced, map_leaves
 from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
-from .rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, restored
+from .rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, repeating, restored
 from .treeverse import Chain
 
 Step = Callable[[Any], Any]
@@ -102,6 +102,7 @@ class Steps:
             chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
         _check(self.engine, start, chain.final)
         self.draws = not same_states(self.begin[0], generator_states())
+        self.takes = any(len(now) < len(node.keys) for node, now in run.left_behind.changed)
         run.settle(self._traced_steps(start), self.begin[0] if self.draws else None)
         return chain
 
@@ -118,6 +119,8 @@ class Steps:
 
     def again(self, values: Sequence[Any], made: Made) -> Step:
         """The step for a later run, on copies of the objects that it captured."""
+        if self.takes and self.n > 1:
+            raise not_repeatable(NAME, "it takes items out of what it captures, and later runs are of single steps")
         step: Step = self.snapshot.again(values, made)
         return step
 
@@ -162,7 +165,7 @@ class Reversal:
             if values:
                 total = given if total is None else add(steps.engine.structures, total, given)
 
-        with restored(steps.begin[0] if steps.draws else None):
+        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, self._plain):
             if places is not None:
                 places.resume(steps.begin)
             chain = self.chain or Chain(step, steps.n, steps.checkpoints, start, places)
@@ -175,7 +178,7 @@ class Reversal:
         made = Made()
         steps.again(values, made)
         comparison, repeat = Comparison(steps.passed), None
-        with restored(steps.begin[0] if steps.draws else None):
+        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, self._plain):
             for position in steps.shown(range(steps.n), "tangents"):
                 block = steps.passed.steps_of(position)
                 repeat = self._repeat(state, made) if position == block[0] else repeat
@@ -206,6 +209,11 @@ class Reversal:
                 return self.steps.again(list(map(frozen, values)), made)(given)
 
         return step
+
+    def _plain(self) -> None:
+        """Run all steps on plain values."""
+        for _ in self._repeat(self.args[1], Made())(range(self.steps.n)):
+            pass
 
     def _repeat(self, state: Any, made: Made) -> Repeat:
         """A function that repeats steps on plain values, starting from the present states of the generators."""

@@ -14,8 +14,12 @@ from .._core.scalars.complex import ComplexDual
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies
+from .hidden_state import SHOWN, SOURCES
 from .nodes import DICTS, GENERATORS, Node, parts_of
 from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
+
+#: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
+BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
 
 class Kinds:
@@ -64,7 +68,7 @@ class Kinds:
             return nodes.of_bytes(value)
         if kind is weakref.ref:
             return nodes.of_reference(value)
-        if isinstance(value, types.BuiltinMethodType) and isinstance(owner_of(value), GENERATORS):
+        if kind in BOUND and isinstance(owner_of(value), (*GENERATORS, *SOURCES)):
             return nodes.of_bound(value, value.__self__)
         return self._container(value, kind)
 
@@ -81,6 +85,8 @@ class Kinds:
 
         Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
         """
+        if isinstance(value, SOURCES) and not isinstance(value, SHOWN):
+            return nodes.of_source(value)
         is_space = isinstance(value, (type, types.ModuleType))
         fixed = is_fixed(value if is_space else type(value))
         held = getattr(value, "__dict__", None) if fixed else parts_of(value)

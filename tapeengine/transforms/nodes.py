@@ -19,10 +19,11 @@ from typing import Any, cast
 import numpy as np
 
 from .._core.scalars.complex import of_numbers
+from ..errors import RepeatError
 from ..structure import Container, slots_of
 from .array_copies import same_bits
 from .generators import differ, state_of
-from .hidden_state import reader_of
+from .hidden_state import position, reader_of
 
 #: Classes of values that never change.
 ATOMS = frozenset(
@@ -396,6 +397,19 @@ def of_library(value: Any) -> Node:
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:
     """An object that is not rebuilt: a class, a module, or an instance of a class with its own way of being made."""
     return Node(value, list(held.values()), None, None, list(held), parts_of)
+
+
+def of_source(value: Any) -> Node:
+    """An iterator, generator or file, which is not rebuilt: what a run has read cannot be read again."""
+    before = position(value)
+
+    def make(inside: list[Any]) -> Any:
+        raise RepeatError(
+            f"a function that is run again for its derivative has read from a captured {type(value).__name__}, which "
+            "cannot be read again. Capture a list, or pass the items as arguments"
+        )
+
+    return Node(value, [], make, has_changed=lambda: position(value) != before)
 
 
 def of_state(value: Any) -> Node | None:

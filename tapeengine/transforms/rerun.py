@@ -17,13 +17,13 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.operators import is_number
 from .._core.sweeps.trace import value_unseen
-from ..errors import DroppedDerivativeError, RepeatError, TraceError
+from ..errors import DroppedDerivativeError, RepeatError, TapeEngineError, TraceError
 from ..structure import Structures
 from .array_copies import same_bits
 from .captures import Snapshot
 from .contract import Engine
 from .effects import Effects
-from .forms import flatten, is_traced, outline, unflatten
+from .forms import flatten, is_traced, map_leaves, outline
 from .generators import (
     States,
     generator_states,
@@ -245,7 +245,7 @@ class FirstRun:
         The callable to run.
     """
 
-    __slots__ = ("_done", "_given", "_left_behind", "_name", "_seen", "bound", "engine", "snapshot", "values")
+    __slots__ = ("_done", "_given", "_name", "_seen", "bound", "engine", "left_behind", "snapshot", "values")
 
     def __init__(
         self, engine: Engine, snapshot: Snapshot, values: Sequence[Any], name: str, also: Sequence[Any] = ()
@@ -263,8 +263,8 @@ class FirstRun:
     def __exit__(self, kind: Any, error: Any, where: Any) -> None:
         refuse_writes(error, self.values, self._name)
         if error is None:
-            self._left_behind = self._left(self._done)
-            self.snapshot.written = self._left_behind.written
+            self.left_behind = self._left(self._done)
+            self.snapshot.written = self.left_behind.written
 
     def settle(
         self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None, whole: bool = True
@@ -281,7 +281,7 @@ class FirstRun:
             If the run wrote to an array that it was given, or wrote values that depend on the lifted ones.
         """
         self._given.check(self._name)
-        left = self._left_behind
+        left = self.left_behind
         if not left:
             return False
         for shared in left.shared():
@@ -339,17 +339,6 @@ class Repeatable:
         The traced values that the call captures or is given.
     has_effects : bool
         Whether the first run drew random numbers, or wrote into what it captures.
-
-    Examples
-    --------
-    >>> import tapeengine as te
-    >>> factors = [2.0]
-    >>> call = Repeatable.of(te.default_engine(), (lambda: factors[-1] * 5.0, (), {}), "product")
-    >>> call.first([])
-    10.0
-    >>> factors.append(3.0)
-    >>> call([])
-    10.0
     """
 
     __slots__ = ("engine", "has_effects", "name", "outcome", "snapshot", "states", "values")
@@ -395,22 +384,35 @@ class Repeatable:
 
     def again(self, values: Sequence[Any]) -> Any:
         """Return the value of another run, with the random numbers of the first."""
-        with restored(self.states):
-            try:
-                return called(self.snapshot.again(values))
-            except StopIteration as error:  # next() of an iterator that the first run advanced
-                raise not_repeatable(self.name, "a later run reached the end of an iterator") from error
+        with restored(self.states), repeating(self.name, lambda: called(self.snapshot.again(self._bare(values)))):
+            return called(self.snapshot.again(values))
 
     def check(self, value: Any, values: Sequence[Any]) -> None:
         """Require that a value has the bits of the first run's value."""
         if self.outcome is None or not self.outcome.difference(value):
             return
         # A traced program may round differently from the plain one; the plain one decides.
-        leaves, steps = flatten(self.engine.structures, list(values))
-        bare = unflatten(steps, [value_unseen(leaf) for leaf in leaves])
-        difference = self.outcome.difference(self.again(bare))
+        difference = self.outcome.difference(self.again(self._bare(values)))
         if difference:
             raise not_repeatable(self.name, difference)
+
+    def _bare(self, values: Sequence[Any]) -> list[Any]:
+        return map_leaves(self.engine.structures, value_unseen, list(values))  # type: ignore[no-any-return]
+
+
+@contextmanager
+def repeating(name: str, plain: Callable[[], Any]) -> Iterator[None]:
+    """Say of an error of a later run that the first run did not raise it, unless a `plain` run does not either."""
+    try:
+        yield
+    except TapeEngineError:
+        raise
+    except Exception as error:
+        try:
+            plain()
+        except Exception:
+            raise not_repeatable(name, f"a later run raises {error!r}") from error
+        raise
 
 
 def called(call: tuple[Callable[..., Any], Sequence[Any], dict[str, Any]]) -> Any:
