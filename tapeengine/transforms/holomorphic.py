@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._core.scalars.complex import ComplexDual
 from ..errors import ResultError, UnsupportedError
 from .forms import Form
 
@@ -62,7 +63,7 @@ def check_holomorphic(what: str, form: Form) -> None:
 def check_holomorphic_number(value: Any, transform: str) -> None:
     """Refuse a result that is not one complex number."""
     dtype = getattr(value, "dtype", None)
-    if isinstance(value, complex) or (dtype is not None and dtype.kind == "c" and np.shape(value) == ()):
+    if isinstance(value, (complex, ComplexDual)) or (dtype is not None and dtype.kind == "c" and np.shape(value) == ()):
         return
     kind = type(value).__name__ if dtype is None else f"{dtype} of shape {np.shape(value)}"
     raise ResultError(

@@ -304,9 +304,14 @@ def are_numbers(form: Form) -> bool:
 def traced_numbers(backpropagator: Any, rows: Form, columns: Form, single: bool, forward: bool) -> list[Any]:
     """The rows of a matrix that depends on an enclosing trace, as lists of numbers, which need no array records."""
     if forward:
-        by_column = [rows.parts(tangent) for tangent in columns_of(backpropagator, columns, single)]
+        by_column = [_items(rows, tangent) for tangent in columns_of(backpropagator, columns, single)]
         return [list(row) for row in zip(*by_column, strict=True)] if by_column else [[] for _ in rows.spaces]
-    return [columns.parts(cotangent) for cotangent in rows_of(backpropagator, rows, single)]
+    return [_items(columns, cotangent) for cotangent in rows_of(backpropagator, rows, single)]
+
+
+def _items(form: Form, value: Any) -> list[Any]:
+    """The leaves of a structure of numbers, as numbers of Python."""
+    return [x.item() if hasattr(x, "item") else x for x in form.parts(value)]
 
 
 def columns_of(backpropagator: Any, columns: Form, single: bool, tell: Tell | None = None) -> list[Any]:
@@ -383,9 +388,7 @@ def _is_number(space: Any) -> bool:
 def _part(matrix: Any, row: int, out: Any, column: int, into: Any) -> Any:
     if not out.shape and not into.shape:
         element = matrix[row, column]
-        if is_traced(element):
-            return element
-        return complex(element) if out.is_complex or into.is_complex else float(element.real)
+        return (element if out.is_complex or into.is_complex else element.real).item()
     part = matrix[row : row + out.size, column : column + into.size].reshape(out.shape + into.shape)
     dtype = np.result_type(out.dtype, into.dtype)
     if dtype.kind == "f" and part.dtype.kind == "c":

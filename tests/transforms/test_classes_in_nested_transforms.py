@@ -41,3 +41,76 @@ def test_a_derivative_has_the_same_class_inside_a_transform(function, derivative
     plain, nested = inner(x), OUTER[outer](inner, x)
     assert type(nested) is type(plain)
     assert nested == pytest.approx(plain, rel=1e-14)
+
+
+#: A float32 is no float32 inside a trace either: there it is a number of Python.
+PRIMALS = {
+    "float": 0.5,
+    "complex": 0.5 + 0.25j,
+    "float64": np.float64(0.5),
+    "complex128": np.complex128(0.5 + 0.25j),
+    "complex64": np.complex64(0.5 + 0.25j),
+    "array of no axes": np.array(0.5),
+    "complex array of no axes": np.array(0.5 + 0.25j),
+    "float32 array of no axes": np.array(0.5, np.float32),
+    "array": np.array([0.5, 0.25]),
+    "complex array": np.array([0.5 + 1.0j, 0.25]),
+    "list of arrays": [np.array(0.5 + 0.25j), 1.0],
+    "list of numbers": [0.5 + 0.25j, np.complex128(1.0j), 2.0],
+}
+
+
+def real(x):
+    """One real number of all numbers."""
+    if isinstance(x, list):
+        return np.prod(list(map(real, x)))
+    return np.sum(np.real(x * x) * 1.5 + np.imag(x) * np.real(x))
+
+
+def squares(x):
+    return list(map(squares, x)) if isinstance(x, list) else x * x
+
+
+def values(x):
+    return list(map(te.value, x)) if isinstance(x, list) else te.value(x)
+
+
+TRANSFORMS = {
+    "grad": lambda x: te.grad(real)(x),
+    "vjp": lambda x: te.vjp(squares, x)[1](values(x)),
+    "value": lambda x: te.vjp(squares, x)[0],
+    "jvp to a number": lambda x: te.jvp(real, (x,), (x,)),
+    "jvp": lambda x: te.jvp(squares, (x,), (x,)),
+    "jacrev": lambda x: te.jacrev(real)(x),
+    "jacfwd": lambda x: te.jacfwd(real)(x),
+    "jacobian": lambda x: te.jacobian(real)(x),
+    "jacobian of squares": lambda x: te.jacobian(squares)(x),
+    "hessian": lambda x: te.hessian(real)(x),
+    "hvp": lambda x: te.hvp(real, (x,), (x,)),
+    "vhp": lambda x: te.vhp(real, (x,), (x,)),
+    "holomorphic": lambda x: te.grad(squares, holomorphic=True)(x),
+    "grad of grad": lambda x: te.grad(lambda y: real(te.grad(real)(y)))(x),
+    "a constant": lambda x: te.grad(lambda y: real([1.0 + 2.0j]))(x),
+}
+
+
+def leaves(value):
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, (list, tuple)) else [value]
+
+
+@pytest.mark.parametrize("primal", PRIMALS)
+@pytest.mark.parametrize("outer", ["vjp", "jvp", "twice"])
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_what_is_nested_has_the_class_that_it_has_alone(transform, outer, primal):
+    f, x = TRANSFORMS[transform], PRIMALS[primal]
+    try:
+        plain = leaves(f(x))
+    except te.errors.TapeEngineError as error:
+        with pytest.raises(type(error)):
+            OUTER[outer](f, x)
+        return
+    nested = leaves(OUTER[outer](f, x))
+    assert list(map(type, nested)) == list(map(type, plain))
+    assert [np.asarray(leaf).dtype for leaf in nested] == [np.asarray(leaf).dtype for leaf in plain]
+    for a, b in zip(nested, plain, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5 if np.asarray(b).dtype.char in "fF" else 1e-14)

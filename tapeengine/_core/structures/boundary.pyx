@@ -211,7 +211,10 @@ cdef class Inputs(Walk):
             self.layout.note_builtin(True)
             return value if self.tape.rules is None else self.read_later(value)
         if cls is ComplexDual:
-            found = self.read_later(self.array((<ComplexDual> value).array()))
+            found = self.array((<ComplexDual> value).array())
+            (<View> last_of(self.layout.aux)).number = True
+            self.layout.note_builtin(not (<ComplexDual> value).numpys)
+            found = self.read_later(found)
             (<ComplexDual> found).numpys = (<ComplexDual> value).numpys
             return found
         if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
@@ -460,12 +463,12 @@ cdef class Outputs(Walk):
         if cls is ComplexDual:
             numpys = (<ComplexDual> value).numpys
             found = self.array((<ComplexDual> value).array())
+            self.layout.note_builtin(not numpys)
             if type(found) is Array:
                 found = from_array(found)
                 if type(found) is ComplexDual:
                     (<ComplexDual> found).numpys = numpys
                 return found
-            self.layout.note_builtin(not numpys)
             return found if numpys else complex(found)
         if isinstance(value, floating):
             self.layout.add(NUMPY, 0, 0)

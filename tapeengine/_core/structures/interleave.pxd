@@ -51,6 +51,7 @@ cdef class Walk:
     cdef object path(self)
 
 cdef class Leaves:
+    cdef bint builtin       # whether the next array is a number of Python's class complex
     cdef list floats(self, uint32_t id, Py_ssize_t n)
     cdef object scalar(self, uint32_t id)
     cdef object double(self, uint32_t id, object cls)

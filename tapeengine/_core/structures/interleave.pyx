@@ -281,6 +281,7 @@ cdef object build(Layout layout, Leaves leaves):
             used_aux += 1
         elif s.kind == ARRAY:
             aux = layout.aux[used_aux]
+            leaves.builtin = s.id
             stack.append(in_class_of(aux, leaves.array(s.n, aux), s.id))
             used_aux += 1
         else:

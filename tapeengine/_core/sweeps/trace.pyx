@@ -139,7 +139,9 @@ cdef class Recorded(Leaves):
         if storage == CONSTANT_ARRAY:
             return zero_like(view)
         part = self.sweep.part(<View> view)
-        return self.sweep.zeros(<View> view) if part is None else part
+        if part is None:
+            return self.sweep.zeros(<View> view)
+        return part.item() if self.builtin else part[()] if (<View> view).number else part
 
 
 cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array):
