@@ -73,6 +73,33 @@ def test_an_argument_without_rules_is_discrete() -> None:
     check_primitive(product.record)
 
 
+def powers() -> LocalPrimitive:
+    """The product of any number of powers."""
+
+    @primitive(variadic=True, samples=(Sample((1.5, -0.5, 2.0)), Sample((uniform((2, 3)),), {"power": 3})))
+    def product(*xs: Any, power: int = 2) -> Any:
+        return functools.reduce(lambda a, b: a * b, [x**power for x in xs])
+
+    return product
+
+
+def power_rule(first: Any, index: int, xs: Any, power: int) -> Any:
+    others = [x**power for k, x in enumerate(xs) if k != index]
+    return scale(first, functools.reduce(lambda a, b: a * b, others, power * xs[index] ** (power - 1)))
+
+
+@pytest.mark.parametrize("kinds", [("def_vjp",), ("def_jvp",), ("def_vjp", "def_jvp"), ("def_jvp", "def_vjp")])
+def test_any_number_of_arguments_has_one_rule_of_one_kind_or_both(kinds: tuple[str, ...]) -> None:
+    product = powers()
+    for kind in kinds:
+        getattr(product, kind)(xs=power_rule)
+    check_primitive(product.record)
+    for call in (lambda x: product(x, 2.0, x), lambda x: product([x, 2.0, x])):  # 4 x**4
+        assert (te.grad(call)(3.0), te.jvp(call, (3.0,), (2.0,))) == (432.0, (324.0, 864.0))
+        assert te.hessian(call)(3.0) == 432.0
+    np.testing.assert_allclose(te.jacobian(lambda x: product(x, x))(np.arange(3.0)), np.diag(4.0 * np.arange(3.0) ** 3))
+
+
 def test_errors_name_the_operation() -> None:
     with pytest.raises(PrimitiveError, match=r"test_local\.product: vjp has a rule for 'z'"):
         made().def_vjp(z=VJP["x"])
@@ -84,8 +111,6 @@ def test_errors_name_the_operation() -> None:
         primitive(functools.partial(lambda x, y: x * y, 2.0))
     with pytest.raises(PrimitiveError, match=r"family\.operation"):
         primitive(lambda x: x, name="f")
-    with pytest.raises(PrimitiveError, match="both vjp and jvp rules of a variadic"):
-        primitive(name="test.f", variadic=True)(lambda *xs: xs).def_vjp(xs=lambda ct, index: ct[index])
 
 
 @pytest.mark.parametrize("wrong", [{"z": VJP["x"]}, {"x": lambda ct, w: ct}, {"x": VJP["x"], "y": lambda ct, w: ct}])

@@ -69,9 +69,8 @@ class LocalPrimitive:
             self._refuse_structures(args)
             return self._plain(*args, **static)
         if not (self._vjp or self._jvp):
-            raise UnsupportedError(
-                f"{self._name} has no rules; give them with {self._name.rpartition('.')[2]}.def_vjp(x=...)"
-            )
+            own = f"{self._name.rpartition('.')[2]}.def_vjp({self.record.args[0]}=...)"
+            raise UnsupportedError(f"{self._name} has no rules; give them with {own}")
         return self.record(*args, **static)
 
     def _refuse_structures(self, args: tuple[Any, ...]) -> None:
@@ -90,27 +89,26 @@ class LocalPrimitive:
         return self
 
     def _build(self, vjp: dict[str, Any], jvp: dict[str, Any]) -> Primitive:
-        by_jvp = {arg: self._transposed(arg, vjp[arg], "vjp", "out_space") for arg in vjp.keys() - jvp.keys()}
-        by_vjp = {arg: self._transposed(arg, jvp[arg], "jvp", f"{arg}_space") for arg in jvp.keys() - vjp.keys()}
+        by_jvp = {arg: self._transposed(arg, vjp[arg], "vjp") for arg in vjp.keys() - jvp.keys()}
+        by_vjp = {arg: self._transposed(arg, jvp[arg], "jvp") for arg in jvp.keys() - vjp.keys()}
         return Primitive(self._name, self._unwritten, vjp | by_vjp, jvp | by_jvp, **self._options)
 
-    def _transposed(self, arg: str, rule: Callable[..., Any], kind: str, domain: str) -> Any:
+    def _transposed(self, arg: str, rule: Callable[..., Any], kind: str) -> Any:
         """Transpose a rule: a rule is linear, so its vjp at any point is its transpose."""
         if arg not in self._signature.args:
             return rule
-        if self._options.get("variadic"):
-            raise PrimitiveError(f"{self._name}: give both vjp and jvp rules of a variadic operation")
         what = f"the {kind} rule of {self._name} for {arg!r}"
         names = parameter_names(what, rule, self._signature.known)
         checked = CheckedRule(rule, what)
-        codomain = f"{arg}_space" if kind == "vjp" else "out_space"
+        own = ("index", f"{arg}_spaces") if self._options["variadic"] else ("out_space", f"{arg}_space")
 
-        def transposed(first: Any, space: VectorSpace, range_space: VectorSpace, *kept: Any) -> Any:
-            found, back = default_engine().vjp(lambda x: checked(x, *kept), _ones(space))
-            checked.check(found, place_of(range_space))
+        def transposed(first: Any, out: VectorSpace, index: Any, space: Any, *kept: Any) -> Any:
+            spaces = [out, space[index] if type(index) is int else space][:: 1 if kind == "vjp" else -1]
+            found, back = default_engine().vjp(lambda x: checked(x, *kept), _ones(spaces[0]))
+            checked.check(found, place_of(spaces[1]))
             return None if found is None else back(first)[0]
 
-        return Rule(transposed, (domain, codomain, *names))
+        return Rule(transposed, ("out_space", *own, *names))
 
 
 def _holds_traced(value: Any) -> bool:
