@@ -12,7 +12,7 @@ from typing import Any
 
 from .calls import Derivative, call_with_rule
 from .contract import Engine
-from .forms import add, flatten, form_of, is_continuous, is_traced, unflatten
+from .forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, unflatten
 
 
 def traced_part(engine: Engine, value: Any) -> bool:
@@ -53,7 +53,7 @@ class Call:
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
         if self.backpropagator is not None and not traced_part(self.engine, cotangent):
-            return self.backpropagator(cotangent)
+            return without_discrete(self.engine, self.args, self.backpropagator(cotangent))
         return transposed(self.engine, self.program, self.args, cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
@@ -63,7 +63,7 @@ class Call:
         return jvp(self.engine, self.program, self.args, tangents)[1]
 
 
-def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
+def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> Any:
     """The cotangents of a program's arguments, as a function of the arguments and the result's cotangent."""
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
@@ -71,8 +71,7 @@ def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: A
         return transposed(engine, program, inner, given), Transposed(engine, program, inner, given)
 
     traced, found = call_with_rule(engine, (args, cotangent), run, f"the derivative of {program.__name__}")
-    cotangents: tuple[Any, ...] = found if traced else engine.vjp(program, *args)[1](cotangent)
-    return cotangents
+    return found if traced else without_discrete(engine, args, engine.vjp(program, *args)[1](cotangent))
 
 
 class Transposed:
@@ -105,6 +104,15 @@ class Transposed:
         return self.along(cotangents), derivative.push(cotangents)
 
 
+def without_discrete(engine: Engine, args: tuple[Any, ...], cotangents: tuple[Any, ...]) -> Any:
+    """The cotangents of arguments, with None for discrete leaves: a program takes an integer for a float."""
+    leaves, steps = flatten(engine.structures, args)
+    found = leaves_like(engine.structures, steps, cotangents)
+    if found is None:
+        return cotangents
+    return unflatten(steps, [ct if is_continuous(x) else None for x, ct in zip(leaves, found, strict=True)])
+
+
 def discrete_as_none(engine: Engine, tangent: Any) -> Any:
     """A tangent with None for the discrete leaves of its value."""
     leaves, steps = flatten(engine.structures, tangent)
@@ -126,23 +134,30 @@ def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[
 def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
     """The value and the derivative, used as a backpropagator; with `has_aux`, also the program's auxiliary result."""
     value, back = engine.vjp(program, *primals)
-    if not has_aux:
-        return value, OwnDerivative(back, lambda tangents: engine.jvp(program, primals, tangents)[1])
-    result, aux = value
-    derivative = OwnDerivative(
-        lambda cotangent: back((cotangent, None)), lambda tangents: engine.jvp(program, primals, tangents)[1][0]
-    )
-    return result, derivative, aux
+
+    def pull(cotangent: Any) -> Any:
+        return without_discrete(engine, primals, back((cotangent, None) if has_aux else cotangent))
+
+    def push(tangents: tuple[Any, ...]) -> Any:
+        found = engine.jvp(program, primals, tangents)[1]
+        return found[0] if has_aux else found
+
+    derivative = OwnDerivative(pull, push, None if has_aux else getattr(back, "rows", None))
+    return (value[0], derivative, value[1]) if has_aux else (value, derivative)
 
 
 class OwnDerivative:
     """A program's derivative at given arguments, with the interface of a backpropagator."""
 
-    __slots__ = ("_back", "_push")
+    __slots__ = ("_back", "_push", "_rows")
 
-    def __init__(self, back: Callable[[Any], tuple[Any, ...]], push: Callable[[tuple[Any, ...]], Any]) -> None:
-        self._back = back
-        self._push = push
+    def __init__(
+        self,
+        back: Callable[[Any], tuple[Any, ...]],
+        push: Callable[[tuple[Any, ...]], Any],
+        rows: Callable[[Any], list[Any] | None] | None,
+    ) -> None:
+        self._back, self._push, self._rows = back, push, rows
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
@@ -154,8 +169,7 @@ class OwnDerivative:
 
     def rows(self, block: Any) -> list[Any] | None:
         """Return the cotangents of all arguments for a block of cotangents; None if the program has no such pass."""
-        rows: Callable[[Any], list[Any] | None] | None = getattr(self._back, "rows", None)
-        return None if rows is None else rows(block)
+        return None if self._rows is None else self._rows(block)
 
 
 class Chosen:

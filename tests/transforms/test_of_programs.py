@@ -156,3 +156,41 @@ def test_places_of_staged_programs_may_be_counted_from_the_end(argnums: Any) -> 
     positive = tuple(k % 2 for k in argnums) if isinstance(argnums, tuple) else argnums % 2
     assert te.grad(staged, positive)(3.0, 2.0) == te.grad(program, positive)(3.0, 2.0)
     assert staged.stats().recordings == 1
+
+
+@te.program
+def monomial(x: float, y: float, n: int) -> float:
+    return x * x * y * y
+
+
+@te.program
+def cubes(xs: list[float]) -> float:
+    return sum(x * x * x for x in xs)
+
+
+#: Programs with arguments of which some are integers that are given for floats.
+GIVEN = [
+    (monomial, (1.0, 2.0, 3), 0),
+    (monomial, (1.0, 2, 3), 0),
+    (monomial, (1.0, 2, 3), (0, 1)),
+    (monomial, (1, 2.0, 3), (0, 1)),
+    (cubes, ([1.0, 2.0],), 0),
+    (cubes, ([1.0, 2],), 0),
+    (cubes, ([1, 2.0, 3],), 0),
+]
+OVER = {
+    "staged": te.stage,
+    "called": lambda program: lambda *args: program(*args),
+    "checkpointed": te.checkpoint,
+}
+
+
+@pytest.mark.parametrize("transform", ["grad", "jacobian", "jacfwd", "jacrev", "hessian"])
+@pytest.mark.parametrize("over", OVER)
+@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
+def test_integers_given_for_floats_have_no_derivative_as_in_plain_functions(over: str, transform: str) -> None:
+    of = getattr(te, transform)
+    for program, args, argnums in GIVEN:
+        assert of(OVER[over](program), argnums)(*args) == of(program.python, argnums)(*args)
+        if transform != "grad":  # which treats an integer as the float that a program takes
+            assert of(program, argnums)(*args) == of(program.python, argnums)(*args)
