@@ -19,14 +19,7 @@ from .nodes import ATOMS, WEAK_DICTS, Node, rebuilt, set_parts
 
 
 class Effects:
-    """The effects of one run on the objects of a snapshot.
-
-    Parameters
-    ----------
-    structures : Structures
-    snapshot : Snapshot
-    done : dict
-        The objects that were rebuilt for the run, by node; see `Snapshot.around`.
+    """The effects of one run on the objects of a snapshot; `done` is that of `Snapshot.around`.
 
     Attributes
     ----------

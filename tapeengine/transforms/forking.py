@@ -85,13 +85,7 @@ def _name(f: Any) -> str:
 
 
 class Captures:
-    """The values that tasks capture: traced values, each once, and references to data stored elsewhere.
-
-    Attributes
-    ----------
-    values : list
-        The traced values.
-    """
+    """What tasks capture: traced `values`, each once, and references to data stored elsewhere."""
 
     def __init__(self, engine: Engine, workers: Workers) -> None:
         self.values: list[Any] = []
@@ -134,17 +128,7 @@ class Captures:
 
 @dataclass(slots=True)
 class Fork:
-    """Tasks, and the shared values that each of them takes.
-
-    Attributes
-    ----------
-    engine : Engine
-    workers : Workers
-    progress : callable or None
-    tasks : sequence of Task
-    places : sequence of list of int
-        For each task, the numbers of its values among the shared ones.
-    """
+    """Tasks, and for each of them the numbers of its values among the shared ones, its `places`."""
 
     engine: Engine
     workers: Workers

@@ -19,14 +19,7 @@ import numpy as np
 
 
 def reader_of(value: Any) -> Callable[[Any], dict[Any, Any]] | None:
-    """How to read all that an object contains, by index or key; None if it shows nothing.
-
-    Examples
-    --------
-    >>> from collections import UserDict
-    >>> reader_of(UserDict(a=1.0))(UserDict(a=2.0))
-    {0: 'a', 1: 2.0}
-    """
+    """How to read all that an object contains, by index or key; None if it shows nothing."""
     return next((read for kinds, read in _READERS if isinstance(value, kinds)), None) or (
         _wrapped if "__wrapped__" in getattr(value, "__dict__", ()) else None
     )

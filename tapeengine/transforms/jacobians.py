@@ -147,18 +147,7 @@ def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list
 
 
 def columns_at_once(backpropagator: Any, axes: Any, whole: Sequence[Any], argnum: int) -> list[Any] | None:
-    """The products by blocks of axes; None if the program's derivative has no such pass.
-
-    Parameters
-    ----------
-    backpropagator : callable
-        Of the directional derivative, whose arguments are the primals and their tangents.
-    axes : array
-    whole : sequence
-        The primals.
-    argnum : int
-        The position of the primal whose tangents are the axes.
-    """
+    """The products by blocks of axes, along one of the primals `whole`; None if the derivative has no such pass."""
     columns = getattr(backpropagator, "columns", None)
     if columns is None:
         return None

@@ -19,16 +19,7 @@ _WORD = 2**64
 
 
 class PassedStates:
-    """The hashes of the states after `n` steps: for each leaf, a sum over each block of steps.
-
-    Examples
-    --------
-    >>> states = PassedStates(3)
-    >>> for hashed in ([7], [8], [9]):
-    ...     states.add(hashed)
-    >>> states.sums, states.steps_of(1)
-    (array('Q', [7, 8, 9]), range(1, 2))
-    """
+    """The hashes of the states after `n` steps: for each leaf, a sum over each block of steps."""
 
     def __init__(self, n: int) -> None:
         self.n = n

@@ -63,7 +63,7 @@ class Call:
         return jvp(self.engine, self.program, self.args, tangents)[1]
 
 
-def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> Any:
+def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
     """The cotangents of a program's arguments, as a function of the arguments and the result's cotangent."""
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
@@ -71,7 +71,8 @@ def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: A
         return transposed(engine, program, inner, given), Transposed(engine, program, inner, given)
 
     traced, found = call_with_rule(engine, (args, cotangent), run, f"the derivative of {program.__name__}")
-    return found if traced else without_discrete(engine, args, engine.vjp(program, *args)[1](cotangent))
+    cotangents = found if traced else without_discrete(engine, args, engine.vjp(program, *args)[1](cotangent))
+    return tuple(cotangents)
 
 
 class Transposed:
@@ -104,19 +105,13 @@ class Transposed:
         return self.along(cotangents), derivative.push(cotangents)
 
 
-def without_discrete(engine: Engine, args: tuple[Any, ...], cotangents: tuple[Any, ...]) -> Any:
-    """The cotangents of arguments, with None for discrete leaves: a program takes an integer for a float."""
-    leaves, steps = flatten(engine.structures, args)
-    found = leaves_like(engine.structures, steps, cotangents)
-    if found is None:
-        return cotangents
-    return unflatten(steps, [ct if is_continuous(x) else None for x, ct in zip(leaves, found, strict=True)])
-
-
-def discrete_as_none(engine: Engine, tangent: Any) -> Any:
-    """A tangent with None for the discrete leaves of its value."""
-    leaves, steps = flatten(engine.structures, tangent)
-    return unflatten(steps, [leaf if is_continuous(leaf) else None for leaf in leaves])
+def without_discrete(engine: Engine, value: Any, found: Any) -> Any:
+    """The tangent or cotangent of a value, with None for discrete leaves: a program takes an integer for a float."""
+    leaves, steps = flatten(engine.structures, value)
+    parts = leaves_like(engine.structures, steps, found)
+    if parts is None:
+        return found
+    return unflatten(steps, [part if is_continuous(x) else None for x, part in zip(leaves, parts, strict=True)])
 
 
 def vjp(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
@@ -128,7 +123,7 @@ def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[
     """The value and the tangent of a program at traced primals or tangents."""
     along = program.tangents(primals, tangents)
     value, tangent = call(engine, program.__tapeengine_directional__(), (*primals, *along))
-    return value, discrete_as_none(engine, tangent)
+    return value, without_discrete(engine, tangent, tangent)
 
 
 def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
@@ -175,13 +170,7 @@ class OwnDerivative:
 class Chosen:
     """A program as a function of some of its arguments; it keeps the program's own derivative.
 
-    Parameters
-    ----------
-    program : callable
-    args : tuple
-        All arguments by position.
-    places : tuple of int
-        The positions of the arguments that remain.
+    `args` are all arguments by position, and `places` the positions of those that remain.
     """
 
     def __init__(self, program: Any, args: tuple[Any, ...], places: tuple[int, ...]) -> None:

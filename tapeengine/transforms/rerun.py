@@ -74,15 +74,7 @@ Moment = tuple[States, list[Any]]
 
 
 class Places:
-    """The positions of random generators: the global ones, and those that a call captures.
-
-    Parameters
-    ----------
-    generators : sequence
-        The captured ones.
-    draws : bool
-        Whether the call draws from the global ones. If it draws from no generator, no state is read.
-    """
+    """The positions of the random generators that a call captures, and of the global ones if it `draws` from them."""
 
     def __init__(self, generators: Sequence[Any], draws: bool = True) -> None:
         self.generators = generators
@@ -103,14 +95,7 @@ class Places:
 
 # -- values -----------------------------------------------------------------------------------------------------------
 class Outcome:
-    """The bits of a value: for each leaf the number itself, or a hash of a large array.
-
-    Examples
-    --------
-    >>> outcome = Outcome(Structures(), {"loss": [1.0, 2.0]})
-    >>> outcome.difference({"loss": [1.0, 2.5]})
-    "value['loss'][1] was 2.0 and is 2.5"
-    """
+    """The bits of a value: for each leaf the number itself, or a hash of a large array."""
 
     __slots__ = ("leaves", "steps", "structures")
 
@@ -228,21 +213,8 @@ class Unwritten:
 class FirstRun:
     """A run of a snapshot's callable for its value, on the program's own objects.
 
-    Its writes there are those of the plain program if they do not depend on the lifted values.
-
-    Parameters
-    ----------
-    engine : Engine
-    snapshot : Snapshot
-    values : sequence
-        Replace the leaves that the snapshot lifted out; `also` holds further leaves that the run is given.
-    name : str
-        For errors.
-
-    Attributes
-    ----------
-    bound : object
-        The callable to run.
+    Its writes there are those of the plain program if they do not depend on the lifted values. `values` replace the
+    leaves that the snapshot lifted out, and `also` are further leaves that the run, of the callable `bound`, is given.
     """
 
     __slots__ = ("_done", "_given", "_name", "_seen", "bound", "engine", "left_behind", "snapshot", "values")
@@ -325,20 +297,8 @@ class FirstRun:
 class Repeatable:
     """A call that can be run again, as a function of the traced values that it captures or is given.
 
-    Parameters
-    ----------
-    engine : Engine
-    snapshot : Snapshot
-        Of a tuple: the callable, its arguments and its keyword arguments.
-    name : str
-        For errors.
-
-    Attributes
-    ----------
-    values : list
-        The traced values that the call captures or is given.
-    has_effects : bool
-        Whether the first run drew random numbers, or wrote into what it captures.
+    The snapshot is of a tuple: the callable, its arguments and its keyword arguments. `has_effects` is whether the
+    first run drew random numbers, or wrote into what it captures.
     """
 
     __slots__ = ("engine", "has_effects", "name", "outcome", "snapshot", "states", "values")

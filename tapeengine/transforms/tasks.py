@@ -79,19 +79,7 @@ class Task:
 class Closure(Task):
     """A callable as a function of what it captures, run once for its value and again for derivatives.
 
-    Parameters
-    ----------
-    call : Repeatable
-    places : sequence of int or Reference, optional
-        For each of the call's values, its index among the task's values or a reference; by default the same order.
-
-    Examples
-    --------
-    >>> import tapeengine as te
-    >>> factor = 2.0
-    >>> task = Closure(Repeatable.of(te.default_engine(), (lambda: factor * 3.0, (), {}), "product"))
-    >>> task([]), task([])
-    (6.0, 6.0)
+    `places` are, for each of the call's values, its index among the task's values or a reference.
     """
 
     __slots__ = ("call", "places")
@@ -125,20 +113,7 @@ class Closure(Task):
 class Derived(Task):
     """The derivative of a task as a task, which takes the task's values and the leaves of a cotangent or of tangents.
 
-    Parameters
-    ----------
-    engine : Engine
-    direction : {"pull", "push"}
-    task : Task
-    steps : sequence
-        Rebuild the cotangent, or the tangents, from `count` leaves.
-
-    Examples
-    --------
-    >>> import tapeengine as te
-    >>> square = Closure(Repeatable.of(te.default_engine(), (lambda: 3.0**2, (), {}), "square"))
-    >>> derived(te.default_engine(), "pull", square, 1.0)([1.0])
-    []
+    `steps` rebuild the cotangent, or the tangents, from `count` leaves.
     """
 
     __slots__ = ("direction", "engine", "steps", "task")

@@ -56,27 +56,10 @@ def split(length: int, kept: int) -> int:
 
 
 class Chain:
-    """A chain of equal steps that is run forward once, and then backward with few states kept.
+    """A chain of `length` equal steps that is run forward once, and then backward with at most `kept` states kept.
 
-    Parameters
-    ----------
-    step : callable
-        Maps a state to the next state.
-    length : int
-        The number of steps.
-    kept : int
-        The largest number of states kept at a time.
-    start : state
-        The first state.
-    places : Places, optional
-        The random generators, which are reset when steps run again.
-
-    Attributes
-    ----------
-    final : state
-        The last state.
-    advanced : int
-        The number of forward steps, the first run included.
+    The random generators at `places` are reset when steps run again. `final` is the last state, and `advanced` the
+    number of forward steps, the first run included.
     """
 
     def __init__(self, step: Step, length: int, kept: int, start: Any, places: Places | None = None) -> None:
