@@ -11,8 +11,9 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.default import default_engine
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, patterns
+from tapeengine.primitive import Primitive, Rule, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
 
 from .linalg_repeated import (
@@ -82,6 +83,63 @@ EIGH = Primitive(
 )
 
 
+def along(u: Any, w: Any, v: Any, t: Any, ct: Any, t_ct: Any, singular: bool = False) -> tuple[Any, Any, Any]:
+    """Return U, X and V such that U X V^H is the tangent of U ct V^H, where equal values have equal `ct`.
+
+    U and V are the vectors that dA selects, in the order of `split`. With P = U^H dA V and H its Hermitian part, X is
+    dct + H (ct[j] - ct[i]) / (w[j] - w[i]) + (P - H) (ct[j] + ct[i]) / (w[j] + w[i]); P is H for eigenvalues.
+    """
+    equal, p = repeated(w), conj_transpose(u) @ t @ v
+    turn = 0.0 * p + numpy.eye(p.shape[-1])
+    for index, places in groups(equal):
+        block = (*index, *numpy.ix_(places, places))
+        vectors = np.linalg.eigh(0.5 * (p + conj_transpose(p))[block])[1]
+        turn[block] = vectors[:, ::-1] if singular else vectors
+    u, v, p = u @ turn, v @ turn, 0.5 * conj_transpose(turn) @ p @ turn
+    both = conj_transpose(p)
+    column, row = np.expand_dims(ct, -1), np.expand_dims(ct, -2)
+    x = on_diagonal(t_ct) + (p + both) * (row - column) * gaps(w, equal)
+    if singular:
+        x = x + (p - both) * (row + column) / (np.expand_dims(w, -1) + np.expand_dims(w, -2))
+    return u, x, v
+
+
+def gradient(name: str, primal: Any, tangent: Any, matrix: Any) -> Primitive:
+    """Return the gradient ``primal(ct, a, lower)`` of a function of values; its tangent needs those of both at once."""
+
+    def joint(tangents: Any, spaces: Any, xs: Any, lower: bool) -> Any:
+        return tangent(*[tangents[k] if k in tangents else spaces[k].zeros() for k in (0, 1)], *xs, lower)
+
+    def jvp(t: Any, index: int, *kept: Any) -> Any:
+        return joint({index: t}, *kept)
+
+    def vjp(ct: Any, index: int, xs: Any, lower: bool) -> Any:
+        return default_engine().vjp(lambda *given: primal(*given, lower), *xs)[1](ct)[index]
+
+    jvp.joint = joint  # type: ignore[attr-defined]
+    rules = {"xs": Rule(vjp, ("index", "xs", "lower"))}, {"xs": Rule(jvp, ("index", "xs_spaces", "xs", "lower"))}
+
+    def sample(generator: numpy.random.Generator) -> Sample:
+        return Sample((generator.random(3), *matrix(generator).args), {"lower": True})
+
+    doc = "the gradient of a function of equal values"
+    return Primitive(name, lambda *xs, lower: primal(*xs, lower), *rules, variadic=True, samples=(sample,), doc=doc)
+
+
+def _gradient(ct: Any, a: Any, lower: bool) -> Any:
+    v = EIGH(a, lower=lower)[1]
+    return fold(conjugated(v) @ on_diagonal(ct) @ swapped(v), lower)
+
+
+def _tangent(t_ct: Any, t: Any, ct: Any, a: Any, lower: bool) -> Any:
+    w, v = EIGH(a, lower=lower)
+    u, x, v = along(v, w, v, unfold(t, lower), ct, t_ct)
+    return fold(conjugated(u @ x @ conj_transpose(v)), lower)
+
+
+GRADIENT = gradient("numpy.linalg.eigvalsh_gradient", _gradient, _tangent, _hermitian(True, 3, 3))
+
+
 def eigvalsh_rules(name: str) -> dict[str, Any]:
     """Return the rules of eigenvalues of Hermitian matrices; `name` is for errors."""
 
@@ -89,7 +147,7 @@ def eigvalsh_rules(name: str) -> dict[str, Any]:
         """V is recomputed as a function of A, so that a second derivative includes it."""
         equal = repeated(out)
         check_equal(name, "eigenvalues", ct, equal)
-        return _from_basis(on_diagonal(ct), EIGH(a, lower=lower)[1], a_space, lower)
+        return unbroadcast((GRADIENT if any(groups(equal)) else _gradient)(ct, a, lower=lower), a_space)
 
     def jvp(t: Any, a: Any, out: Any, out_space: Any, lower: bool) -> Any:
         v = EIGH(a, lower=lower)[1]

@@ -15,7 +15,8 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
 
-from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, repeated, split
+from .linalg_eigen import along, gradient
+from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split
 from .linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
 from .products import conjugated, swapped
 from .values import as_array, is_complex, shape_of
@@ -250,14 +251,31 @@ SVD = Primitive(
 )
 
 
+def _gradient(ct: Any, a: Any, lower: bool) -> Any:
+    u, _, vh = SVD(a)
+    return conjugated(u) @ (np.expand_dims(ct, -1) * conjugated(vh))
+
+
+def _tangent(t_ct: Any, t: Any, ct: Any, a: Any, lower: bool) -> Any:
+    u, s, vh = SVD(a)
+    u, x, v = along(u, s, conj_transpose(vh), t, ct, t_ct, True)
+    each, vh = np.expand_dims(ct / s, -2), conj_transpose(v)
+    outer = (_outside(u, t @ v) * each) @ vh + (u * each) @ conj_transpose(_outside(v, conj_transpose(t) @ u))
+    return conjugated(u @ x @ vh + outer)
+
+
+GRADIENT = gradient("numpy.linalg.svdvals_gradient", _gradient, _tangent, regular(4, 3))
+
+
 def svdvals_rules(name: str) -> dict[str, Any]:
     """Return the rules of singular values; `name` is for errors."""
 
     def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
         """The vectors are recomputed as functions of A, so that a second derivative includes them."""
-        check_equal(name, "singular values", ct, repeated(out))
-        u, _, vh = SVD(a)
-        return unbroadcast(conjugated(u) @ (np.expand_dims(ct, -1) * conjugated(vh)), a_space)
+        equal, s = repeated(out), plain(out)
+        check_equal(name, "singular values", ct, equal)
+        found = GRADIENT if any(groups(equal)) and s.min() > 1e-10 * s.max() else _gradient
+        return unbroadcast(found(ct, a, lower=True), a_space)
 
     def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
         u, _, vh = SVD(a)
