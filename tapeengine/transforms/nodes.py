@@ -406,7 +406,7 @@ def of_source(value: Any) -> Node:
     def make(inside: list[Any]) -> Any:
         raise RepeatError(
             f"a function that is run again for its derivative has read from a captured {type(value).__name__}, which "
-            "cannot be read again. Capture a list, or pass the items as arguments"
+            "cannot be read twice. Capture a list, or pass the items as arguments"
         )
 
     return Node(value, [], make, has_changed=lambda: position(value) != before)
