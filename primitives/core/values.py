@@ -13,6 +13,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.storing import form_of
+from tapeengine.duals.creation import in_order_of as in_order_of
 from tapeengine.duals.creation import sample_of
 from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
@@ -69,15 +70,6 @@ def in_order(value: Any, order: str) -> Any:
     if ndim_of(value) < 2 or (value.flags.f_contiguous if order == "F" else value.flags.c_contiguous):
         return value
     return value.copy(order)
-
-
-def in_order_of(value: Any, x: Any) -> Any:
-    """Return a value in the memory order of another array of its shape: itself or a copy."""
-    if ndim_of(value) < 2 or value.strides == numpy.empty_like(form_of(x), value.dtype).strides:
-        return value
-    made = np.empty_like(x, value.dtype)
-    made[...] = value
-    return made
 
 
 def real_dtype(value: Any) -> Any:

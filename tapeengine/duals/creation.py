@@ -57,7 +57,7 @@ def copy_mode(copy: Any) -> bool | None:
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
     if type(a) is Array and not is_number(a):
-        return a.copy(order)
+        return a.copy("K" if order is None else order)
     return from_values(a, None) if type(a) in (Array, Dual) or plain(a) is not a else fresh(numpy.copy(a, order))
 
 
@@ -144,6 +144,16 @@ def mask_of(where: Any) -> Any:
     if isinstance(where, numpy.ndarray):
         return where.astype(bool, casting="safe", copy=False)
     return where if where is True or where is numpy._NoValue else numpy.asarray(where, bool)
+
+
+def in_order_of(value: Any, x: Any) -> Any:
+    """A value in the memory order of another array of its shape: itself or a copy."""
+    values = form_of(value)
+    if numpy.ndim(values) < 2 or values.strides == numpy.empty_like(form_of(x), values.dtype).strides:
+        return value
+    made = fresh(numpy.empty_like(form_of(x), values.dtype))
+    made[...] = value
+    return made
 
 
 def spread(x: Any, shape: tuple[int, ...]) -> Any:

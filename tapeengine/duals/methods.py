@@ -15,7 +15,7 @@ from .._core.arrays.assignment import put_overlapping
 from .._core.arrays.calls import as_python, numbers_of_python
 from .._core.arrays.functions import mean_method, sum_method
 from .._core.arrays.operators import is_number
-from .._core.arrays.storing import rules_of
+from .._core.arrays.storing import numbers_of, rules_of
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
 from .creation import is_discrete, put_in_turn, put_numbered
@@ -60,8 +60,8 @@ def transpose(self: Any, *axes: Any) -> Any:
 
 def flatten(self: Any, order: str = "C") -> Any:
     """ndarray.flatten: always a copy."""
-    order = "C" if order is None else order
-    return VIEWS[numpy.ravel](self.copy("K") if order in "KA" else self.copy(order), order)
+    order = order_of(self, "C" if order is None else order)
+    return VIEWS[numpy.ravel](+self if order == "K" else self.copy(order), order)
 
 
 def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -79,22 +79,22 @@ def astype(
 ) -> Any:
     """ndarray.astype; an integer or boolean dtype gives plain values."""
     dtype = numpy.dtype(dtype)
+    numpy.empty(0, self.dtype).astype(dtype, order, casting)  # raises numpy's errors
+    order = order_of(self, "K" if order is None else order)
     if dtype.kind == "O":
         return objects(self)
     if is_discrete(dtype):
-        return self.value.astype(dtype, order, casting)
+        return numbers_of(self).astype(dtype, order, casting)
     if dtype != self.dtype:
-        numpy.empty(0, self.dtype).astype(dtype, casting=casting)
         self = rules_of(self).function(numpy.astype, (self, dtype), {})
     elif copy:
         return self.copy(order)
-    return self if in_order(self, order) else self.copy(order)
+    return self if order == "K" or self.flags[f"{order}_CONTIGUOUS"] else self.copy(order)
 
 
-def in_order(self: Any, order: str) -> bool:
-    """Whether an array's memory layout has the given order."""
-    flags = self.flags
-    return bool(order == "K" or flags.f_contiguous if order == "F" else order in "KA" or flags.c_contiguous)
+def order_of(self: Any, order: str) -> str:
+    """The letter of a memory order: "A" is "F" for arrays of that order alone, and "C" for others."""
+    return ("F" if self.flags.fnc else "C") if order in ("A", "a") else order.upper()
 
 
 def conjugate(self: Any, out: Any = None) -> Any:

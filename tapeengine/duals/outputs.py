@@ -9,12 +9,12 @@ import numpy
 
 from .._core.arrays.array import Array
 from .._core.arrays.operators import is_number
-from .._core.arrays.storing import constant_of, form_of
+from .._core.arrays.storing import constant_of, form_of, numbers_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
-from .creation import copy, number_of, spread
+from .creation import copy, in_order_of, number_of, spread
 from .foreign import replaced
 
 Plain = Callable[[], Any]
@@ -26,10 +26,9 @@ def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping
 
 
 def _copied(x: Any) -> Any:
-    values = number_of(x) if type(x) is Dual or (type(x) is Array and is_number(x)) else value_of(x)
-    if type(x) is Array and isinstance(values, numpy.ndarray) and not x.flags.writeable:
-        values.flags.writeable = False
-    return values
+    if type(x) is Dual or (type(x) is Array and is_number(x)):
+        return number_of(x)
+    return numbers_of(x) if type(x) is Array and not x.flags.writeable else value_of(x)
 
 
 def stored(result: Any, out: Any, plain: Plain) -> Any:
@@ -98,5 +97,4 @@ def laid_out(result: Any, plain: Any) -> Any:
     """A result in the memory order that numpy's has."""
     if isinstance(result, tuple):
         return tuple(map(laid_out, result, plain))
-    has_order = getattr(result, "ndim", 0) > 1 and result.strides != plain.strides
-    return result.copy("F" if plain.flags.f_contiguous else "C") if has_order else result
+    return in_order_of(result, plain)

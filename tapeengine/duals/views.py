@@ -10,7 +10,7 @@ import numpy
 from .._core.arrays.array import Array
 from .._core.arrays.creation import from_values
 from .._core.arrays.indexing import view
-from .._core.arrays.storing import numbers_of
+from .._core.arrays.storing import form_of, numbers_of
 from .._core.scalars.scalar import Dual
 from .creation import copy_mode, plain, sample_of
 
@@ -67,6 +67,8 @@ def trim_zeros(a: Any, *args: Any, **options: Any) -> Any:
 def ravel(a: Any, order: Any = "C") -> Any:
     """numpy.ravel."""
     a = from_values(a) if type(a) is Dual else a
+    if order in ("K", "k") and type(a) is Array and not numpy.may_share_memory(form_of(a).ravel("K"), form_of(a)):
+        a = +a  # in the order in which numpy's loops go through the elements, which is not always that of a copy
     return view(a, lambda values: numpy.ravel(values, order), order) if type(a) is Array else numpy.ravel(a, order)
 
 

@@ -44,6 +44,8 @@ def array(
     items = listed(object)
     object = items if holds_traced(items) else object
     if type(object) is Array and not is_number(object):
+        if order in ("A", "a") and not (copy and dtype in (None, object.dtype)):
+            order = "K"  # numpy reads "A" only for a copy in the same dtype
         result = object.astype(object.dtype if dtype is None else dtype, order, copy=bool(copy))
     else:
         result = from_values(object, dtype, order=order, **options)

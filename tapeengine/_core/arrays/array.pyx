@@ -13,7 +13,8 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
-    NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
+    NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS,
+    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
 )
 
 from tapeengine._core.arrays.assignment cimport put
@@ -270,7 +271,9 @@ cdef class Array:
         return need_rules(self, "absolute").ufunc(np_absolute, "__call__", (self,), {})
 
     def __pos__(self):
-        return read_part(self, None) if PyArray_NDIM(plain(self.values)) else get(self, ())
+        if PyArray_IS_C_CONTIGUOUS(plain(self.values)):
+            return read_part(self, None) if PyArray_NDIM(plain(self.values)) else get(self, ())
+        return need_rules(self, "positive").ufunc(numpy.positive, "__call__", (self,), {})
 
     def __iadd__(self, y):
         return in_place(self, np_add, y, OP_ADD)
