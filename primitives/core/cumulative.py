@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, scale, unbroadcast
 
-from .values import as_array, dtype_of, ndim_of, normal_axis, shape_of
+from .values import as_array, dtype_of, ndim_of, normal_axis, shape_of, without_nan
 
 
 def _samples() -> tuple[Sample, ...]:
@@ -129,12 +129,12 @@ cumprod = _along(CUMPROD)
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
     """Return cumulative sums with NaN replaced by 0; see `numpy.nancumsum`."""
-    return cumsum(np.where(np.isnan(a), 0.0, a), axis, dtype)
+    return cumsum(without_nan(a, 0.0), axis, dtype)
 
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
     """Return cumulative products with NaN replaced by 1; see `numpy.nancumprod`."""
-    return cumprod(np.where(np.isnan(a), 1.0, a), axis, dtype)
+    return cumprod(without_nan(a, 1.0), axis, dtype)
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:

@@ -216,12 +216,14 @@ def linspace(
     distance = stop - start
     step = distance / intervals if intervals > 0 else numpy.nan
     if intervals > 0 and not np.any(np.equal(step, 0)):
-        value = count * step + start
+        scaled = count * step
     else:
-        value = count / max(intervals, 1) * distance + start
+        scaled = count / max(intervals, 1) * distance
+    value = scaled + start
     if endpoint and num > 1:
         last = np.broadcast_to(np.astype(np.asarray(stop), dtype_of(value)), shape_of(value)[1:])
         value = np.concatenate((value[:-1], last[None]))
+    value = in_order_of(value, scaled)  # numpy adds and writes in place
     value = np.moveaxis(value, 0, axis) if axis else value
     value = value if dtype is None else np.astype(value, dtype)
     return (value, step) if retstep else value
@@ -243,18 +245,20 @@ def logspace(
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Return a geometric progression; see `numpy.geomspace`."""
-    start, stop = (np.astype(x, numpy.result_type(dtype_of(x), float)) for x in map(np.asarray, (start, stop)))
+    start, stop = np.asarray(start), np.asarray(stop)
+    kind = numpy.result_type(dtype_of(start), dtype_of(stop), float, dtype or float)
+    start, stop = np.astype(start, kind), np.astype(stop, kind)
     if np.any(np.equal(start, 0)) or np.any(np.equal(stop, 0)):
         raise ValueError("Geometric sequence cannot include zero")
     sign = np.sign(start)
     first, last = start / sign, stop / sign
-    value = logspace(np.log10(first), np.log10(last), num, endpoint)
+    value = powers = logspace(np.log10(first), np.log10(last), num, endpoint)
     ends = [np.broadcast_to(one, shape_of(value)[1:])[None] for one in (first, last)]
     if endpoint and num > 1:
         value = np.concatenate((ends[0], value[1:-1], ends[1]))
     elif num > 0:
         value = np.concatenate((ends[0], value[1:]))
-    value = value * sign
+    value = in_order_of(value * sign, powers)
     value = np.moveaxis(value, 0, axis) if axis else value
     return value if dtype is None else np.astype(value, dtype)
 

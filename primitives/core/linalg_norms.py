@@ -31,7 +31,7 @@ def _norm(x: Any, *, axis: Any, ord: Any = 2.0, keepdims: bool = False) -> Any:
     None and "fro" are 2 as `numpy.linalg.norm` sums them: over all axes, and over the two of a matrix.
     """
     x = numpy.asarray(x)
-    if ord is None or ord == "fro":
+    if ord is None or ord == "fro" or len(axis) == 1:
         return numpy.linalg.norm(x, ord, None if ord is None else axis, keepdims)
     moved = numpy.moveaxis(x, axis, range(len(axis)))
     flat = moved.reshape(math.prod(moved.shape[: len(axis)]), *moved.shape[len(axis) :])

@@ -192,6 +192,10 @@ def dot(a: Any, b: Any, out: None = None) -> Any:
     x, y = _operands(a, b)
     if ndim_of(x) and ndim_of(y):
         return DOT(x, y)
+    return _scaled(x, y)
+
+
+def _scaled(x: Any, y: Any) -> Any:
     value = np.multiply(x, y)
     return in_order(value, "C") if ndim_of(value) <= 2 else value  # the memory order of BLAS's matrices
 
@@ -200,7 +204,7 @@ def inner(a: Any, b: Any, /) -> Any:
     """Sum the products over the last axes; see `numpy.inner`."""
     x, y = _operands(a, b)
     if ndim_of(x) == 0 or ndim_of(y) == 0:
-        return np.multiply(x, y)
+        return _scaled(x, y)
     return np.dot(x, swapped(y) if ndim_of(y) > 1 else y)
 
 

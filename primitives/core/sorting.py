@@ -22,6 +22,7 @@ from tapeengine.primitive.builders import discrete
 from .values import (
     as_array,
     dtype_of,
+    form_of,
     holds_traced,
     in_order_of,
     is_complex,
@@ -130,6 +131,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
     low, high = _ranked(flat, ((count - 1) // 2, count // 2))
     middle = low if count % 2 else 0.5 * (low + high)
     value = _with_nan(middle + 0.0, flat)  # numpy's mean of the middle is never -0.0
+    value = in_order_of(value, form_of(flat).copy("K")[..., 0])
     return np.reshape(np.asarray(value), kept) if is_set(keepdims) else number_or_array(value)
 
 

@@ -17,6 +17,8 @@ from .reductions import by_slope, masked, reduction_samples, spread, total_rule
 from .values import (
     as_array,
     dtype_of,
+    in_order_of,
+    in_turn,
     is_complex,
     is_set,
     ndim_of,
@@ -27,6 +29,7 @@ from .values import (
     real_part,
     shape_of,
     warning_as,
+    without_nan,
 )
 
 
@@ -115,7 +118,7 @@ def _masked_var(
     total = np.sum(a, axis=axis, keepdims=True, dtype=dtype, where=where)
     count = numpy.sum(mask, axis=axis, keepdims=True).astype(real_dtype(total))
     mean = total / count if mean is None else mean
-    deviation = masked(a, mask, 0.0) - mean
+    deviation = in_order_of(masked(a, mask, 0.0) - mean, in_turn(a))
     if not is_complex(a):
         squares = np.square(deviation)
     elif counted is None:  # nanvar rounds elsewhere
@@ -124,7 +127,7 @@ def _masked_var(
         squares = np.real(deviation * np.conjugate(deviation))
     total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=where)
     freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
-    return number_or_array(total / np.where(freedom == 0, none, freedom))
+    return number_or_array(in_order_of(total / np.where(freedom == 0, none, freedom), total))
 
 
 def _sqrt_safe(x: Any) -> Any:
@@ -192,8 +195,7 @@ def _nan_total(function: Callable[..., Any], fill: float) -> Any:
 
     @total_rule
     def rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-        filled = np.where(np.isnan(a), fill, a)
-        return function(filled, axis=axis, dtype=dtype, keepdims=keepdims, **_given(initial, where))
+        return function(without_nan(a, fill), axis=axis, dtype=dtype, keepdims=keepdims, **_given(initial, where))
 
     return rule
 
@@ -209,9 +211,9 @@ def nanmean(
     """Average over axes and ignore NaN; see `numpy.nanmean`."""
     where = where is np._NoValue or where
     mask = _numbers(a) & where
-    total = np.sum(np.where(_numbers(a), a, 0.0), axis=axis, dtype=dtype, keepdims=is_set(keepdims), where=where)
+    total = np.sum(without_nan(a, 0.0), axis=axis, dtype=dtype, keepdims=is_set(keepdims), where=where)
     mean = np.divide(total, numpy.sum(mask, axis=axis, keepdims=is_set(keepdims)))
-    return np.astype(mean, dtype_of(total))
+    return in_order_of(np.astype(mean, dtype_of(total)), total)
 
 
 @_spread_rule
@@ -221,7 +223,7 @@ def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any,
     mask = _numbers(a) & where
     mean = nanmean(a, axis, dtype, None, True, where=where) if mean is None else mean
     # numpy subtracts the mean in place, in the array's dtype
-    deviation = np.astype(masked(a, mask, 0.0) - mean, dtype_of(a))
+    deviation = in_order_of(np.astype(masked(a, mask, 0.0) - mean, dtype_of(a)), a)
     return _masked_var(deviation, where, axis, dtype, ddof, keepdims, 0.0, numpy.nan, mask)
 
 

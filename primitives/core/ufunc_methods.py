@@ -23,7 +23,9 @@ from .reductions import by_slope, masked, spread, total_rule
 from .values import (
     as_array,
     dtype_of,
+    form_of,
     in_order_of,
+    in_turn,
     ndim_of,
     normal_axes,
     normal_axis,
@@ -155,6 +157,8 @@ def _folded(ufunc: Any) -> Any:
             value = numpy.full(shape_of(array)[:one] + shape_of(array)[one + 1 :], value, dtype_of(array))
         whole = np.stack(np.broadcast_arrays(*layers), axis=one) if _is_given(initial) else array
         _check_fold(ufunc, whole, value, one, None)
+        if shape_of(array)[one]:
+            value = in_order_of(value, in_turn(array)[along(one, 0)])
         return np.expand_dims(value, one) if keepdims else value
 
     return reduce
@@ -190,7 +194,7 @@ def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
             raise TypeError("cannot accumulate on a scalar")
         found = running(x, axis, dtype)
         ufunc.resolve_dtypes((dtype_of(found), dtype_of(found), None))  # raises numpy's error, also for one element
-        return in_order_of(found, x)
+        return in_order_of(found, in_turn(x))
 
     return accumulate
 
@@ -262,7 +266,8 @@ def _in_parts(ufunc: Any) -> Any:
             return x[along(axis, slice(0))]
         value = np.stack([ufunc.reduce(x[along(axis, slice(*part))], axis=axis) for part in parts], axis=axis)
         _check_fold(ufunc, x, value, axis, whole_numbers(indices))
-        return value
+        with numpy.errstate(all="ignore"):
+            return in_order_of(value, ufunc.reduceat(form_of(x), whole_numbers(indices), axis))
 
     return reduceat
 

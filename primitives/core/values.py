@@ -12,16 +12,16 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.storing import form_of
+from tapeengine._core.arrays.storing import form_of as form_of
 from tapeengine.duals.creation import in_order_of as in_order_of
 from tapeengine.duals.creation import sample_of
 from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
 __all__ = [
-    *("as_array", "dtype_of", "holds_traced", "in_order", "in_order_of", "is_complex", "is_set", "is_traced"),
-    *("ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts", "promoting", "shape_of"),
-    *("real_dtype", "real_part", "warning_as", "whole_numbers"),
+    *("as_array", "dtype_of", "form_of", "holds_traced", "in_order", "in_order_of", "in_turn", "is_complex"),
+    *("is_set", "is_traced", "ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts"),
+    *("promoting", "real_dtype", "real_part", "shape_of", "warning_as", "whole_numbers", "without_nan"),
 ]
 
 
@@ -70,6 +70,16 @@ def in_order(value: Any, order: str) -> Any:
     if ndim_of(value) < 2 or (value.flags.f_contiguous if order == "F" else value.flags.c_contiguous):
         return value
     return value.copy(order)
+
+
+def without_nan(a: Any, fill: Any) -> Any:
+    """Return an array in which a number stands for NaN, in the memory order of a copy, as numpy does."""
+    return in_order_of(np.where(np.isnan(a), fill, a), a)
+
+
+def in_turn(x: Any) -> Any:
+    """Return an array's values in the order in which numpy's loops go through them."""
+    return numpy.positive(form_of(x))
 
 
 def real_dtype(value: Any) -> Any:

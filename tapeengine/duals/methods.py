@@ -94,7 +94,7 @@ def astype(
 
 def order_of(self: Any, order: str) -> str:
     """The letter of a memory order: "A" is "F" for arrays of that order alone, and "C" for others."""
-    return ("F" if self.flags.fnc else "C") if order in ("A", "a") else order.upper()
+    return ("F" if self.flags.fnc else "C") if order in ("A", "a") else str.upper(order)
 
 
 def conjugate(self: Any, out: Any = None) -> Any:

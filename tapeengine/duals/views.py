@@ -67,10 +67,11 @@ def trim_zeros(a: Any, *args: Any, **options: Any) -> Any:
 def ravel(a: Any, order: Any = "C") -> Any:
     """numpy.ravel."""
     a = from_values(a) if type(a) is Dual else a
-    if order in ("K", "k") and type(a) is Array and a.size:
-        if not numpy.may_share_memory(form_of(a).ravel("K"), form_of(a)):
-            a = +a  # in the order in which numpy's loops go through the elements, which is not always that of a copy
-    return view(a, lambda values: numpy.ravel(values, order), order) if type(a) is Array else numpy.ravel(a, order)
+    if type(a) is not Array:
+        return numpy.ravel(a, order)
+    if order in ("K", "k") and a.size and not numpy.may_share_memory(form_of(a).ravel("K"), form_of(a)):
+        a = +a  # in the order in which numpy's loops go through the elements, which is not always that of a copy
+    return view(a, lambda values: numpy.ravel(values, order), order)
 
 
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any:
