@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy
@@ -11,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, scale, unbroadcast
 
-from .values import as_array, dtype_of, ndim_of, normal_axis, shape_of, without_nan
+from .values import as_array, compiled_axis, dtype_of, ndim_of, normal_axis, shape_of, without_nan
 
 
 def _samples() -> tuple[Sample, ...]:
@@ -97,7 +96,7 @@ def _along(primitive: Primitive) -> Any:
     """Return numpy's cumulative function, which flattens the array if no axis is given."""
 
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
-        x, axis = as_array(a), None if axis is None else operator.index(axis)
+        x, axis = as_array(a), None if axis is None else compiled_axis(axis)
         if axis is None or (axis in (0, -1) and ndim_of(x) == 0):  # a number counts as an array of one element
             x, axis = np.ravel(x), 0
         return primitive(x, axis=axis, dtype=dtype)
@@ -178,7 +177,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Return the differences of the flattened array, with optional values at both ends; see `numpy.ediff1d`."""
     x = np.ravel(as_array(ary))
     for end, name in ((to_begin, "to_begin"), (to_end, "to_end")):
-        if end is not None and not numpy.can_cast(dtype_of(as_array(end)), dtype_of(x), "same_kind"):
+        if end is not None and not numpy.can_cast(dtype_of(np.asarray(end)), dtype_of(x), "same_kind"):
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
     ends = [None if end is None else np.astype(np.ravel(as_array(end)), dtype_of(x)) for end in (to_begin, to_end)]
     return np.concatenate([part for part in (ends[0], diff(x), ends[1]) if part is not None])

@@ -212,7 +212,7 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     intervals = num - 1 if endpoint else num
     ndim = max(ndim_of(start), ndim_of(stop))
-    count = numpy.reshape(numpy.arange(num), (-1,) + (1,) * ndim).astype(_real_type_of_ends(start, stop))
+    count = numpy.reshape(numpy.arange(num), (num,) + (1,) * ndim).astype(_real_type_of_ends(start, stop))
     distance = stop - start
     step = distance / intervals if intervals > 0 else numpy.nan
     if intervals > 0 and not np.any(np.equal(step, 0)):

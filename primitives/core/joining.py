@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.duals.creation import sample_of
+from tapeengine.duals.creation import plain, sample_of
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
@@ -211,7 +210,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     >>> insert(numpy.array([1.0, 2.0]), 1, 9.0)
     array([1., 9., 2.])
     """
-    x, v = as_array(arr), as_array(values)
+    x, v, obj = as_array(arr), as_array(values), plain(obj)
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
     shape, extent = list(shape_of(x)), shape_of(x)[axis]
     index = (
@@ -222,7 +221,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     if index.ndim == 0:
         v = np.moveaxis(np.reshape(v, (1,) * (len(shape) - ndim_of(v)) + shape_of(v)), 0, axis)
     shape[axis] = shape_of(v)[axis] if index.size == 1 and ndim_of(v) == len(shape) else index.size
-    place = numpy.insert(numpy.arange(extent), index, extent + numpy.arange(shape[axis]))
+    place = numpy.insert(numpy.arange(extent), obj, extent + numpy.arange(shape[axis]))
     v = np.astype(v if is_traced(v) else numpy.asarray(v), dtype_of(x))
     joined = np.concatenate((x, np.broadcast_to(v, tuple(shape))), axis=axis)
     return in_order(joined[along(axis, place)], order_of(x))
@@ -252,8 +251,8 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements cyclically along an axis; see `numpy.roll`."""
-    plain = tuple(map(int, shift)) if numpy.ndim(shift) else int(shift)
-    return ROLL(as_array(a), shift=plain, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
+    steps = tuple(map(int, shift)) if numpy.ndim(shift) else int(shift)
+    return ROLL(as_array(a), shift=steps, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
 
 
 def tile(A: Any, reps: Any) -> Any:
@@ -284,7 +283,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     >>> resize(numpy.array([1.0, 2.0]), 3)
     array([1., 2., 1.])
     """
-    shape = (operator.index(new_shape),) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
+    shape = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
     if any(extent < 0 for extent in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     flat = np.ravel(as_array(a))

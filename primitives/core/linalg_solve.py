@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy
@@ -388,9 +389,7 @@ def matrix_power(a: Any, n: int) -> Any:
     base = as_array(a)
     if ndim_of(base) < 2 or shape_of(base)[-1] != shape_of(base)[-2]:
         raise numpy.linalg.LinAlgError("the last two dimensions of the array must be square")
-    exponent = int(n)
-    if exponent != n:
-        raise TypeError("exponent must be an integer")
+    exponent = operator.index(n)
     if exponent < 0:
         base, exponent = np.linalg.inv(base), -exponent
     if exponent == 0:

@@ -90,6 +90,7 @@ def _without_leading_zeros(p: Any) -> Any:
 
 def polyder(p: Any, m: int = 1) -> Any:
     """Return the m-th derivative of a polynomial; see `numpy.polyder`."""
+    m = int(m)
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
     value = as_array(p)
@@ -100,6 +101,7 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """Return the m-th integral of a polynomial; see `numpy.polyint`."""
+    m = int(m)
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
     value = np.asarray(p)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 import numpy
@@ -282,10 +281,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 def _contracted(axes: Any, x_ndim: int, y_ndim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the axes over which a tensordot sums, for each argument."""
-    if not isinstance(axes, Sequence):
-        count = int(axes)
-        return tuple(range(x_ndim - count, x_ndim)), tuple(range(count))
-    of_x, of_y = (tuple(one) if isinstance(one, Sequence) else (one,) for one in axes)
+    pair = axes if numpy.iterable(axes) else (range(-axes, 0), range(axes))
+    of_x, of_y = (tuple(one) if numpy.iterable(one) else (one,) for one in pair)
     if len(of_x) != len(of_y):
         raise ValueError("numpy.tensordot: name the same number of axes for both arguments")
     return tuple(normal_axis(one, x_ndim) for one in of_x), tuple(normal_axis(one, y_ndim) for one in of_y)

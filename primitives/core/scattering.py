@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy
@@ -54,7 +55,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         return numpy.bincount(places, minlength=minlength)
     given = as_array(weights)
     numpy.bincount(places, numpy.zeros(shape_of(given), dtype_of(given)), minlength)  # raises numpy's errors
-    size = max(minlength, int(places.max(initial=-1)) + 1)
+    size = max(operator.index(minlength), int(places.max(initial=-1)) + 1)
     return SCATTER_ADD(np.astype(given, numpy.float64), places=places, size=size)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
 from .joining import along, order_of
-from .values import as_array, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
+from .values import as_array, compiled_axis, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
 
 _MASK = numpy.array([[True, False, True], [False, False, True]])
 
@@ -136,7 +137,7 @@ def _bounded(index: Any, extent: int, mode: str) -> Any:
 def take(a: Any, indices: Any, axis: Any = None, out: None = None, mode: str = "raise") -> Any:
     """Take elements along an axis; see `numpy.take`."""
     x, indices = as_array(a), plain(indices)
-    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
+    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(compiled_axis(axis), ndim_of(x)))
     if 0 in shape_of(x):
         return numpy.take(numpy.empty(shape_of(x), dtype_of(x)), indices, axis, mode=mode)  # type: ignore[call-overload]
     index = numpy.take(numpy.arange(shape_of(x)[axis]), indices, mode=mode)  # type: ignore[call-overload]
@@ -180,7 +181,7 @@ def diag(v: Any, k: int = 0) -> Any:
         return np.diagonal(x, k)
     if ndim_of(x) != 1:
         raise ValueError("Input must be 1- or 2-d.")
-    extent = shape_of(x)[0] + abs(k)
+    extent = shape_of(x)[0] + operator.index(abs(k))
     rows = numpy.arange(extent)[:, None]
     column = numpy.arange(extent)
     source = numpy.clip(column - max(k, 0), 0, max(shape_of(x)[0] - 1, 0))

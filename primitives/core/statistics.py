@@ -158,6 +158,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     3.0
     """
     x, keepdims = as_array(a), is_set(keepdims)
+    axis = None if axis is None else normal_axes(axis, ndim_of(x))
     if weights is None:
         value: Any = np.mean(x, axis=axis, keepdims=keepdims)
         total: Any = dtype_of(value).type(math.prod(shape_of(x)) / math.prod(shape_of(value)))
@@ -178,11 +179,10 @@ def _fitted_weights(weights: Any, x: Any, axis: Any) -> Any:
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = normal_axes(axis, len(shape))
-    if shape_of(weights) != tuple(shape[position] for position in axes):
+    if shape_of(weights) != tuple(shape[position] for position in axis):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    order = sorted(range(len(axes)), key=axes.__getitem__)
-    ones = tuple(extent if position in axes else 1 for position, extent in enumerate(shape))
+    order = sorted(range(len(axis)), key=axis.__getitem__)
+    ones = tuple(extent if position in axis else 1 for position, extent in enumerate(shape))
     return np.broadcast_to(np.reshape(np.transpose(weights, order), ones), shape)
 
 

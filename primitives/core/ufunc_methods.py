@@ -22,6 +22,7 @@ from .joining import along
 from .reductions import by_slope, masked, spread, total_rule
 from .values import (
     as_array,
+    compiled_axis,
     dtype_of,
     form_of,
     in_order_of,
@@ -144,7 +145,7 @@ def _folded(ufunc: Any) -> Any:
         if not ndim_of(array):
             normal_axes(axis, 0)
             return np.positive(array) if start is None else ufunc(start, array)
-        (one,) = normal_axes(axis, ndim_of(array))
+        (one,) = normal_axes(compiled_axis(axis) if isinstance(axis, bool) else axis, ndim_of(array))
         layers = _layers(array, one)
         if start is not None:
             layers.insert(0, start)
@@ -192,7 +193,7 @@ def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
         x = as_array(array)
         if not ndim_of(x):
             raise TypeError("cannot accumulate on a scalar")
-        found = running(x, axis, dtype)
+        found = running(x, compiled_axis(axis), dtype)
         ufunc.resolve_dtypes((dtype_of(found), dtype_of(found), None))  # raises numpy's error, also for one element
         return in_order_of(found, in_turn(x))
 

@@ -18,12 +18,6 @@ from tapeengine.duals.creation import sample_of
 from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
-__all__ = [
-    *("as_array", "dtype_of", "form_of", "holds_traced", "in_order", "in_order_of", "in_turn", "is_complex"),
-    *("is_set", "is_traced", "ndim_of", "normal_axes", "normal_axis", "number_or_array", "of_parts"),
-    *("promoting", "real_dtype", "real_part", "shape_of", "warning_as", "whole_numbers", "without_nan"),
-]
-
 
 def as_array(value: Any) -> Any:
     """Return a traced value or a number unchanged, and a sequence as an array."""
@@ -121,6 +115,13 @@ def whole_numbers(indices: Any) -> Any:
 def is_complex(value: Any) -> bool:
     """Tell whether a value is complex."""
     return bool(dtype_of(value).kind == "c")
+
+
+def compiled_axis(axis: Any) -> int:
+    """Return an axis as numpy's compiled functions read it, which take no truth values."""
+    if isinstance(axis, bool):
+        raise TypeError("an integer is required for the axis")
+    return operator.index(axis)
 
 
 def normal_axis(axis: Any, ndim: int) -> int:

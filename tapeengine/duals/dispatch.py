@@ -158,8 +158,9 @@ class Rules:
     def ufunc(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a ufunc, also as an operator, or one of its methods."""
         if method != "at" and not OPERANDS.issuperset(map(type, inputs)):
-            inputs = tuple(map(operand, inputs))
-        if holds_foreign(inputs):
+            count = len(inputs) if method in ("__call__", "outer") else 1
+            inputs = (*map(operand, inputs[:count]), *inputs[count:])
+        if holds_foreign(inputs if method != "at" else inputs[:1] + inputs[2:]):  # an index is read as one
             called = ufunc if method == "__call__" else getattr(ufunc, method)
             return self.foreign(called, lambda *a, **o: self.ufunc(ufunc, method, a, o), inputs, options)
         inputs = widened(inputs)

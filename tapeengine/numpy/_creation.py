@@ -137,7 +137,7 @@ def window(function: Callable[..., Any]) -> Callable[..., Any]:
     """The counterpart of a window function; numpy makes arrays of objects of traced numbers of up to one point."""
 
     def made(M: Any, *args: Any) -> Any:
-        count = plain(M)
+        count = numpy.array([0.0, plain(M)])[1]  # as numpy reads it
         if count == 1:
             return fresh(function(*map(plain, (M, *args))))
         return function(M, *args) if count > 1 else fresh(function(count, *args))

@@ -227,7 +227,7 @@ cdef object summed(tuple args, dict options, bint mean):
         return NotImplemented
     if axis < 0:
         axis = axis + args[0].ndim
-    return total(args[0], axis, False, mean) if axis >= 0 else NotImplemented
+    return total(args[0], axis, False, mean) if 0 <= axis < 64 else NotImplemented
 
 
 cdef class Product(Function):

@@ -36,6 +36,7 @@ cdef extern from *:
     }
     """
     Py_ssize_t clipped "te_clipped"(object number) except? -1
+    Py_ssize_t PyNumber_AsSsize_t(object number, object error) except? -1
 
 cdef object array_class = numpy.ndarray
 
@@ -95,7 +96,8 @@ cdef object normalised_item(object item, int *kind):
     if type(item) is Array:
         item = plain(item)
     if not isinstance(item, (array_class, list, tuple, bool, numpy.bool)) and hasattr(type(item), "__index__"):
-        return whole_number(item)
+        # numpy's errors for a number beyond all arrays
+        return PyNumber_AsSsize_t(item, OverflowError if isinstance(item, numpy.integer) else IndexError)
     places = numpy.array(item)
     if not isinstance(item, array_class) and places.size == 0:
         places = places.astype(numpy.intp)
