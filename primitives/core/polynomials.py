@@ -122,6 +122,8 @@ def polyfit(
     if full or cov:
         raise NotImplementedError("numpy.polyfit has no derivative rule with full or cov; use numpy.linalg.lstsq")
     points, values = as_array(x) + 0.0, as_array(y) + 0.0
+    if not numpy.size(form_of(points)):
+        raise TypeError("expected non-empty vector for x")
     matrix = vander(points, int(deg) + 1)
     if w is not None:
         weights = as_array(w)
@@ -190,7 +192,7 @@ def polydiv(u: Any, v: Any) -> Any:
         factors.append(inverse * rest[k])
         head = rest[k : k + extent] - factors[-1] * divisor
         rest = np.concatenate((rest[:k], head, rest[k + extent :]))
-    while np.allclose(rest[0], 0, rtol=1e-14) and shape_of(rest)[0] > 1:
+    while np.allclose(rest[0], 0, rtol=1e-14) and shape_of(rest)[-1] > 1:
         rest = rest[1:]
     return np.stack(factors) if factors else numpy.zeros(1, dtype), rest
 

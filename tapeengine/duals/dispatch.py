@@ -29,7 +29,7 @@ from ..dropped import frame_of_program, is_compiled
 from ..errors import TapeEngineError, UnsupportedError, class_name
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
-from .foreign import as_plain, has_own_operators, replaced
+from .foreign import as_plain, check_series, has_own_operators, replaced
 from .labelled import holder_among
 from .outputs import check_holds, laid_out, numpys, stored
 from .views import VIEWS
@@ -378,6 +378,7 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
     """The error of a failed call: one of ours, the plain program's, or one that says what the rule does not support."""
     if isinstance(error, TapeEngineError | RecursionError):
         return error
+    check_series()
     is_of_numbers = isinstance(error, (FloatingPointError, Warning))  # the plain program may have asked to be told
     try:
         with nullcontext() if is_of_numbers else numpy.errstate(all="ignore"):
