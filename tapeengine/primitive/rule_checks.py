@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import CotangentError, class_name, note
-from .spaces import Space, VectorSpace, is_traced
+from .spaces import Space, VectorSpace, is_traced, is_whole
 
 #: Packages whose rules are tested in this project.
 FIRST_PARTY = frozenset(("tapeengine", "tapeengine_primitives", "tapeengine_scipy"))
@@ -125,13 +125,8 @@ def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
     if kind is None:
         if isinstance(getattr(found, "value", found), complex):  # a traced number has a `value`
             return not shape and dtype.kind == "c"
-        return not shape and (isinstance(found, float) or is_traced(found) or _is_whole(found))
+        return not shape and (isinstance(found, float) or is_traced(found) or is_whole(found))
     return bool(found.shape == shape and kind.kind in ("fiubc" if dtype.kind == "c" else "fiub"))
-
-
-def _is_whole(number: Any) -> bool:
-    """Whether a value is a whole number that floats reach."""
-    return isinstance(number, int) and abs(number) < 2**1023
 
 
 def _form(found: Any) -> str:
@@ -141,7 +136,7 @@ def _form(found: Any) -> str:
     dtype = getattr(found, "dtype", None)
     if dtype is not None:
         return _short(dtype, found.shape)
-    if isinstance(found, int) and not _is_whole(found):
+    if isinstance(found, int) and not is_whole(found):
         return "a whole number beyond all floats"
     return {float: "f64", complex: "c128"}.get(type(found), f"{found!r} ({type(found).__name__})")
 

@@ -7,6 +7,7 @@ need no cases. A discrete leaf (int, bool, str, None, an integer array) has a sp
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -251,6 +252,11 @@ def space_of(value: Any) -> VectorSpace:
         paths, parts, rebuild = split
         return ProductSpace(type(value), paths, tuple(map(space_of, parts)), rebuild)
     return Space((), _scalar_dtype(value))
+
+
+def is_whole(number: Any) -> bool:
+    """Whether a value is a whole number that floats reach."""
+    return isinstance(number, int) and abs(number) <= sys.float_info.max
 
 
 def is_traced(value: Any) -> bool:

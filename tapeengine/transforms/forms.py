@@ -16,7 +16,7 @@ from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
 from ..errors import CONTAINS_ITSELF, CotangentError, StructureError, UnsupportedError, class_name
-from ..primitive.spaces import Space, space_of
+from ..primitive.spaces import Space, is_whole, space_of
 from ..structure import Structures
 
 #: Classes of leaves that are recognised without searching the registered containers.
@@ -301,7 +301,10 @@ class Form:
 
 def _told(structures: Structures, value: Any) -> str:
     """The form of an unsuitable tangent for an error; the class name for an array of another library."""
-    odd = [leaf for leaf in flatten(structures, value)[0] if hasattr(type(leaf), "__array__") and not is_traced(leaf)]
+    leaves = flatten(structures, value)[0]
+    if any(isinstance(leaf, int) and not is_whole(leaf) for leaf in leaves):
+        return "a whole number beyond all floats"
+    odd = [leaf for leaf in leaves if hasattr(type(leaf), "__array__") and not is_traced(leaf)]
     odd = [leaf for leaf in odd if not isinstance(leaf, np.generic) and type(leaf) is not np.ndarray]
     named = "".join(f" with a {class_name(leaf)}" for leaf in odd[:1])
     return f"{form_of(structures, value)}{named}"
@@ -347,7 +350,7 @@ def _fits(space: Space | None, leaf: Any) -> bool:
         return not is_continuous(leaf)
     if type(leaf) is float or type(leaf) is Dual:
         return not space.shape
-    if not (is_continuous(leaf) or isinstance(leaf, int)) or not is_plain(leaf) or _shape(leaf) != space.shape:
+    if not (is_continuous(leaf) or is_whole(leaf)) or not is_plain(leaf) or _shape(leaf) != space.shape:
         return False
     return isinstance(leaf, int) or space.is_complex or not _space(leaf).is_complex  # type: ignore[union-attr]
 

@@ -1,6 +1,8 @@
 """Results of derivative rules that cannot be added to cotangents: complex numbers for real ones, another library's
 arrays. They are refused in both directions, for given and for transposed rules."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -97,6 +99,26 @@ def test_a_rule_that_returns_no_derivative_is_refused(direction, make, result):
     """None is what a function without a return gives."""
     with pytest.raises(CotangentError, match=r"rule of .* returned"):
         DIRECTIONS[direction](make(lambda ct: result), VECTOR)
+
+
+@pytest.mark.parametrize("result", [10**400, -(2**1024), None, "text", [10**400]], ids=str)
+@pytest.mark.parametrize("value", [2.0, np.float64(2.0), VECTOR], ids=repr)
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_what_no_float_holds_is_refused_by_an_error_that_names_the_rule(direction, make, value, result):
+    if result is None and make is by_vjp:
+        return  # in the tuple of cotangents, None is zero
+    with pytest.raises(CotangentError, match=r"rule (of .* )?returned"):
+        DIRECTIONS[direction](make(lambda ct: result), value)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_whole_numbers_up_to_the_largest_float_are_derivatives(direction):
+    for make in (by_vjp, by_jvp, by_primitive_vjp, by_primitive_jvp):
+        for whole in (3, int(sys.float_info.max)):
+            given = {by_vjp: "reverse", by_primitive_vjp: "reverse"}.get(make, "forward")
+            if given == direction:  # a constant has no transpose
+                assert DIRECTIONS[direction](make(lambda ct, whole=whole: whole), 2.0) == float(whole)
 
 
 @pytest.mark.parametrize("values", [[2.0, 3.0], (2.0, 3.0), {0: 2.0, 1: 3.0}, [[2.0], 3.0]], ids=repr)
