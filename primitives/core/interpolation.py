@@ -18,6 +18,7 @@ from .joining import along
 from .values import (
     as_array,
     dtype_of,
+    form_of,
     in_order_of,
     is_complex,
     is_traced,
@@ -42,6 +43,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise TypeError("numpy.interp: x and xp are real")
     if ndim_of(xp) != 1 or shape_of(xp) != shape_of(fp):
         raise ValueError("numpy.interp: xp and fp are vectors of the same length")
+    numpy.interp(0.0, [0.0], numpy.zeros(1, dtype_of(fp)), form_of(left), form_of(right))  # raises numpy's errors
     if period is not None:
         x, xp, fp = _periodic(real_part(x), real_part(xp), fp, abs(period))
         left = right = None
@@ -259,7 +261,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     elif num > 0:
         value = np.concatenate((ends[0], value[1:]))
     value = in_order_of(value * sign, powers)
-    value = np.moveaxis(value, 0, axis) if axis else value
+    value = np.moveaxis(value, 0, axis) if axis != 0 else value
     return value if dtype is None else np.astype(value, dtype)
 
 

@@ -43,6 +43,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if ndim_of(points) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     count = shape_of(points)[0] if N is None else N
+    numpy.empty((0, count))  # raises numpy's errors
     points = np.astype(points, numpy.result_type(points.dtype, int))
     factors = np.repeat(points[:, None], max(count - 1, 0), axis=1)
     ones = numpy.ones((shape_of(points)[0], min(count, 1)), dtype_of(points))

@@ -273,6 +273,7 @@ def cov(
         return numpy.zeros((0, 0))
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
     x = np.astype(x, numpy.result_type(x.dtype, numpy.float64) if dtype is None else dtype)
+    numpy.subtract(1.0, 1.0, out=numpy.zeros((), dtype_of(x)))  # raises numpy's error: whole numbers have no mean
     fweights, aweights = (w if w is None else real_part(as_array(w)) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof

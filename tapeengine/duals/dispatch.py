@@ -138,7 +138,10 @@ class Rules:
             options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
         args = args if function in IN_PLACE else widened(args)
         if "where" in options:
-            options = {**options, "where": mask_of(options["where"])}
+            where = options["where"]
+            if function in AVERAGES and not (type(where) is bool or getattr(where, "dtype", None) == numpy.bool):
+                plain()
+            options = {**options, "where": mask_of(where)}
         if ("dtype" in options or len(args) > 2) and function in AVERAGES and is_asked("biu", *args[2:3], **options):
             rule = on_values(function, as_number)
         out = options.get("out")

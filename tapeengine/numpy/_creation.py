@@ -39,7 +39,7 @@ def array(
 ) -> Any:
     """numpy.array; nested lists and arrays of objects may hold traced numbers; a traced array is copied."""
     copy = copy_mode(copy)
-    if options or type(order) is not str or order != "K" or ndmin:
+    if options or type(order) is not str or order != "K" or type(ndmin) is not int or ndmin:
         check(numpy.array, {**options, "order": order, "ndmin": ndmin})
     items = listed(object)
     object = items if holds_traced(items) else object
@@ -109,6 +109,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
+    check(numpy.copy, {"subok": subok})
     return array(a, order=order) if holds_traced(a) else fresh(numpy.copy(a, order))
 
 

@@ -167,6 +167,7 @@ def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **options
     ops = [op] if one else list(op)
     if not holds_traced(ops):
         return numpy.nditer(op, flags, op_flags, *args, **options)
+    numpy.nditer(plain(op), flags, op_flags, *args, **options)  # raises numpy's errors
     named = dict(zip(("op_dtypes", "order", "casting", "op_axes", "itershape", "buffersize"), args, strict=False))
     if op_flags is not None:
         per = [op_flags] if one and op_flags and isinstance(op_flags[0], str) else op_flags

@@ -17,13 +17,8 @@ ILLEGAL = ("x", -7, 1.5, (9,), object(), b"q", [], numpy.arange(1, 6))
 SQUARE = numpy.array([[2.0, 0.3, 0.4], [0.3, 1.5, 0.1], [0.2, 0.1, 1.7]])
 VECTOR = numpy.array([0.3, 0.7, 0.2])
 CALLS = ((SQUARE,), (VECTOR,), (SQUARE, SQUARE), (SQUARE, VECTOR), (VECTOR, VECTOR), (SQUARE, 1), (VECTOR,) * 3)
-#: Functions that write files; and options that rules read for what they are, by name.
+#: Functions that write files.
 WRITING = {"save", "savez", "savez_compressed", "savetxt"}
-LENIENT = {
-    *(("interp", "left"), ("interp", "right"), ("cov", "dtype"), ("geomspace", "axis"), ("nditer", "flags")),
-    *(("nditer", "op_flags"), ("tensordot", "axes"), ("vander", "N"), ("mean", "where"), ("var", "where")),
-    *(("std", "where"), ("array", "ndmin"), ("copy", "subok"), ("array", "subok")),
-}
 
 
 def pairs() -> Iterator[tuple[str, Any, Any]]:
@@ -56,7 +51,7 @@ def options() -> Iterator[tuple[str, Any]]:
         args = None if plain.__name__ in WRITING else arguments(plain)
         for parameter in parameters[len(args) :] if args else ():
             by_name = parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-            if by_name and parameter.name != "out" and (plain.__name__, parameter.name) not in LENIENT:
+            if by_name and parameter.name != "out":
                 yield f"{name} {parameter.name}", (plain, f, args, parameter.name)
 
 
