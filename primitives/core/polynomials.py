@@ -123,7 +123,7 @@ def polyfit(
     if full or cov:
         raise NotImplementedError("numpy.polyfit has no derivative rule with full or cov; use numpy.linalg.lstsq")
     points, values = as_array(x) + 0.0, as_array(y) + 0.0
-    if not numpy.size(form_of(points)):
+    if not shape_of(points)[0]:
         raise TypeError("expected non-empty vector for x")
     matrix = vander(points, int(deg) + 1)
     if w is not None:

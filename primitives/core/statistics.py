@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
@@ -158,7 +159,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     3.0
     """
     x, keepdims = as_array(a), is_set(keepdims)
-    axis = None if axis is None else normal_axes(axis, ndim_of(x))
+    axis = None if axis is None else normalize_axis_tuple(axis, ndim_of(x))
     if weights is None:
         value: Any = np.mean(x, axis=axis, keepdims=keepdims)
         total: Any = dtype_of(value).type(math.prod(shape_of(x)) / math.prod(shape_of(value)))

@@ -56,9 +56,10 @@ def copy_mode(copy: Any) -> bool | None:
 
 def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
     """numpy.copy."""
+    bool(subok)  # raises numpy's error
     if type(a) is Array and not is_number(a):
         return a.copy("K" if order is None else order)
-    return from_values(a, None) if type(a) in (Array, Dual) or plain(a) is not a else fresh(numpy.copy(a, order))
+    return from_values(a, None, order=order) if holds_traced(a) else fresh(numpy.copy(a, order))
 
 
 def like(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,6 +13,7 @@ from .._core.arrays.creation import fresh, from_values, holds_traced
 from .._core.arrays.functions import offered
 from .._core.arrays.operators import is_number
 from .._core.arrays.storing import form_of
+from ..duals.creation import copy as copy
 from ..duals.creation import copy_mode, is_discrete, like, plain
 from ..duals.creation import full_like as full_like
 
@@ -44,8 +45,9 @@ def array(
     items = listed(object)
     object = items if holds_traced(items) else object
     if type(object) is Array and not is_number(object):
+        # numpy reads "A" only for a copy in the same dtype
         if order in ("A", "a") and not (copy and dtype in (None, object.dtype)):
-            order = "K"  # numpy reads "A" only for a copy in the same dtype
+            order = "K"
         result = object.astype(object.dtype if dtype is None else dtype, order, copy=bool(copy))
     else:
         result = from_values(object, dtype, order=order, **options)
@@ -105,12 +107,6 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     """numpy.fromiter; the iterable may yield traced numbers."""
     items = list(iter) if count < 0 else list(islice(iter, count))
     return array(items, dtype) if holds_traced(items) else fresh(numpy.fromiter(items, dtype, count, **options))
-
-
-def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    """numpy.copy."""
-    check(numpy.copy, {"subok": subok})
-    return array(a, order=order) if holds_traced(a) else fresh(numpy.copy(a, order))
 
 
 def making(function: Callable[..., Any]) -> Callable[..., Any]:
