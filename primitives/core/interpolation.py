@@ -221,11 +221,9 @@ def linspace(
         scaled = count * step
     else:
         scaled = count / max(intervals, 1) * distance
-    value = scaled + start
+    value = in_order_of(scaled + start, scaled)  # numpy adds in place
     if endpoint and num > 1:
-        last = np.broadcast_to(np.astype(np.asarray(stop), dtype_of(value)), shape_of(value)[1:])
-        value = np.concatenate((value[:-1], last[None]))
-    value = in_order_of(value, scaled)  # numpy adds and writes in place
+        value[-1] = stop
     value = np.moveaxis(value, 0, axis) if axis else value
     value = value if dtype is None else np.astype(value, dtype)
     return (value, step) if retstep else value
@@ -254,13 +252,12 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         raise ValueError("Geometric sequence cannot include zero")
     sign = np.sign(start)
     first, last = start / sign, stop / sign
-    value = powers = logspace(np.log10(first), np.log10(last), num, endpoint)
-    ends = [np.broadcast_to(one, shape_of(value)[1:])[None] for one in (first, last)]
-    if endpoint and num > 1:
-        value = np.concatenate((ends[0], value[1:-1], ends[1]))
-    elif num > 0:
-        value = np.concatenate((ends[0], value[1:]))
-    value = in_order_of(value * sign, powers)
+    value = logspace(np.log10(first), np.log10(last), num, endpoint)
+    if num > 0:
+        value[0] = first
+    if num > 1 and endpoint:
+        value[-1] = last
+    value *= sign
     value = np.moveaxis(value, 0, axis) if axis != 0 else value
     return value if dtype is None else np.astype(value, dtype)
 

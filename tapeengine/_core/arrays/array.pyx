@@ -273,7 +273,7 @@ cdef class Array:
     def __pos__(self):
         if PyArray_IS_C_CONTIGUOUS(plain(self.values)):
             return read_part(self, None) if PyArray_NDIM(plain(self.values)) else get(self, ())
-        return need_rules(self, "positive").ufunc(numpy.positive, "__call__", (self,), {})
+        return numpy.positive(self)
 
     def __iadd__(self, y):
         return in_place(self, np_add, y, OP_ADD)

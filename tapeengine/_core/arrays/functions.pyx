@@ -213,7 +213,7 @@ cdef class Sum(Function):
 
 cdef object summed(tuple args, dict options, bint mean):
     """The sum or mean by the kernel; NotImplemented if the kernel does not fit."""
-    cdef Py_ssize_t n = len(args)
+    cdef Py_ssize_t n = len(args), place
     axis = None
     if n == 2 and not options:
         axis = args[1]
@@ -225,9 +225,10 @@ cdef object summed(tuple args, dict options, bint mean):
         return total(args[0], -1, False, mean)
     if not PyLong_CheckExact(axis):
         return NotImplemented
-    if axis < 0:
-        axis = axis + args[0].ndim
-    return total(args[0], axis, False, mean) if 0 <= axis < 64 else NotImplemented
+    place = axis
+    if place < 0:
+        place += args[0].ndim
+    return total(args[0], place, False, mean) if 0 <= place < 64 else NotImplemented
 
 
 cdef class Product(Function):
