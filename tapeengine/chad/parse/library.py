@@ -100,15 +100,16 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``sum(xs)``, ``sum(xs, start)``; comprehensions with several for."""
     first, start = node.args[0], keyword(node, "start", 1)
     if isinstance(first, ast.GeneratorExp) and len(first.generators) > 1:
-        term = p.grammar.generators(p, first, env, lambda t: Total(numbers(p, node, t)))
-    else:
-        xs = array(p, node, expression(p, first, env))
-        if isinstance(element(xs), Product | Sum | Named):
-            return added_up(p, node, xs, None if start is None else expression(p, start, env), env)
-        if isinstance(element(xs), Array) and start is None:
-            return added_rows(p, node, first, xs)
-        term = numbers(p, node, xs)
-        term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
+        before = lit(0) if start is None else expression(p, start, env)
+        if (total := p.grammar.sum_in_order(p, first, env, before)) is not None:
+            return total
+    xs = array(p, node, expression(p, first, env))
+    if isinstance(element(xs), Product | Sum | Named):
+        return added_up(p, node, xs, None if start is None else expression(p, start, env), env)
+    if isinstance(element(xs), Array) and start is None:
+        return added_rows(p, node, first, xs)
+    term = numbers(p, node, xs)
+    term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
     return term if start is None else added_from(p, node, expression(p, start, env), term)
 
 

@@ -53,14 +53,14 @@ from .expressions import condition, dict_of, expression
 from .functions import Env
 from .in_place import changed
 from .names import jumps, uses
-from .numeric import rank
+from .numeric import added, rank
 from .raising import failing, guarded, unguarded
 from .reshaping import parts
 from .state import Parser
 from .statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
 from .texts import is_key
 from .whole import array as as_array
-from .whole import element, in_a_row, items_of
+from .whole import element, in_a_row, items_of, numbers
 
 
 @dataclass(frozen=True)
@@ -401,7 +401,7 @@ def _filtered(
     body = within(index, lambda env: expression(p, element, env))
     if not tests:
         return Build(size, index, body)
-    test = ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
+    test = every(tests)
     k, j = p.fresh("k", INT), p.fresh("j", INT)
     chosen = Filter(k, within(k, lambda env: condition(p, test, env)), Build(size, j, j))
     return Map((index,), body, (chosen,))
@@ -426,25 +426,57 @@ def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> T
     return p.let("rows", rows, flat)
 
 
-def nested_generators(p: Parser, node: ast.GeneratorExp, env: Env, combine: Callable[[Term], Term]) -> Term:
-    """A comprehension with several for, combined level by level: the sum of sums."""
-    generators = node.generators
-    if len(generators) == 1 or written_out(p, generators[0].iter, env) is not None:
-        return combine(comprehension(p, node, env))
-    inner = ast.copy_location(ast.GeneratorExp(node.elt, generators[1:]), node)
-    generator = generators[0]
-    over = iteration(p, generator.iter, env)
-    index = p.fresh(index_name(generator.target, over), INT)
+class NoNumber(Exception):
+    """Raised where the elements of a sum are arrays or records."""
+
+
+def sum_in_order(p: Parser, node: ast.GeneratorExp, env: Env, start: Term) -> Term | None:
+    """``sum(e for x in xs for y in ys)`` of numbers: one running total, as Python adds."""
+    try:
+        term, total = one_more(p, node, node.generators, env, start.type)
+    except NoNumber:
+        return None
+    return following(p, node, start, total, term)
+
+
+def following(p: Parser, node: ast.AST, before: Term, total: Var, term: Term) -> Term:
+    """Add up after what has been added up before."""
+    return lets([(total, p.coerce(node, before, total.of))], term)
+
+
+def one_more(
+    p: Parser, node: ast.GeneratorExp, generators: Sequence[ast.comprehension], env: Env, of: Type
+) -> tuple[Term, Var]:
+    """Add up what loops give after a total of at least a type; give the sum, and the total's variable."""
+    if not generators:
+        one = expression(p, node.elt, env)
+        if one.type not in (FLOAT, INT, BOOL):
+            raise NoNumber
+        one = numbers(p, node, one)
+        total = p.fresh("total", p.unify(node, of, one.type))
+        return added(total, p.coerce(node, one, total.of)), total
+    generator, totals = generators[0], []
 
     def body(env: Env) -> Term:
-        term = nested_generators(p, inner, env, combine)
-        if not generator.ifs:
-            return term
-        test = ast.BoolOp(ast.And(), generator.ifs) if len(generator.ifs) > 1 else generator.ifs[0]
-        return If(condition(p, test, env), term, lit(0) if term.type == INT else lit(0.0))
+        term, total = one_more(p, node, generators[1:], env, of)
+        totals.append(total)
+        return If(condition(p, every(generator.ifs), env), term, total) if generator.ifs else term
 
+    if items := written_out(p, generator.iter, env):
+        first, *rest = [bind_target(p, generator.target, item, env, body) for item in items]
+        for total, term in zip(totals[1:], rest, strict=True):
+            first = following(p, node, first, total, term)
+        return first, totals[0]
+    over = iteration(p, generator.iter, env)
+    index = p.fresh(index_name(generator.target, over), INT)
     term = bind_target(p, generator.target, over.item(index), env, body)
-    return over.around(combine(Build(over.size, index, term)))
+    start = p.fresh("total", totals[0].of)
+    return over.around(For(over.size, index, totals[0], start, p.coerce(node, term, start.of))), start
+
+
+def every(tests: list[ast.expr]) -> ast.expr:
+    """Give the test that all tests pass."""
+    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
 
 
 #: Names of the values that a loop carries in addition to Python's variables; they are no Python names.

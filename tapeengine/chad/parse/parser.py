@@ -34,7 +34,7 @@ class ProgramParser(Parser):
         grid_part=grid_parts.part_of,
         comprehension=loops.comprehension,
         dict_comprehension=loops.dict_comprehension,
-        generators=loops.nested_generators,
+        sum_in_order=loops.sum_in_order,
         iteration=loops.iteration,
         for_=loops.for_statement,
         while_=loops.while_statement,

@@ -150,7 +150,7 @@ UNDECIDED = Undecided()
 class Grammar:
     """The functions that are called by those below them: a program is read by rules that call one another.
 
-    `generators` reads what comes before the loop of a comprehension, `iteration` what a loop goes over; `special`
+    `sum_in_order` reads a sum over several for, `iteration` what a loop goes over; `special`
     applies a method that Python calls for ``len`` and so on, `applied` a function that the parser knows.
     """
 
@@ -160,7 +160,7 @@ class Grammar:
     grid_part: Callable[..., Term | None]
     comprehension: Callable[..., Term]
     dict_comprehension: Callable[..., Term]
-    generators: Callable[..., Term]
+    sum_in_order: Callable[..., Term | None]
     iteration: Callable[..., Any]
     for_: Callable[..., Term]
     while_: Callable[..., Term]
