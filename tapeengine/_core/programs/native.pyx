@@ -255,6 +255,8 @@ cdef int take_lists(Form form, list x, te_word *to, te_memory *memory) except -1
             return False
         made.shape[k] = len(row)
         row = row[0] if made.shape[k] else []
+    if size(made) == 0:
+        return False
     if te_allocate(made):
         raise MemoryError
     to.p, at = made, made.data
@@ -301,7 +303,10 @@ cdef bint has_shape(ndarray x, te_array *like, int axis) noexcept:
 
 
 cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint copies) except -1:
-    """Describe an array of the caller; its memory is shared unless it is copied."""
+    """Describe an array of the caller; its memory is shared unless it is copied.
+
+    Of several axes without elements programs do not compare all sizes: dual numbers run on these.
+    """
     cdef te_array *made
     cdef int k
     cdef ndarray array
@@ -310,7 +315,7 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
     if not PyArray_CheckExact(x):
         return False
     array = x
-    if PyArray_NDIM(array) != form.rank or PyArray_TYPE(array) != types[<int> form.kind]:
+    if PyArray_NDIM(array) != form.rank or PyArray_TYPE(array) != types[<int> form.kind] or is_hollow(array):
         return False
     if not (PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)):
         return False
@@ -329,6 +334,11 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
         made.data = <char *> PyArray_DATA(array)
     to.p = made
     return True
+
+
+cdef inline bint is_hollow(ndarray x) noexcept:
+    """Whether an array has several axes and no elements."""
+    return PyArray_NDIM(x) > 1 and PyArray_SIZE(x) == 0
 
 
 cdef object field_of(Form form, x, Py_ssize_t i):
@@ -531,7 +541,7 @@ cdef int fill_rows(Form form, object x, char **to, Cursor *c, int depth) except 
     cdef te_places at
     if not (PyList_CheckExact(x) or PyTuple_CheckExact(x) or PyArray_CheckExact(x)) or element.width == 0:
         return False
-    if PyArray_CheckExact(x) and PyArray_NDIM(<ndarray> x) < 1:
+    if PyArray_CheckExact(x) and (PyArray_NDIM(<ndarray> x) < 1 or is_hollow(<ndarray> x)):
         return False
     n = len(x)
     if element.rank and is_array(element, x, 1):
@@ -1148,7 +1158,7 @@ cdef int take_whole(Form form, object x, list to, object spare) except -1:
         if form.rank:
             if PyList_CheckExact(x) and form.kind == FLOAT and form.rank <= 2:
                 x = floats_of(x, spare)
-            if not is_array(form, x, 0):
+            if not is_array(form, x, 0) or is_hollow(<ndarray> x):
                 return False
         elif type(x) is float64 and form.kind == FLOAT:
             x = <double> x

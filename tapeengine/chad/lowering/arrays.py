@@ -203,8 +203,9 @@ class Arrays:
             match of:
                 case V.Part(array, indices):
                     assert isinstance(array.type, F.ArrayOf)
-                    base = self.before(body, F.ArrayOf(array.type.element, 1 + len(dims)), (size, *dims))
-                    self.copy_row(base, body, array, indices, dims)
+                    own = dims[: array.type.rank - len(indices)]  # the elements are the same along further axes
+                    base = self.before(body, F.ArrayOf(array.type.element, 1 + len(own)), (size, *own))
+                    self.copy_row(base, body, array, indices, own)
                     return V.Part(base)
                 case V.Tup() | V.Member():
                     return V.rebuilt(of, go)

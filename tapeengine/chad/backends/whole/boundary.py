@@ -167,9 +167,7 @@ def array(of: Type, x: Any) -> Any:
             x = np.array(x, dtype=None if len(x) else DTYPES[kind]) if found is None else found
         except (ValueError, TypeError):
             raise NotDense("rows of different sizes") from None
-    if x.size == 0 and x.ndim < rank:
-        x = x.reshape(x.shape + (0,) * (rank - x.ndim)).astype(DTYPES[kind])
-    if x.ndim != rank or x.dtype.kind not in ACCEPTED[kind]:
+    if x.ndim != rank or x.dtype.kind not in ACCEPTED[kind] or (rank > 1 and x.size == 0):
         raise NotDense("a value that is not an array of such numbers")
     return np.asarray(x, dtype=DTYPES[kind])
 

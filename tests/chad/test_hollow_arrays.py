@@ -1,0 +1,76 @@
+"""Arrays with axes of no elements: numpy's shapes, and an error wherever numpy has one; and axes of equal elements."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+
+TEXTS = (
+    "return a + b",
+    "return np.maximum(a, b) * a",
+    "return np.where(a > 0, a, b)",
+    "return a - b.T",
+    "return np.sum(a * b)",
+    "return np.sum(a, axis=0) + np.sum(b, axis=0)",
+    "return a[:, None] + b",
+    "return a @ b",
+    "return np.dot(a, b)",
+    "return np.einsum('ij,jk->ik', a, b)",
+    "return np.concatenate([a, b])",
+    "return np.stack([a, b])",
+    "return np.outer(a, b)",
+    "c = np.zeros(a.shape)\n    c[:] = b\n    return c",
+    "c = a.copy()\n    c[1:] = b\n    return c",
+    "c = a * 1.0\n    c += b\n    return c",
+)
+SHAPES = [s for n in (1, 2, 3) for s in itertools.product((0, 1, 2), repeat=n)]
+PAIRS = [(s, t) for s in SHAPES for t in SHAPES if 0 in (*s, *t)]
+
+
+def of_text(tmp_path, text):
+    """Return the function of a file."""
+    path = tmp_path / "shapes.py"
+    path.write_text(f"def f(a, b):\n    {text}\n")
+    scope = {"np": np}
+    exec(compile(path.read_text(), path, "exec"), scope)
+    return scope["f"]
+
+
+def outcome(thunk):
+    """Return a value, or the error that is raised."""
+    try:
+        return thunk()
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_shapes_without_elements_are_compared(tmp_path, text):
+    f, draw = of_text(tmp_path, text), np.random.default_rng(len(text))
+    program = te.program(f)
+    for k in draw.choice(len(PAIRS), 14, replace=False):
+        a, b = (draw.normal(size=shape) for shape in PAIRS[k])
+        wanted = outcome(lambda a=a, b=b: f(a, b))
+        found = outcome(lambda a=a, b=b: te.vjp(program, a, b))
+        if isinstance(wanted, Exception):
+            assert isinstance(found, TapeEngineError | type(wanted)), (PAIRS[k], found)
+        elif not isinstance(found, TapeEngineError):  # what the language has not for these ranks
+            assert np.shape(found[0]) == wanted.shape
+            np.testing.assert_array_equal(found[0], wanted)
+            given = found[1](np.ones(wanted.shape) if wanted.shape else 1.0)
+            assert [d.shape for d in given] == list(PAIRS[k])
+
+
+@pytest.mark.parametrize("backend", [None, "machine", "native"])
+@pytest.mark.parametrize("shape", [(1, 3, 1), (1, 1, 2), (2, 1, 1), (1, 1, 1), (2, 3, 1)])
+def test_elements_that_are_equal_along_an_axis_are_all_assigned(tmp_path, shape, backend):
+    f = of_text(tmp_path, TEXTS[13])
+    a, b = np.zeros((2, 3, 2)), np.random.default_rng(1).normal(size=shape)
+    value, back = te.vjp(te.program(f, backend=backend), a, b)
+    np.testing.assert_array_equal(value, np.broadcast_to(b, a.shape))
+    weights = np.arange(12.0).reshape(a.shape)
+    axes = tuple(k for k, n in enumerate(shape) if n == 1)
+    np.testing.assert_allclose(back(weights)[1], weights.sum(axes, keepdims=True), rtol=1e-14)
