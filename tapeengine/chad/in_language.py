@@ -417,7 +417,7 @@ def factorial(n):
     return value
 
 
-def gcd(a: int, b: int):
+def gcd(a: int, b: int) -> int:
     """``math.gcd`` of two numbers."""
     while b != 0:
         a, b = b, a % b

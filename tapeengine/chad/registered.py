@@ -94,8 +94,8 @@ def type_of(value: Any) -> Type:
     return of
 
 
-def result_type(primitive: Primitive, args: Sequence[Type], static: Mapping[str, Any]) -> Type:
-    """Find the type of a primitive's result by computing it once on small values.
+def trial_result(primitive: Primitive, args: Sequence[Type], static: Mapping[str, Any]) -> Any:
+    """Compute a primitive's result on small values.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def result_type(primitive: Primitive, args: Sequence[Type], static: Mapping[str,
         The primitive's own error if it does not accept arguments of these types.
     """
     with numpy.errstate(all="ignore"):
-        return type_of(primitive.primal(*map(trial, args), **{**primitive.static_defaults, **static}))
+        return primitive.primal(*map(trial, args), **{**primitive.static_defaults, **static})
 
 
 def is_elementwise(primitive: Primitive, args: Sequence[Type], static: Mapping[str, Any]) -> bool:

@@ -58,6 +58,16 @@ sum([{}, 1])
 math.prod([{}, 2])
 math.fsum([{}, 1])
 """.strip().splitlines()
+ROUNDED = """
+round(n, -1)
+round(n, -2)
+round(n, k)
+round(n, 1)
+round(n * x, -1)
+round(x, -1)
+math.gcd(n, 4)
+""".strip().splitlines()
+LINALG = ("qr(a)", "slogdet(a)", "eigh(a + a.T)", "eig(a + a.T)", "svd(a)")
 CHOICES = """
 return x if c else c
 return x if c else False
@@ -117,6 +127,34 @@ def test_kinds_of_numbers(text):
     for argument, primal in itertools.product(("n", "n > 0", "-3", "n * 1.5"), (3, -3)):
         agrees(function_of("n", [f"return {text.format(argument)}"], **OUTSIDE), primal)
     assert agrees(function_of("n", [f"return {text.format('n')}"], **OUTSIDE), 3)
+
+
+@pytest.mark.parametrize("text", ROUNDED)
+def test_kinds_of_rounded_numbers(text):
+    function = function_of("n, k, x", [f"return {text}"], **OUTSIDE)
+    for n, k in itertools.product((0, 15, 25, -15, 2**60 + 50, 10**20 + 5), (-1, 2)):
+        assert agrees(function, n, k, 1.75)
+
+
+def test_integers_are_asked_for_where_python_takes_nothing_else():
+    with pytest.raises((ProgramError, TypeError)):
+        ENGINE.vjp(te.program(function_of("x", ["return math.gcd(x, 4) * x"], **OUTSIDE)), 6.0)
+
+
+@pytest.mark.parametrize("call", LINALG)
+def test_results_of_linear_algebra_are_of_numpys_classes(call):
+    a = np.random.default_rng(1).normal(size=(3, 3)) + 3.0 * np.eye(3)
+    fields = {"a": a, "np": np}
+    lines = ["found = np.linalg." + call]
+    names = eval("np.linalg." + call, fields)._fields
+    numbers = [f"np.sum(abs(np.ones(3) * found.{name}) ** 2.5)" for name in names]
+    shapes = ["return found", "return found, 1.0", "return " + ", ".join(f"found.{n}" for n in reversed(names))]
+    for shape in (*shapes, f"{', '.join(names)} = found|return " + ", ".join(names)):
+        assert agrees(function_of("a", [*lines, *shape.split("|")]), a)
+    function, h = function_of("a", [*lines, f"return {' + '.join(numbers)}"]), 1e-6
+    direction = np.random.default_rng(2).normal(size=(3, 3))
+    slope = np.sum(ENGINE.vjp(te.program(function), a)[1](1.0)[0] * direction)
+    assert slope == pytest.approx((function(a + h * direction) - function(a - h * direction)) / (2.0 * h), rel=1e-7)
 
 
 @pytest.mark.parametrize("text", CHOICES)

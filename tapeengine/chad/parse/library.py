@@ -460,7 +460,8 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
         return x
     if x.type == BOOL:
         p.error(node, "round of a condition", "write int(x)")
-    return p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])
+    made = p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])
+    return whole.to_int("round")(p, node, [made]) if x.type == INT else made
 
 
 def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:

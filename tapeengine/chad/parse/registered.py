@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...primitive import Primitive as Registered
-from ..registered import calls_kernel, find, result_type
+from ..registered import calls_kernel, find, trial_result, type_of
 from ..terms import Elements, Literal, Primitive, Term, Tuple
-from ..types import FLOAT, Text, show
+from ..types import FLOAT, Product, Text, show
+from .callees import library_name
 from .state import Parser
 from .texts import MISSING
+from .types import class_fields
 
 
 def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Mapping[str, Any]) -> Term:
@@ -31,10 +33,13 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
     if not known.variadic and len(args) > len(known.vjp_rules):
         p.error(node, f"{name} of {len(args)} arrays", "leave out what stands after the others")
     try:
-        of = result_type(known, [a.type for a in args], static)
+        value = trial_result(known, [a.type for a in args], static)
+        of = type_of(value)
     except Exception as error:  # the primitive's own refusal, whatever it is
         types = ", ".join(show(a.type) for a in args)
         p.error(node, f"{known.name} does not take ({types}): {error}", "give arguments that the primitive takes")
+    if isinstance(of, Product) and (fields := class_fields(type(value))) and library_name(found)[:5] == "numpy":
+        of = p.table.record(type(value), dict(zip(fields, of.items, strict=True)))
     name = known.name
     if calls_kernel(found) and all(a.type == FLOAT for a in args):
         name = f"{name}.kernel"
