@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -34,6 +35,7 @@ from .simplify import simplify_module
 from .tangents import tangents as tangent_module
 from .terms import Module
 from .types import Array, Float, is_discrete, records_in
+from .values import field_of, record_of
 
 
 class Executable:
@@ -469,7 +471,10 @@ class Checked:
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the primals."""
         found = self.back(cotangent)
-        return self.other()(cotangent) if found is None else found
+        if found is None:
+            found = self.other()(cotangent)
+        made: tuple[Any, ...] = of_plain(self.primals, found, spells_none=False)
+        return made
 
     def rows(self, block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
         """Return the cotangents of primals for each of a block of cotangents; see `WholePasses.rows`."""
@@ -484,18 +489,25 @@ def no_backpropagator(primals: tuple[Any, ...]) -> Any:
     """Say that a tangent function has none; a run that is referred to Python gives nothing."""
 
 
-def of_plain(value: Any, cotangent: Any) -> Any:
-    """Give a cotangent or a tangent as dual numbers take it: with None for each discrete number in lists and records.
+def of_plain(value: Any, cotangent: Any, spells_none: bool = True) -> Any:
+    """Give a cotangent or a tangent as dual numbers have it: with None for each discrete number in lists and records.
 
-    A plain value may be an integer where its type is float, such as an empty sum.
+    A plain value may be an integer where its type is float, such as an empty sum. Dual numbers take no None for a list.
     """
-    if isinstance(value, int):
+    if cotangent is None and not spells_none:
         return None
-    if cotangent is None and isinstance(value, dict):
-        return {key: of_plain(x, None) for key, x in value.items()}
+    if isinstance(value, int | np.integer) or (isinstance(value, np.ndarray) and value.dtype.kind in "iub"):
+        return None
+    if isinstance(value, dict) or (dataclasses.is_dataclass(value) and cotangent is not None):
+        names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
+        made = (of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none) for n in names)
+        return record_of(type(value), names, list(made))
+    if type(value) is list and type(cotangent) is list and set(map(type, value)) == {float}:
+        return cotangent
     if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple | None):
         like = value if cotangent is None else cotangent
-        made = map(of_plain, value, [None] * len(value) if cotangent is None else cotangent)
+        parts = [None] * len(value) if cotangent is None else cotangent
+        made = (of_plain(x, d, spells_none) for x, d in zip(value, parts, strict=True))
         return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
     return cotangent
 

@@ -17,17 +17,25 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_many, is_finite
+from .._core.programs.native import (
+    Backpropagator,
+    Enterable,
+    WholeBackpropagator,
+    enter,
+    has_many,
+    is_finite,
+)
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import StructureError, TapeEngineError, UnsupportedError
 from ..html import source
 from .backends.tiers import BACKENDS, is_installed, native_text
+from .depth import DEPTH, deep
 from .directional import directional, filled, without_discrete
 from .display import display
 from .errors import ProgramError
-from .execute import Checked, Executable, has_few, kept
+from .execute import Checked, Executable, has_few, kept, of_plain
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -383,7 +391,8 @@ class Program(Enterable):
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
-            return value, backpropagator
+            found = value, backpropagator
+            return self.of_integers(own, found) if getattr(backpropagator, "has_integers", False) else found
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -393,7 +402,12 @@ class Program(Enterable):
                     return again(listed(plain, cotangent))  # type: ignore[no-any-return]
             return found
 
-        return value, without_nan
+        return self.of_integers(own, (value, without_nan))
+
+    def of_integers(self, primals: tuple[Any, ...], made: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Give a value and a backpropagator that leaves out integers among the primals."""
+        primals = getattr(made[1], "given", primals)
+        return made[0], deep(DEPTH)(lambda cotangent: of_plain(primals, made[1](cotangent), False))
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""

@@ -78,6 +78,8 @@ cdef Py_ssize_t most_spared = 4 * 1024 * 1024
 FEW_NUMBERS = 128
 cdef Py_ssize_t most_few = FEW_NUMBERS
 
+cdef Py_ssize_t integers = 0   # how many integers have been taken as floats
+
 cdef tuple KINDS = ("float", "int", "bool", "tuple", "record", "rows", "box", "sum")
 cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
@@ -206,6 +208,8 @@ cdef int take_scalar(Form form, object x, te_word *to) except -1:
             return True
         if not PyLong_CheckExact(x):
             return False
+        global integers
+        integers += 1
         to.f = float(x)
         return True
     if form.kind == BOOL:
@@ -217,48 +221,42 @@ cdef int take_scalar(Form form, object x, te_word *to) except -1:
     return overflow == 0
 
 
-cdef int take_list(Form form, list x, te_word *to, te_memory *memory) except -1:
-    """Copy the numbers of a list into an array."""
-    cdef te_word w
-    cdef Py_ssize_t i
-    cdef te_array *made = te_describe(memory, 1, <int> form.kind)
+cdef inline bint is_list(x) noexcept:
+    return PyList_CheckExact(x) or PyTuple_CheckExact(x)
+
+
+cdef te_array *described(te_memory *memory, int rank, int kind) except NULL:
+    """Describe an array that is not there yet."""
+    cdef te_array *made = te_describe(memory, rank, kind)
     if made == NULL:
         raise MemoryError
-    made.shape[0] = len(x)
+    return made
+
+
+cdef int allocate(te_array *made) except -1:
     if te_allocate(made):
         raise MemoryError
-    for i in range(made.shape[0]):
-        if i >= len(x) or not take_scalar(form, x[i], &w):
-            return False
-        if form.kind == BOOL:
-            made.data[i] = <char> w.i
-        else:
-            memcpy(made.data + 8 * i, &w, 8)
-    to.p = made
-    return True
+    return 0
 
 
-cdef int take_lists(Form form, list x, te_word *to, te_memory *memory) except -1:
-    """Copy the numbers of lists in lists, and of arrays in these, of equal lengths, into one array."""
-    cdef te_array *made = te_describe(memory, form.rank, <int> form.kind)
+cdef int take_lists(Form form, object x, te_word *to, te_memory *memory) except -1:
+    """Copy the numbers of lists, of lists or tuples in lists, and of arrays in these, of equal lengths."""
+    cdef te_array *made = described(memory, form.rank, <int> form.kind)
     cdef char *at
     cdef int k, j
-    if made == NULL:
-        raise MemoryError
     row = x
     for k in range(form.rank):
         if PyArray_CheckExact(row) and PyArray_NDIM(<ndarray> row) == form.rank - k:
             for j in range(k, form.rank):
                 made.shape[j] = PyArray_DIMS(<ndarray> row)[j - k]
             break
-        if not PyList_CheckExact(row):
+        if not is_list(row):
             return False
         made.shape[k] = len(row)
-        row = row[0] if made.shape[k] else []
-    if size(made) == 0:
+        row = row[0] if made.shape[k] else ()
+    if k and size(made) == 0:
         return False
-    if te_allocate(made):
-        raise MemoryError
+    allocate(made)
     to.p, at = made, made.data
     return copy_rows(form, x, made, 0, &at)
 
@@ -276,7 +274,7 @@ cdef int copy_rows(Form form, object x, te_array *made, int axis, char **at) exc
         memcpy(at[0], PyArray_DATA(<ndarray> x), PyArray_NBYTES(<ndarray> x))
         at[0] += PyArray_NBYTES(<ndarray> x)
         return True
-    if not PyList_CheckExact(x) or PyList_GET_SIZE(x) != made.shape[axis]:
+    if not is_list(x) or len(x) != made.shape[axis]:
         return False
     for y in tuple(x):
         if axis < form.rank - 1:
@@ -310,8 +308,8 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
     cdef te_array *made
     cdef int k
     cdef ndarray array
-    if PyList_CheckExact(x):
-        return take_list(form, x, to, memory) if form.rank == 1 else take_lists(form, x, to, memory)
+    if is_list(x):
+        return take_lists(form, x, to, memory)
     if not PyArray_CheckExact(x):
         return False
     array = x
@@ -319,15 +317,12 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
         return False
     if not (PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)):
         return False
-    made = te_describe(memory, form.rank, <int> form.kind)
-    if made == NULL:
-        raise MemoryError
+    made = described(memory, form.rank, <int> form.kind)
     for k in range(form.rank):
         made.shape[k] = PyArray_DIMS(array)[k]
         made.strides[k] = PyArray_STRIDES(array)[k]
     if copies:
-        if te_allocate(made):
-            raise MemoryError
+        allocate(made)
         array = numpy.ascontiguousarray(array)
         memcpy(made.data, PyArray_DATA(array), PyArray_NBYTES(array))
     else:
@@ -410,9 +405,7 @@ cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) exce
         memory.blocks = c.arena.block
     for k in range(form.width):
         if form.words[k] > 1:
-            made = te_describe(memory, 1, form.kinds[k])
-            if made == NULL:
-                raise MemoryError
+            made = described(memory, 1, form.kinds[k])
             made.strides[0] = form.sizes[k]
             made.data, made.shape[0] = (<char **> to[k])[0], (<int64_t *> to[k])[1]
             c.registers[c.at[c.leaf]].p = made
@@ -420,6 +413,13 @@ cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) exce
             memcpy(&c.registers[c.at[c.leaf]], to[k], 8)
         c.leaf += 1
     return done
+
+
+cdef int same(bint holds) except -1:
+    """Refuse primals that have changed since their program ran."""
+    if not holds:
+        raise ValueError("a primal was changed since its program ran")
+    return 0
 
 
 cdef int option_of(Form form, object x) except -2:
@@ -601,8 +601,7 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
     if form.kind == ROWS:
         return rows_of(form, of, like, c)
     option = option_of(form, like)
-    if option < 0:
-        raise ValueError("a primal was changed since its program ran")
+    same(option >= 0)
     part = <Form> PyTuple_GET_ITEM(form.items, option)
     if form.kind == SUM:
         for i in range(option if of != NULL else 0):
@@ -611,8 +610,7 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
     record = NULL if of == NULL else (<char **> of[0])[0]
     if record == NULL:
         return made_of(part, NULL, like, c)
-    if (<int64_t *> record)[0] != option:
-        raise ValueError("a primal was changed since its program ran")
+    same((<int64_t *> record)[0] == option)
     real_places(part, record + 8, inside)
     return made_of(part, inside, like, c)
 
@@ -641,8 +639,7 @@ cdef object numbers_of(char *of, object like, Cursor *c):
     cdef char *data = NULL if of == NULL else (<char **> of)[0]
     cdef Py_ssize_t i, n = len(like)
     cdef npy_intp size
-    if data != NULL and (<int64_t *> of)[1] != n:
-        raise ValueError("a primal was changed since its program ran")
+    same(data == NULL or (<int64_t *> of)[1] == n)
     c.poles += data != NULL and not te_all_finite(<double *> data, n)
     if PyArray_CheckExact(like):
         size = n
@@ -665,8 +662,7 @@ cdef object rows_of(Form form, char **of, object like, Cursor *c):
     cdef int[LEAVES] strides
     for words in real_words(element):
         at[count] = NULL if of == NULL else (<char **> of[count])[0]
-        if at[count] != NULL and (<int64_t *> of[count])[1] != n:
-            raise ValueError("a primal was changed since its program ran")
+        same(at[count] == NULL or (<int64_t *> of[count])[1] == n)
         strides[count] = 8 * <int> words
         count += 1
     if element.rank and PyArray_CheckExact(like) and PyArray_NDIM(<ndarray> like) == 2:
@@ -691,9 +687,8 @@ cdef object matrix_of(char *rows, ndarray like, Cursor *c):
         row = NULL if rows == NULL else (<double **> rows)[2 * i]
         if row == NULL:
             memset(at, 0, 8 * m)
-        elif (<int64_t *> rows)[2 * i + 1] != m:
-            raise ValueError("a primal was changed since its program ran")
         else:
+            same((<int64_t *> rows)[2 * i + 1] == m)
             c.poles += not te_all_finite(row, m)
             memcpy(at, row, 8 * m)
         at += m
@@ -740,18 +735,17 @@ cdef object kept(Form form, object x):
             part = <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i)
             parts.append(kept(<Form> PyTuple_GET_ITEM(form.items, i), part))
         return tuple(parts) if form.kind == TUPLE else record_of(form, tuple(parts))
-    return kept_list(x) if PyList_CheckExact(x) else kept_array(x)
+    return kept_array(x)
 
 
 cdef object kept_array(object x):
+    """A copy of a list or a small array, and of those in a list or tuple."""
     if PyArray_CheckExact(x) and PyArray_NBYTES(<ndarray> x) <= most_copied:
         return PyArray_NewCopy(<ndarray> x, NPY_CORDER)
+    if is_list(x):
+        made = [y if PyFloat_CheckExact(y) else kept_array(y) for y in x]
+        return made if PyList_CheckExact(x) else tuple(made)
     return x
-
-
-cdef list kept_list(list x):
-    """A copy of a list, and of the lists and small arrays in it."""
-    return [kept_list(y) if PyList_CheckExact(y) else kept_array(y) for y in x]
 
 
 cdef object given_list(te_array *x, int axis, object like, double **at):
@@ -759,19 +753,18 @@ cdef object given_list(te_array *x, int axis, object like, double **at):
     cdef Py_ssize_t i
     cdef npy_intp n = x.shape[axis]
     if PyArray_CheckExact(like):
-        if PyArray_NDIM(<ndarray> like) != x.rank - axis or not has_shape(<ndarray> like, x, axis):
-            raise ValueError("a primal was changed since its program ran")
+        same(PyArray_NDIM(<ndarray> like) == x.rank - axis and has_shape(<ndarray> like, x, axis))
         made = PyArray_EMPTY(x.rank - axis, PyArray_DIMS(<ndarray> like), NPY_DOUBLE, False)
         memcpy(PyArray_DATA(made), at[0], PyArray_NBYTES(<ndarray> made))
         at[0] += PyArray_SIZE(<ndarray> made)
         return made
-    if len(like) != n:
-        raise ValueError("a primal was changed since its program ran")
+    same(len(like) == n)
     if axis < x.rank - 1:
-        return [given_list(x, axis + 1, like[i], at) for i in range(n)]
-    made = [at[0][i] for i in range(n)]
-    at[0] += n
-    return made
+        made = [given_list(x, axis + 1, like[i], at) for i in range(n)]
+    else:
+        made = [at[0][i] for i in range(n)]
+        at[0] += n
+    return tuple(made) if PyTuple_CheckExact(like) else made
 
 
 cdef object give_array(te_array *x, object like):
@@ -779,7 +772,7 @@ cdef object give_array(te_array *x, object like):
     cdef npy_intp[TE_RANK] dims
     cdef int k
     cdef double *at = <double *> x.data
-    if PyList_CheckExact(like):
+    if is_list(like):
         return given_list(x, 0, like, &at)
     for k in range(x.rank):
         dims[k] = x.shape[k]
@@ -885,6 +878,8 @@ cdef class Backpropagator:
     ----------
     steps : int
         The number of instructions that the forward pass ran.
+    has_integers : bool
+        Whether integers were given where the program takes floats.
     """
 
     cdef Native native
@@ -894,6 +889,7 @@ cdef class Backpropagator:
     cdef te_word[FEW] few
     cdef uint64_t extents
     cdef readonly int64_t steps
+    cdef readonly bint has_integers
 
     def __cinit__(self):
         self.words = self.few
@@ -1039,6 +1035,7 @@ cdef class Native:
         cdef Code code = self.forward
         cdef te_word[SMALL] small
         cdef te_word *r = small
+        cdef Py_ssize_t before
         cdef Cursor c
         made.native, made.primals = self, kept(self.params, primals)
         if code.registers > SMALL:
@@ -1046,8 +1043,10 @@ cdef class Native:
         try:
             code.begin(r)
             c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            before = integers
             if not take(self.params, made.primals, &c, &made.memory):
                 return None
+            made.has_integers = integers != before
             if not self.is_done(code.run(r, &made.memory, NULL, &made.steps)):
                 return None
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
@@ -1400,7 +1399,10 @@ def enter(program, tuple primals, dict keywords):
                 break
     if entered.wants_lists:
         program.check_lists(primals)
-    return entered.whole.ahead(primals) if native is None else native.ahead(primals)
+    if native is None:
+        return entered.whole.ahead(primals)
+    made = native.ahead(primals)
+    return program.of_integers(primals, made) if made is not None and made[1].has_integers else made
 
 
 def has_many(primals):
