@@ -1406,9 +1406,9 @@ def enter(program, tuple primals, dict keywords):
 
 
 def has_many(primals):
-    """Whether an argument is an array or list of more than `FEW_NUMBERS` numbers, or a list of as many rows."""
+    """Whether an argument is an array, list or tuple of more than `FEW_NUMBERS` numbers, or of as many rows."""
     for x in primals:
-        if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else PyList_GET_SIZE(x) if PyList_CheckExact(x) else 0) > most_few:
+        if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else len(x) if is_list(x) else 0) > most_few:
             return True
     return False
 
