@@ -1,5 +1,7 @@
 """Rows of different sizes at their edges: indices out of range, empty rows, cotangents, memory."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from chad import evaluated as specification
@@ -158,3 +160,33 @@ def test_tangents_of_no_rows_do_not_say_how_long_values_are():
     for tangent in NO_ROWS:
         found = ENGINE.jvp(sums_of_columns, (np.zeros((0, 5000)), 5000), (tangent, None))
         assert found == ([0.0] * 5000, [0.0] * 5000)
+
+
+def doubled_in_a_row(m):
+    return np.sum(np.sin((2.0 * m).reshape(-1)))
+
+
+def in_a_row(m):
+    return np.sum(np.sin(m.ravel()))
+
+
+def in_other_rows(m):
+    return np.sum(np.sin(m.reshape(2 * len(m), -1)), axis=0)
+
+
+@pytest.mark.parametrize("program", [doubled_in_a_row, in_a_row, in_other_rows])
+def test_elements_at_computed_places_are_read_without_their_rows(program):
+    """The rows of all elements together would be a hundred times the array."""
+    m = np.random.default_rng(1).normal(size=(100, 100))
+    typed = te.program(program)
+    np.testing.assert_allclose(ENGINE.vjp(typed, m)[0], program(m), rtol=1e-12)
+    tracemalloc.start()
+    try:
+        value, back = ENGINE.vjp(typed, m)
+        (found,) = back(np.ones(np.shape(value)) if np.shape(value) else 1.0)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    factor = 2.0 if program is doubled_in_a_row else 1.0
+    np.testing.assert_allclose(found, factor * np.cos(factor * m), rtol=1e-12)
+    assert most < 25 * m.nbytes

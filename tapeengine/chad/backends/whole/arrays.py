@@ -110,23 +110,29 @@ def load(w: Writer, s: F.Load | F.Row) -> None:
     if isinstance(array, V.References):
         w.env[s.out.name] = of_references(w, array, indices, s)
         return
-    if isinstance(s, F.Row) and isinstance(array, V.Local | V.View):
-        local, before = (array, ()) if isinstance(array, V.Local) else (array.local, array.indices)
+    before: tuple[V.Value, ...] = ()
+    if isinstance(array, V.View):
+        before, array = array.indices, array.local
+    if isinstance(s, F.Row) and (isinstance(array, V.Local) or is_gathered(w, s, indices)):
         if s.checked:
-            for dim, i in zip(local.dims[len(before) :], indices, strict=False):
+            for dim, i in zip(array.dims[len(before) :], indices, strict=False):
                 inside(w, dim, i)
-        w.env[s.out.name] = V.View(local, (*before, *indices))
+        w.env[s.out.name] = V.View(array, (*before, *indices))
         return
     if isinstance(array, V.Local) and isinstance(array.content, V.Product) and is_read_often(w, s):
         with w.before(array.block):
             array.content = w.number(array.content, array.name)
     whole = content(w, array)
-    at = dict(zip(whole.dims, indices, strict=False))
-    for dim, i in at.items():
+    for dim, i in zip(whole.dims[len(before) :], indices, strict=False):
         if s.checked and (dim not in whole.content.axes or isinstance(whole.content, V.Affine)):
             inside(w, dim, i)
-    found = elements(w, whole, indices)
+    found = elements(w, whole, (*before, *indices))
     w.env[s.out.name] = found if found.dims else found.content
+
+
+def is_gathered(w: Writer, s: F.Row, indices: Sequence[V.Value]) -> bool:
+    """Tell whether rows at any places are read once, so that elements of them can be read without making them."""
+    return w.uses[s.out.name] == 1 and any(isinstance(i, V.Number) and i.axes for i in indices)
 
 
 def is_read_often(w: Writer, s: F.Load | F.Row) -> bool:
@@ -257,7 +263,7 @@ def target(w: Writer, x: F.Operand) -> tuple[V.Local, tuple[V.Value, ...]]:
     found = w.env[x.name]
     if isinstance(found, V.Local):
         return found, ()
-    if isinstance(found, V.View):
+    if isinstance(found, V.View) and isinstance(found.local, V.Local):
         return found.local, found.indices
     if isinstance(found, V.Array) and found.home and isinstance(found.content, V.Number):
         w.rows[found.content.text] = found.home

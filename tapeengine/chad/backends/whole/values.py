@@ -162,9 +162,9 @@ class Local:
 
 @dataclass(eq=False)
 class View:
-    """A row of a local array that may be written to."""
+    """A row of a local array that may be written to, or one that is read once."""
 
-    local: Local
+    local: Local | Array
     indices: tuple[Value, ...]
 
 
