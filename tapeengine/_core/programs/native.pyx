@@ -264,6 +264,8 @@ cdef int take_lists(Form form, object x, te_word *to, te_memory *memory) except 
 cdef int copy_rows(Form form, object x, te_array *made, int axis, char **at) except -1:
     """Write the numbers of one axis on; return False if they are not as many as expected, or not of the kind."""
     cdef te_word w
+    cdef Py_ssize_t i
+    cdef bint of_list = PyList_CheckExact(x)
     cdef int size = 1 if form.kind == BOOL else 8
     if PyArray_CheckExact(x):
         if PyArray_NDIM(<ndarray> x) != form.rank - axis or PyArray_TYPE(<ndarray> x) != types[<int> form.kind]:
@@ -276,12 +278,13 @@ cdef int copy_rows(Form form, object x, te_array *made, int axis, char **at) exc
         return True
     if not is_list(x) or len(x) != made.shape[axis]:
         return False
-    for y in tuple(x):
-        if axis < form.rank - 1:
+    if axis < form.rank - 1:
+        for y in tuple(x):
             if not copy_rows(form, y, made, axis + 1, at):
                 return False
-            continue
-        if not take_scalar(form, y, &w):
+        return True
+    for i in range(made.shape[axis]):   # no number's conversion changes the list
+        if not take_scalar(form, <object> (PyList_GET_ITEM(x, i) if of_list else PyTuple_GET_ITEM(x, i)), &w):
             return False
         if size == 1:
             at[0][0] = <char> w.i
@@ -1402,7 +1405,9 @@ def enter(program, tuple primals, dict keywords):
     if native is None:
         return entered.whole.ahead(primals)
     made = native.ahead(primals)
-    return program.of_integers(primals, made) if made is not None and made[1].has_integers else made
+    if made is not None and (<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).has_integers:
+        return program.of_integers(primals, made)
+    return made
 
 
 def has_many(primals):
