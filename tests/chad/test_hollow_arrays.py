@@ -74,3 +74,31 @@ def test_elements_that_are_equal_along_an_axis_are_all_assigned(tmp_path, shape,
     weights = np.arange(12.0).reshape(a.shape)
     axes = tuple(k for k, n in enumerate(shape) if n == 1)
     np.testing.assert_allclose(back(weights)[1], weights.sum(axes, keepdims=True), rtol=1e-14)
+
+
+MADE = (
+    "np.zeros((0, 3))",
+    "a[3:]",
+    "a[:, 3:]",
+    "a[a[:, 0] > 99.0]",
+    "np.zeros((len(a), 0))",
+    "2.0 * a[5:]",
+    "np.ones((0, 300))",
+)
+WITH = ("{} + b", "b * {}", "{} @ b", "np.maximum({}, b[:2])", "abs(b) - {}", "{} / a[3:]")
+
+
+@pytest.mark.parametrize("form", WITH)
+def test_arrays_without_elements_that_a_program_makes(tmp_path, form):
+    for made in MADE:
+        f = of_text(tmp_path, "return " + form.format(made))
+        program = te.program(f)
+        for shape in ((3,), (4,), (3, 3), (2, 4)):
+            a, b = np.full((3, 3), 0.5), np.full(shape, 0.25)
+            wanted = outcome(lambda a=a, b=b, f=f: f(a, b))
+            found = outcome(lambda a=a, b=b, program=program: te.vjp(program, a, b))
+            if isinstance(wanted, Exception):
+                assert isinstance(found, TapeEngineError | type(wanted)), (made, shape, found)
+            elif not isinstance(found, TapeEngineError):
+                assert np.shape(found[0]) == np.shape(wanted), (made, shape)
+                assert [d.shape for d in found[1](np.zeros(wanted.shape))] == [a.shape, b.shape]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ..in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
@@ -13,8 +13,10 @@ from ..terms import (
     Build,
     Concatenate,
     Elements,
+    Gather,
     If,
     Index,
+    Let,
     Literal,
     Map,
     Op,
@@ -28,6 +30,7 @@ from ..terms import (
     lets,
     lit,
 )
+from ..traverse import free_variables
 from ..types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, numbers_of, show
 from .lists import shows_lists
 from .raising import failing
@@ -134,7 +137,7 @@ def rank(type_: Type) -> int:
     return 1 + rank(type_.element) if isinstance(type_, Array) else 0
 
 
-def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) -> Term:
+def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term], is_row: bool = False) -> Term:
     """Apply a function of scalars to scalars and arrays; lower ranks broadcast along leading axes."""
     top = max(rank(a.type) for a in args)
     if top == 0:
@@ -145,7 +148,45 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term]) 
         args = [only_item(a) if s else a for a, s in zip(args, stretched, strict=True)]
         lower = [frozenset(axis - 1 for axis in own if axis) for own in singles]
         singles = [low if s else own for low, own, s in zip(lower, singles, stretched, strict=True)]
-    return broadcast(p, node, scalar, args, singles, top)
+    made = broadcast(p, node, scalar, args, singles, top)
+    return made if is_row else lets(same_sizes(p, args, singles, top), made)
+
+
+def same_sizes(
+    p: Parser, args: Sequence[Term], singles: Sequence[frozenset[int]], top: int
+) -> Iterator[tuple[Var, Term]]:
+    """Compare the sizes of inner axes, which no step does where an outer one has no elements."""
+    for axis in range(1, top):
+        each = [(a, axis - top + rank(a.type), s) for a, s in zip(args, singles, strict=True)]
+        sizes = (size_along(p, a, k) for a, k, s in each if k >= 0 and k not in s)
+        first, *others = dict.fromkeys(size for size in sizes if size is not None) or [lit(0)]
+        for other in others:
+            yield p.fresh("n", INT), Op("iequal", (first, other), INT)
+
+
+def size_along(p: Parser, term: Term, axis: int) -> Term | None:
+    """Give the size of an axis of an array; None where the text does not show it outside of loops."""
+    found, bound = None, ""
+    match term:
+        case Var():
+            for _ in range(axis):
+                term = Index(term, lit(0), measured=True)
+            return Size(term)
+        case Build(size) | Replicate(size) if not axis:
+            return size
+        case Map(_, _, arrays, True):
+            return next((size_along(p, a, axis) for a in arrays if axis not in p.single_axes.of(a)), None)
+        case Index(array):
+            return size_along(p, array, axis + 1)
+        case Gather(array) if axis:
+            return size_along(p, array, axis)
+        case Elements((item, *_)) | Replicate(_, item) if axis:
+            return size_along(p, item, axis - 1)
+        case Build(_, var, body) | Map((var,), body):
+            found, bound = size_along(p, body, axis - 1), var.name
+        case Let(var, _, body):
+            found, bound = size_along(p, body, axis), var.name
+    return None if found is None or bound in free_variables(found) else found
 
 
 def wanted(p: Parser, node: ast.AST, args: Sequence[Term | ast.expr], count: int) -> None:
@@ -190,7 +231,8 @@ def broadcast(
             bound.append((p.fresh("s", arg.type), arg))
             p.single_axes[bound[-1][0].name] = single
             inner.append(bound[-1][0])
-    return lets(bound, Map(tuple(variables), elementwise(p, node, scalar, inner), tuple(arrays), broadcasts=True))
+    body = elementwise(p, node, scalar, inner, is_row=True)
+    return lets(bound, Map(tuple(variables), body, tuple(arrays), broadcasts=True))
 
 
 def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
