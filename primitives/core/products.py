@@ -125,6 +125,8 @@ def _moved_back(value: Any, space: Any) -> Any:
 
 
 def _dot_x(ct: Any, y: Any, x_space: Any, y_space: Any) -> Any:
+    if 0 in (x_space.ndim, y_space.ndim):
+        return unbroadcast(scale(ct, y), x_space)
     if max(x_space.ndim, y_space.ndim) <= 2:
         return _matmul_x(ct, y, x_space, y_space)
     kept = y_space.ndim - 1
@@ -135,6 +137,8 @@ def _dot_x(ct: Any, y: Any, x_space: Any, y_space: Any) -> Any:
 
 
 def _dot_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
+    if 0 in (x_space.ndim, y_space.ndim):
+        return unbroadcast(scale(ct, x), y_space)
     if max(x_space.ndim, y_space.ndim) <= 2:
         return _matmul_y(ct, x, x_space, y_space)
     flat = np.reshape(x, (math.prod(x_space.shape[:-1]), x_space.shape[-1]))
@@ -146,6 +150,8 @@ def _dot_y(ct: Any, x: Any, x_space: Any, y_space: Any) -> Any:
 def _dot_pattern(call: patterns.Call) -> Any:
     """Each element depends on a line along the last axis of x and on one along the second-last axis of y."""
     x, y = (space.ndim for space in call.spaces)
+    if not x or not y:
+        return patterns.elementwise(call)
     parts = []
     if 0 in call.sets:
         lines = call.over(call.sets[0], (x - 1,))[..., 0]
@@ -161,6 +167,8 @@ DOT = bilinear(
     {"x": _dot_x, "y": _dot_y},
     samples=lambda: (
         *_matrix_samples(),
+        Sample((uniform((), dtype=complex), uniform((2, 3)))),
+        Sample((uniform((3,)), uniform(()))),
         Sample((uniform((2, 2, 3)), uniform((3,)))),
         Sample((uniform((3,)), uniform((2, 3, 2)))),
         Sample((uniform((2, 3)), uniform((2, 3, 4)))),
@@ -171,6 +179,37 @@ DOT = bilinear(
     ),
     pattern=_dot_pattern,
     doc="the sum over the last axis of x and the axis before the last of y",
+)
+
+
+def _vecdot_pattern(call: patterns.Call) -> Any:
+    parts = [call.over(sets, (sets.ndim - 1,))[..., 0] for sets in call.sets.values()]
+    return numpy.broadcast_to(call.union(parts[0], parts[-1]), call.shape)
+
+
+VECDOT = bilinear(
+    "numpy.vecdot",
+    lambda x, y, *, flat=False: numpy.vdot(x, y) if flat else numpy.vecdot(x, y),
+    {
+        "x": lambda ct, y, x_space: unbroadcast(conjugated(scale(np.expand_dims(ct, -1), y)), x_space),
+        "y": lambda ct, x, y_space: unbroadcast(scale(np.expand_dims(ct, -1), conjugated(x)), y_space),
+    },
+    block={
+        "x": lambda t, y, flat: numpy.vecdot(aligned(t, y.ndim), y),
+        "y": lambda t, x, flat: numpy.vecdot(x, aligned(t, x.ndim)),
+    },
+    samples=lambda: (
+        *(
+            Sample((uniform(x, dtype=one), uniform(y, dtype=other)))
+            for x, y in (((3,), (3,)), ((2, 3), (3,)), ((3,), (2, 2, 3)), ((2, 1, 3), (1, 2, 3)))
+            for one, other in ((float, float), (complex, complex))
+        ),
+        Sample((uniform((3,), dtype=complex), uniform((3,))), {"flat": True}),
+        Sample((uniform((3,)), uniform((3,), dtype=complex)), {"flat": True}),
+        Sample((uniform((2, 0)), uniform((2, 0)))),
+    ),
+    pattern=_vecdot_pattern,
+    doc="the sum over the last axis of conj(x) y, rounded as by vdot if `flat`; dx = conj(ct y), dy = ct conj(x)",
 )
 
 for rules in (MATMUL.vjp_rules, DOT.vjp_rules):
@@ -188,34 +227,25 @@ def _operands(a: Any, b: Any) -> tuple[Any, Any]:
 
 def dot(a: Any, b: Any, out: None = None) -> Any:
     """Multiply vectors, matrices or arrays; see `numpy.dot`."""
-    x, y = _operands(a, b)
-    if ndim_of(x) and ndim_of(y):
-        return DOT(x, y)
-    return _scaled(x, y)
-
-
-def _scaled(x: Any, y: Any) -> Any:
-    value = np.multiply(x, y)
-    return in_order(value, "C") if ndim_of(value) <= 2 else value  # the memory order of BLAS's matrices
+    return DOT(*_operands(a, b))
 
 
 def inner(a: Any, b: Any, /) -> Any:
     """Sum the products over the last axes; see `numpy.inner`."""
     x, y = _operands(a, b)
-    if ndim_of(x) == 0 or ndim_of(y) == 0:
-        return _scaled(x, y)
-    return np.dot(x, swapped(y) if ndim_of(y) > 1 else y)
+    return np.dot(x, swapped(y) if ndim_of(x) and ndim_of(y) > 1 else y)
 
 
 def outer(a: Any, b: Any, out: None = None) -> Any:
     """Multiply all pairs of elements; see `numpy.outer`."""
-    return np.reshape(as_array(a), (-1, 1)) * np.reshape(as_array(b), (1, -1))
+    return np.ravel(as_array(a))[:, None] * np.ravel(as_array(b))[None]
 
 
 def vdot(a: Any, b: Any, /) -> Any:
     """Sum the products of the flattened arrays, with the first one conjugated; see `numpy.vdot`."""
     x, y = _operands(a, b)
-    return np.dot(np.ravel(conjugated(x)), np.ravel(y))
+    dtype = numpy.result_type(dtype_of(x), dtype_of(y))
+    return VECDOT(*(np.astype(np.reshape(one, -1), dtype, copy=False) for one in (x, y)), flat=True)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
@@ -224,8 +254,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
     axis = operator.index(axis)
     if axis != -1:
         x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
-    value = np.matmul(np.expand_dims(conjugated(x), -2), np.expand_dims(y, -1))[..., 0, 0]
-    return number_or_array(value if dtype is None else np.astype(value, dtype))
+    value = VECDOT(x, y)
+    return value if dtype is None else number_or_array(np.astype(value, dtype))
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
@@ -291,12 +321,13 @@ def _contracted(axes: Any, x_ndim: int, y_ndim: int) -> tuple[tuple[int, ...], t
 def kron(a: Any, b: Any) -> Any:
     """Return the Kronecker product; see `numpy.kron`."""
     x, y = as_array(a), as_array(b)
+    if not ndim_of(x) or not ndim_of(y):
+        return np.multiply(x, y)
     ndim = max(ndim_of(x), ndim_of(y))
-    x_shape = (1,) * (ndim - ndim_of(x)) + shape_of(x)
-    y_shape = (1,) * (ndim - ndim_of(y)) + shape_of(y)
-    left = np.reshape(x, tuple(part for extent in x_shape for part in (extent, 1)))
-    right = np.reshape(y, tuple(part for extent in y_shape for part in (1, extent)))
-    return number_or_array(np.reshape(left * right, tuple(p * q for p, q in zip(x_shape, y_shape, strict=True))))
+    parts = [np.expand_dims(one, tuple(range(ndim - ndim_of(one)))) for one in (x, y)]
+    left, right = (np.expand_dims(one, tuple(range(1 - k, 2 * ndim, 2))) for k, one in enumerate(parts))
+    shape = tuple(p * q for p, q in zip(*map(shape_of, parts), strict=True))
+    return np.reshape(left * right, shape)
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
