@@ -9,10 +9,11 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import broadcast, discrete, linear
 
-from .values import as_array, is_traced, ndim_of, shape_of
+from .values import as_array, is_complex, is_traced, ndim_of, shape_of
 
 _X, _EDGES = numpy.array([0.3, 1.2, 0.7, 1.9, 5.0]), numpy.array([0.0, 1.0, 2.0])
 _BINS = {"bins": None, "range": None}
@@ -74,6 +75,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     """
     x, given = as_array(a), as_array(bins)
     edges = _increasing(given) if ndim_of(given) else _edges(x, bins, range)
+    if is_complex(x) and not ndim_of(given):
+        raise UnsupportedError("numpy.histogram counts complex numbers by edges only: give edges in place of a number")
     how = {"bins": None if ndim_of(given) else bins, "range": range}
     counts = _counts(x, edges) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
@@ -127,7 +130,10 @@ def _columns(sample: Any) -> list[Any]:
 
 def _edges_along(x: Any, bins: Any, range: Any) -> Any:
     given = as_array(bins)
-    return _increasing(given) if ndim_of(given) else _edges(x, operator.index(bins), range)
+    if ndim_of(given):
+        return _increasing(given)
+    # numpy's edges have the precision of the samples only if these give them
+    return _edges(x if range is None and 0 not in shape_of(x) else numpy.zeros(0), operator.index(bins), range)
 
 
 def _summed_by_cells(columns: list[Any], edges: list[Any], density: Any, weights: Any) -> Any:

@@ -51,7 +51,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     array([1., 0., 5.])
     """
     places = whole_numbers(x)
-    if weights is None:
+    if weights is None or not places.size:  # numpy counts in an empty list, whatever the weights
         return numpy.bincount(places, minlength=minlength)
     given = as_array(weights)
     numpy.bincount(places, numpy.zeros(shape_of(given), dtype_of(given)), minlength)  # raises numpy's errors

@@ -159,17 +159,18 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     3.0
     """
     x, keepdims = as_array(a), is_set(keepdims)
-    axis = None if axis is None else normalize_axis_tuple(axis, ndim_of(x))
+    axis = None if axis is None else normalize_axis_tuple(axis, ndim_of(x), "axis")
     if weights is None:
         value: Any = np.mean(x, axis=axis, keepdims=keepdims)
         total: Any = dtype_of(value).type(math.prod(shape_of(x)) / math.prod(shape_of(value)))
     else:
         w = _fitted_weights(as_array(weights), x, axis)
         wide = [numpy.float64] if dtype_of(x).kind in "biu" else []
-        total = np.sum(w, axis=axis, keepdims=keepdims, dtype=numpy.result_type(dtype_of(x), dtype_of(w), *wide))
+        dtype = numpy.result_type(dtype_of(x), dtype_of(w), *wide)
+        total = np.sum(w, axis=axis, keepdims=keepdims, dtype=dtype)
         if np.any(np.equal(total, 0.0)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        value = np.sum(x * w, axis=axis, keepdims=keepdims) / total
+        value = np.sum(np.multiply(x, w, dtype=dtype), axis=axis, keepdims=keepdims) / total
     return (value, np.broadcast_to(total, shape_of(value)) if ndim_of(value) else total) if returned else value
 
 

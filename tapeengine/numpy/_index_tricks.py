@@ -12,6 +12,7 @@ from .._core.arrays.creation import holds_traced
 from .._core.arrays.functions import offered
 from .._core.scalars.scalar import Dual
 from ..duals.creation import plain
+from ..duals.outputs import numpys
 from ..errors import UnsupportedError
 from ._creation import asarray
 from ._ranges import arange
@@ -32,7 +33,11 @@ class Concatenator:
         items = key if isinstance(key, tuple) else (key,)
         if not any(map(is_traced_item, items)):
             return self.theirs[key]
-        parts = [item if isinstance(item, str) else asarray(row(item)) for item in items]
+        items = tuple(map(row, items))
+        whole = numpys(lambda *given: self.theirs[given], items, {})
+        if isinstance(whole, numpy.matrix):
+            raise UnsupportedError("a numpy.matrix cannot hold traced numbers: write '0,2' for 'r', '0,2,0' for 'c'")
+        parts = [item if isinstance(item, str) else asarray(item, whole.dtype) for item in items]
         places: list[Any] = []
         count = 0
         for part in parts:

@@ -8,6 +8,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 
 X = numpy.array([0.31, 1.72, 0.94, 2.56, 1.13, 0.58, 2.21])
 WEIGHTS = numpy.array([1.0, 2.5, -0.5, 3.0, 0.25, 1.5, 2.0])
@@ -101,6 +102,55 @@ def test_cells_of_several_dimensions(form: str, bins: str, density: bool) -> Non
         assert gradient == pytest.approx(expected, abs=1e-7)
         slopes = te.grad(lambda w, how=how: grid(np, form, z, w, how))(WEIGHTS)
         assert slopes == pytest.approx(differences(lambda w, how=how: grid(numpy, form, z, w, how), WEIGHTS), abs=1e-7)
+
+
+def drawn(rng: Any, dtype: str, count: int) -> numpy.ndarray:
+    """Numbers of which about half lie on edges of bins, and some are equal."""
+    parts = rng.normal(size=(2, count))
+    parts = numpy.round(parts * 2) / 2 if rng.random() < 0.5 else parts
+    return (parts[0] + 1j * parts[1] if dtype in "FD" else parts[0]).astype(dtype)
+
+
+#: Histograms of samples x with weights w; the edges e have the samples' dtype.
+CALLS: dict[str, Any] = {
+    "number": lambda x, w, e: numpy.histogram(x, 3, weights=w),
+    "counts": lambda x, w, e: numpy.histogram(x, 3),
+    "edges": lambda x, w, e: numpy.histogram(x, e, weights=w),
+    "range": lambda x, w, e: numpy.histogram(x.real, 3, (-1.0, 0.5), weights=w),
+    "2d": lambda x, w, e: numpy.histogram2d(x, x, [2, 3], weights=w.real),
+    "2d range": lambda x, w, e: numpy.histogram2d(x.real, x.real, 2, [(-1.0, 0.5), None]),
+    "2d edges": lambda x, w, e: numpy.histogram2d(x, x, e, weights=w.real),
+    "bincount": lambda x, w, e: (numpy.bincount(numpy.arange(x.size), w.real, 2),),
+    "empty bincount": lambda x, w, e: (numpy.bincount([], w.real, 2),),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("dtypes", itertools.product("fdFD", "fdFD"), ids="".join)
+def test_values_of_every_dtype_and_both_modes(call: str, dtypes: Any) -> None:
+    rng = numpy.random.default_rng(2)
+    for count in (0, 1, 2, 5, 8):
+        x, w = (drawn(rng, dtype, count) for dtype in dtypes)
+        program, e = CALLS[call], numpy.sort(drawn(rng, dtypes[0], 4))
+        if x.dtype.kind == "c" and call in ("number", "counts"):  # numpy's bins are those of the real parts
+            with pytest.raises(UnsupportedError, match="edges"):
+                te.vjp(program, x, w, e)
+            continue
+        try:
+            wanted = program(x, w, e)
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                te.vjp(program, x, w, e)
+            continue
+        found, back = te.vjp(program, x, w, e)
+        for part, numpys in zip(found, wanted, strict=True):
+            assert (part.dtype, part.tobytes()) == (numpys.dtype, numpys.tobytes())
+        tangents = [drawn(rng, one.dtype.char, one.size) for one in (x, w, e)]
+        cotangents = [None if y.dtype.kind == "i" else y.dtype.type(rng.normal(size=y.shape)) for y in found]
+        moved = te.jvp(program, (x, w, e), tuple(tangents))[1]
+        forward = sum(numpy.sum(c * t).real for c, t in zip(cotangents, moved, strict=True) if c is not None)
+        backward = sum(numpy.sum(c * t).real for c, t in zip(back(tuple(cotangents)), tangents, strict=True))
+        assert forward == pytest.approx(backward, abs=1e-5)
 
 
 WRONG = [{"bins": "auto"}, {"bins": 0}, {"bins": 2.5}, {"bins": [2, 3, 4, 5], "dd": True}, {"bins": [[1.0, 0.0], 2]},

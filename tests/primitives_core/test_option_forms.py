@@ -19,6 +19,7 @@ from tapeengine.errors import TapeEngineError
 
 CUBE = np.random.default_rng(0).standard_normal((3, 4, 2))
 MASK = CUBE[..., :1] < 0.4
+NUMBER = np.array(1.7)
 VECTOR = np.random.default_rng(1).standard_normal(6)
 AXES = (0, -1, 2, 3, -4, None, (0, 1), (1, 0), (), (0, 0), np.int64(1), np.int8(-1), np.array(1), 1.0, "a", (0, -3))
 AVERAGES = (
@@ -42,6 +43,10 @@ def calls() -> Iterator[Call]:
             lambda np, x, name=name, k=keep: getattr(np, name)(x, axis=1, keepdims=k),
             CUBE,
         )
+    for name, axis in itertools.product(f"{AVERAGES} {ALONG}".split(), AXES):
+        yield f"{name} of a number, axis {axis!r}", lambda np, x, n=name, a=axis: getattr(np, n)(x, axis=a), NUMBER
+    for axis in AXES:
+        yield f"average by a number, axis {axis!r}", lambda np, x, a=axis: np.average(x, axis=a, weights=x), NUMBER
     for name, axis in itertools.product(ALONG.split(), AXES):
         yield f"{name} axis {axis!r}", lambda np, x, name=name, axis=axis: getattr(np, name)(x, axis=axis), CUBE
     for axis in AXES:
