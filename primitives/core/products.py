@@ -320,7 +320,7 @@ def _contracted(axes: Any, x_ndim: int, y_ndim: int) -> tuple[tuple[int, ...], t
 
 def kron(a: Any, b: Any) -> Any:
     """Return the Kronecker product; see `numpy.kron`."""
-    x, y = as_array(a), as_array(b)
+    x, y = promoting(a), promoting(b)
     if not ndim_of(x) or not ndim_of(y):
         return np.multiply(x, y)
     ndim = max(ndim_of(x), ndim_of(y))

@@ -11,7 +11,10 @@ import numpy
 
 from .._core.arrays.array import Array
 from .._core.arrays.creation import fresh
+from .._core.arrays.operators import is_number
 from .._core.arrays.storing import form_of
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
 from ..duals.creation import plain
 from ..duals.outputs import laid_out
 from ._creation import array, asarray
@@ -19,10 +22,27 @@ from ._creation import array, asarray
 __all__ = ["vectorize"]
 
 
-def in_order_of(arrays: list[Any], dtype: Any) -> Any:
-    """An array in the memory order of a ufunc's result."""
-    kinds = [*[None] * len(arrays), dtype]
-    return numpy.nditer([*map(form_of, arrays), None], ["refs_ok"], op_dtypes=kinds).operands[-1]
+def objects(x: Any) -> Any:
+    """The array of objects that numpy makes of an argument: an array's elements become numbers of Python."""
+    if isinstance(x, (list, tuple)) and x:
+        return numpy.stack([*map(objects, x)])
+    if type(x) is Array and not is_number(x):
+        made = numpy.empty_like(form_of(x), object)
+        made[...] = x.tolist()
+    elif type(x) in (Array, Dual, ComplexDual):
+        made = numpy.empty((), object)
+        made[()] = x
+    else:
+        made = numpy.asanyarray(x, object)
+    return made
+
+
+def in_array(found: Any, dtype: Any, operand: Any) -> Any:
+    """The results of all positions in an array."""
+    result = array(found.tolist() if operand.ndim else found, dtype)
+    if result.shape != operand.shape:
+        raise ValueError("setting an array element with a sequence.")
+    return laid_out(result, found)
 
 
 class vectorize:
@@ -76,8 +96,15 @@ class vectorize:
     def _mapped(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         names = [key for key in (*range(len(args)), *options) if key not in self.excluded]
         given: dict[Any, Any] = {**dict(enumerate(args)), **options}
+        if not names:
+            return self.pyfunc(*args, **options)
         arrays = [asarray(given[name]) for name in names]
-        inner = self._core_axes(len(names))
+        if self.signature is None:
+            if self.otypes is None and not all(a.size for a in arrays):
+                return self._on_values(args, options)  # raises numpy's error
+            return self._by_numbers(given, names, arrays)
+        left = self.signature.partition("->")[0]  # with the axes that each argument of a call has
+        inner = [len(re.findall(r"\w+", group)) for group in re.findall(r"\(([^()]*)\)", left)]
         if len(inner) != len(arrays) or any(a.ndim < n for a, n in zip(arrays, inner, strict=True)):
             return self._on_values(args, options)  # raises numpy's error
         loop = numpy.broadcast_shapes(*(a.shape[: a.ndim - n] for a, n in zip(arrays, inner, strict=True)))
@@ -86,23 +113,31 @@ class vectorize:
         if not found:
             return self._on_values(args, options)
         outputs = zip(*found, strict=True) if isinstance(found[0], tuple) else [found]
-        joined = [self._joined(list(parts), loop, k) for k, parts in enumerate(outputs)]
-        if self.signature is None:
-            joined = [laid_out(part, in_order_of(arrays, part.dtype)) for part in joined]
-        return tuple(joined) if isinstance(found[0], tuple) else joined[0]
+        joined = tuple(self._joined(list(parts), loop, k) for k, parts in enumerate(outputs))
+        return joined if isinstance(found[0], tuple) else joined[0]
 
     def _on_values(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Call numpy's class."""
         return self._plain(*plain(args), **{name: plain(value) for name, value in options.items()})
 
-    def _core_axes(self, count: int) -> list[int]:
-        """The number of axes of each argument that the function takes at once."""
-        if self.signature is None:
-            return [0] * count
-        left = self.signature.partition("->")[0]
-        return [len(re.findall(r"\w+", group)) for group in re.findall(r"\(([^()]*)\)", left)]
+    def _by_numbers(self, given: dict[Any, Any], names: list[Any], arrays: list[Any]) -> Any:
+        """Call the function once for the dtypes, as numpy does, and then with the objects of all positions."""
+        types: Any = self._plain.otypes
+        kept: list[Any] = []
+        if types is None:
+            first = self._called(given, names, [a.reshape(-1)[0] for a in arrays])
+            kept = [first] if self.cache else []
+            types = [numpy.asarray(plain(x)).dtype for x in (first if isinstance(first, tuple) else (first,))]
 
-    def _called(self, given: dict[Any, Any], names: list[Any], values: list[Any]) -> Any:
+        def called(*values: Any) -> Any:
+            return kept.pop() if kept else self._called(given, names, values)
+
+        operands = numpy.broadcast_arrays(*(objects(given[name]) for name in names))
+        found = numpy.frompyfunc(called, len(names), len(types))(*operands)
+        joined = tuple(map(in_array, found if len(types) > 1 else (found,), types, [operands[0]] * len(types)))
+        return joined if len(types) > 1 else joined[0]
+
+    def _called(self, given: dict[Any, Any], names: list[Any], values: Iterable[Any]) -> Any:
         now = {**given, **dict(zip(names, values, strict=True))}
         return self.pyfunc(
             *(value for key, value in now.items() if isinstance(key, int)),

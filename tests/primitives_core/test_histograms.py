@@ -126,7 +126,7 @@ CALLS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("dtypes", itertools.product("fdFD", "fdFD"), ids="".join)
+@pytest.mark.parametrize("dtypes", list(itertools.product("fdFD", "fdFD")), ids="".join)
 def test_values_of_every_dtype_and_both_modes(call: str, dtypes: Any) -> None:
     rng = numpy.random.default_rng(2)
     for count in (0, 1, 2, 5, 8):
