@@ -137,16 +137,21 @@ def _mean_share(first: Any, space: Any, axis: Any) -> Any:
     return first / max(_extent(space, axis), 1)
 
 
-MEAN = linear(
+MEAN: Primitive = linear(
     "numpy.mean",
     lambda x, *, axis=None, keepdims=False, dtype=None: numpy.mean(x, axis=axis, keepdims=keepdims, dtype=dtype),
-    lambda ct, x_space, axis: broadcast(_mean_share(spread(ct, x_space, axis), x_space, axis), x_space),
-    block=lambda t, axis, keepdims, dtype: numpy.mean(
+    {"x": lambda ct, x_space, axis: broadcast(_mean_share(spread(ct, x_space, axis), x_space, axis), x_space)},
+    jvp={
+        "x": lambda t, x_space, axis, keepdims, dtype: (MEAN if x_space.size else SUM)(
+            t, axis=axis, keepdims=keepdims, dtype=dtype
+        )
+    },
+    block=lambda t, axis, keepdims, dtype: (numpy.mean if t.size else numpy.sum)(
         t, axis=inner_axes(axis, t.ndim - 1), keepdims=keepdims, dtype=dtype
     ),
     samples=reduction_samples,
     pattern=patterns.reduces,
-    doc="the mean over axes; dx = ct / count, broadcast",
+    doc="the mean over axes; dx = ct / count, broadcast; the mean of nothing moves with nothing",
 )
 
 

@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import elementwise
 
 from .products import conjugated, swapped
 from .reductions import by_slope, masked, reduction_samples, spread, total_rule
@@ -82,6 +83,22 @@ STD = by_slope(
 )
 
 
+UNDEFINED = elementwise(
+    "numpy.undefined",
+    lambda x, where: numpy.array(x),
+    lambda where: numpy.where(where, numpy.nan, 1.0),
+    None,
+    samples=(Sample((uniform((2, 3)), False)),),
+    doc="x; the derivative is NaN where a statistic of it has no degree of freedom",
+)
+
+
+def _with_freedom(a: Any, counted: Any, axis: Any, ddof: Any) -> Any:
+    """Return values whose derivative is NaN where no more elements are counted than `ddof`."""
+    count = numpy.sum(numpy.broadcast_to(counted, shape_of(a)), axis=axis, keepdims=True)
+    return UNDEFINED(a, count <= ddof) if numpy.any(count <= ddof) else a
+
+
 def _spread_rule(compute: Callable[..., Any]) -> Any:
     """Give `compute` (a, axis, dtype, ddof, keepdims, where, mean) the signature of `numpy.var`."""
 
@@ -132,9 +149,9 @@ def _masked_var(
 
 
 def _sqrt_safe(x: Any) -> Any:
-    """Return the square root; its derivative at 0 is 0."""
+    """Return the square root; its derivative at 0 is 0, and NaN at infinity."""
     zero = np.equal(x, 0)
-    return number_or_array(np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x))))
+    return number_or_array(UNDEFINED(np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x))), np.isinf(x)))
 
 
 def _spread(
@@ -142,7 +159,7 @@ def _spread(
 ) -> Any:
     if where is True and mean is None:
         return primitive(as_array(a), axis=axis, keepdims=keepdims, ddof=ddof, dtype=dtype)
-    value = _masked_var(as_array(a), where, axis, dtype, ddof, keepdims, mean)
+    value = _masked_var(_with_freedom(as_array(a), where, axis, ddof), where, axis, dtype, ddof, keepdims, mean)
     return value if primitive is VAR else _sqrt_safe(value)
 
 
@@ -223,6 +240,7 @@ def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any,
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
     where = where is np._NoValue or where
     mask = _numbers(a) & where
+    a = _with_freedom(a, mask, axis, ddof)
     mean = nanmean(a, axis, dtype, None, True, where=where) if mean is None else mean
     # numpy subtracts the mean in place, in the array's dtype
     deviation = in_order_of(np.astype(masked(a, mask, 0.0) - mean, dtype_of(a)), a)
@@ -279,19 +297,19 @@ def cov(
     fweights, aweights = (w if w is None else real_part(as_array(w)) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof
+    w: Any = None
     if fweights is None and aweights is None:
         factor: Any = shape_of(x)[1] - ddof
-        deviation = x - np.mean(x, axis=1, keepdims=True)
-        weighted = deviation
     else:
         fweights, aweights = (w if w is None else np.astype(w, float) for w in (fweights, aweights))
         w = (1.0 if fweights is None else fweights) * (1.0 if aweights is None else aweights)
         total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
         squares = total if aweights is None else np.sum(w * aweights)
         factor = total - ddof * squares / total if ddof else total
-        deviation = x - np.average(x, axis=1, weights=w)[:, None]
-        weighted = deviation * w
-    factor = 0.0 if np.real(factor) <= 0 else factor
+    if np.real(factor) <= 0:
+        factor, x, w = 0.0, UNDEFINED(x, True), w if w is None else UNDEFINED(w, True)
+    deviation = x - np.average(x, axis=1, weights=w)[:, None]
+    weighted = deviation if w is None else deviation * w
     value = np.dot(deviation, swapped(conjugated(weighted))) * np.true_divide(1, factor)
     value = np.reshape(value, ()) if shape_of(value) == (1, 1) else value
     return value if dtype is None else np.astype(value, dtype)
