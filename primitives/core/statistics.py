@@ -220,8 +220,8 @@ def _nan_total(function: Callable[..., Any], fill: float) -> Any:
 
 
 def _given(initial: Any, where: Any) -> dict[str, Any]:
-    found = {"initial": None if initial is np._NoValue else initial, "where": True if where is np._NoValue else where}
-    return {key: value for key, value in found.items() if value is not None and value is not True}
+    found = {} if initial is None or initial is np._NoValue else {"initial": initial}
+    return found if where is np._NoValue or where is True or where is None else {**found, "where": where}
 
 
 def nanmean(

@@ -72,6 +72,10 @@ def calls() -> Iterator[Call]:
         yield f"add {dtype!r}", lambda np, x, dtype=dtype: np.add(x, 1, dtype=dtype), CUBE
         yield f"multiply {dtype!r}", lambda np, x, dtype=dtype: np.multiply(x, x, dtype=dtype), CUBE
         yield f"exp {dtype!r}", lambda np, x, dtype=dtype: np.exp(x, dtype=dtype), CUBE
+    for name, start in itertools.product(
+        "sum prod nansum nanprod max nanmax min nanmin".split(), (True, 0, 2, 0.5, None)
+    ):
+        yield f"{name} from {start!r}", lambda np, x, n=name, s=start: getattr(np, n)(x, axis=0, initial=s), CUBE
     for shape in SHAPES:
         yield f"reshape {shape!r}", lambda np, x, shape=shape: np.reshape(x, shape), VECTOR
         yield f"resize {shape!r}", lambda np, x, shape=shape: np.resize(x, shape), VECTOR

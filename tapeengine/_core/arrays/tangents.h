@@ -53,6 +53,7 @@ static void te_push(ptrdiff_t width, int axes, const ptrdiff_t *dims, const char
     ptrdiff_t n = axes ? dims[axes - 1] : 1, lines = 1, line, k, rest;
     ptrdiff_t last_t = axes ? st[axes - 1] : 0, last_p = axes ? sp[axes - 1] : 0;
     int axis;
+    if (!n) return;
     for (axis = 0; axis < axes - 1; axis++) lines *= dims[axis];
     for (k = 0; k < width; k++) {
         for (line = 0; line < lines; line++) {
