@@ -28,3 +28,20 @@ def test_value_and_gradient(subscripts: str, extents: tuple[int, ...]) -> None:
     value, gradient = te.value_and_grad(lambda x: np.sum(np.einsum(subscripts, x) * weights))(x)
     assert value == pytest.approx(numpy.sum(expected * weights), rel=1e-14)
     assert numpy.sum(gradient * d) == pytest.approx(numpy.sum(numpy.einsum(subscripts, d) * weights), rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("subscripts", "shapes"),
+    [
+        ("...i,...i->...", [(3, 0)] * 2),
+        ("ij,jk->ik", [(2, 0), (0, 3)]),
+        ("ij,j->i", [(0, 3), (3,)]),
+        ("ij->i", [(3, 0)]),
+    ],
+)
+def test_operands_without_elements(subscripts: str, shapes: list[tuple[int, ...]]) -> None:
+    xs = [numpy.ones(shape, numpy.float32) for shape in shapes]
+    value, back = te.vjp(lambda *xs: numpy.einsum(subscripts, *xs), *xs)
+    assert value.tobytes() == numpy.einsum(subscripts, *xs).tobytes()
+    for x, cotangent in zip(xs, back(numpy.ones_like(value)), strict=True):
+        assert (cotangent.shape, cotangent.dtype, cotangent.any()) == (x.shape, x.dtype, False)
