@@ -226,9 +226,8 @@ static void te_accumulate(int op, int which, int axes, const ptrdiff_t *dims, co
     ptrdiff_t n = axes ? dims[axes - 1] : 1, rows = 1, row;
     const int last = axes ? axes - 1 : 0;
     te_offsets o = {{0}, 0, 0, 0};
-    if (!n) return; /* an operand without elements has no place even for a sum of none */
     for (int axis = 0; axis < axes - 1; axis++) rows *= dims[axis];
-    if (n == 0) return; /* a sum over no elements has no place to be added to where the operand has none itself */
+    if (n == 0) return; /* an operand without elements has no place even for a sum of none */
     if (axes > 1 && n < TE_SHORT && te_accumulate_short(op, which, axes, rows, dims, ct, a, b, v, acc, sacc, assign)) return;
     for (row = 0; row < rows; row++) {
         te_accumulate_row(op, which, n, ct + row * n, a->data ? a->data + o.a : 0, axes ? a->strides[last] : 0,
