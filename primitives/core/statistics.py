@@ -85,7 +85,7 @@ STD = by_slope(
 
 UNDEFINED = elementwise(
     "numpy.undefined",
-    lambda x, where: numpy.array(x),
+    lambda x, where: numpy.asarray(numpy.positive(x)),  # in the memory order of numpy's loops
     lambda where: numpy.where(where, numpy.nan, 1.0),
     None,
     samples=(Sample((uniform((2, 3)), False)),),
@@ -240,7 +240,7 @@ def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any,
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
     where = where is np._NoValue or where
     mask = _numbers(a) & where
-    a = _with_freedom(a, mask, axis, ddof)
+    a = _with_freedom(np.array(a), mask, axis, ddof)  # a copy, as numpy's
     mean = nanmean(a, axis, dtype, None, True, where=where) if mean is None else mean
     # numpy subtracts the mean in place, in the array's dtype
     deviation = in_order_of(np.astype(masked(a, mask, 0.0) - mean, dtype_of(a)), a)

@@ -23,7 +23,7 @@ REFUSED = {
     "y = np.atleast_1d(x); y[0] = 2.0; y": r"y = np.atleast_1d\(x\) may be the same array",
     "y = np.squeeze(x); y[0] = 2.0; y": r"y = np.squeeze\(x\) may be the same array",
     "np.add.at(x, [0, 1], 1.0); x": "the program has not made it",
-    "y = np.zeros((5, 5)); np.add.at(y, ([0, 1], [1, 1]), x[:2]); y": "this call with these arguments has no result",
+    "y = np.zeros((5, 5)); np.add.at(y, ([0, 1], [1, 1]), x[:2]); y": "this call is not in the language",
 }
 
 

@@ -345,7 +345,7 @@ def augmented(
         p.error(node, f"{target.id} changes itself by a method of its own", "write x = x + y")
     if isinstance(before, Term) and isinstance(before.type, Array):
         held_type(p, node, load, before.type, new.type)
-        if p.single_axes.of(before) - p.single_axes.of(new):
+        if not p.as_list(target) and p.single_axes.of(before) - p.single_axes.of(new):
             p.error(node, f"{target.id} would get another shape", "write x = x + y")
     return bind(p, target.id, new, env, then)
 
