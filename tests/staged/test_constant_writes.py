@@ -1,5 +1,9 @@
 """Writes of constants to arrays leave no record of their own: what follows them is recorded and replayed as without."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -79,3 +83,24 @@ def test_writes_of_constants(write, after, is_traced):
         wanted, found = back(cotangent), again(cotangent)
         assert all((w is None) == (f is None) for w, f in zip(wanted, found, strict=True))
         assert np.array_equal(flat(x for x in wanted if x is not None), flat(x for x in found if x is not None))
+
+
+RECORDED = """
+import numpy as np, tapeengine as te, tapeengine.numpy as tnp
+def program(x, s):
+    u = x * s
+    tnp.add.at(u, [1, 0], 0.9)
+    return u
+staged = te.stage(program)
+for k in range(4):
+    te.vjp(staged, np.ones(2), 0.3 + k)[1](np.ones(2))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or "LD_PRELOAD" in os.environ, reason="needs glibc's checks of the heap")
+def test_no_table_of_a_recording_is_written_behind_its_end():
+    checks = {"LD_PRELOAD": "libc_malloc_debug.so.0", "MALLOC_CHECK_": "3"}
+    done = subprocess.run([sys.executable, "-c", RECORDED], env=os.environ | checks, capture_output=True, text=True)
+    if "cannot be preloaded" in done.stderr:
+        pytest.skip("this C library has no checks of the heap")
+    assert done.returncode == 0, done.stderr
