@@ -93,10 +93,10 @@ UNDEFINED = elementwise(
 )
 
 
-def _with_freedom(a: Any, counted: Any, axis: Any, ddof: Any) -> Any:
-    """Return values whose derivative is NaN where no more elements are counted than `ddof`."""
-    count = numpy.sum(numpy.broadcast_to(counted, shape_of(a)), axis=axis, keepdims=True)
-    return UNDEFINED(a, count <= ddof) if numpy.any(count <= ddof) else a
+def _with_freedom(a: Any, counted: Any, axis: Any, ddof: Any, copies: bool = False) -> Any:
+    """Return values, or a copy as numpy's, whose derivative is NaN where no more elements are counted than `ddof`."""
+    lacks = numpy.sum(numpy.broadcast_to(counted, shape_of(a)), axis=axis, keepdims=True) <= ddof
+    return UNDEFINED(np.array(a) if copies else a, lacks) if numpy.any(lacks) else a
 
 
 def _spread_rule(compute: Callable[..., Any]) -> Any:
@@ -240,7 +240,7 @@ def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any,
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
     where = where is np._NoValue or where
     mask = _numbers(a) & where
-    a = _with_freedom(np.array(a), mask, axis, ddof)  # a copy, as numpy's
+    a = _with_freedom(a, mask, axis, ddof, copies=True)
     mean = nanmean(a, axis, dtype, None, True, where=where) if mean is None else mean
     # numpy subtracts the mean in place, in the array's dtype
     deviation = in_order_of(np.astype(masked(a, mask, 0.0) - mean, dtype_of(a)), a)
