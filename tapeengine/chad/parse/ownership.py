@@ -199,16 +199,13 @@ class Walk:
     def find_arrays(self, function: ast.FunctionDef) -> None:
         """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
         stores = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        made = [name for name, value in named_values(function) if self.is_array(value)]
+        made = [
+            name
+            for name, value in named_values(function)
+            if isinstance(value, ast.Call) and self.computes(value.func, MAKING | COMPUTING)
+        ]
         given = {a.arg for f in ast.walk(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
         self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
-
-    def is_array(self, value: ast.expr) -> bool:
-        """Tell whether an expression is a call of one of numpy's functions that make an array."""
-        match value:
-            case ast.Call(func=ast.Attribute(value=module, attr=name)):
-                return name in MAKING | COMPUTING and self.is_numpy(ast.unparse(module))
-        return False
 
     def stores_elements(self, s: ast.stmt) -> bool:
         """Tell whether a statement stores the elements of its value only."""
@@ -291,16 +288,17 @@ class Walk:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.makes(body) and self.makes(orelse)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                return name in MAKING or self.computes(value.func, name) or self.makes_record(value.func)
+                return name in MAKING or self.computes(value.func) or self.makes_record(value.func)
         return id(value) in self.copies or isinstance(
             value,
             ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare,
         )
 
-    def computes(self, function: ast.expr, name: str) -> bool:
+    def computes(self, function: ast.expr, names: frozenset[str] = COMPUTING) -> bool:
         """Tell whether a function is one of numpy's that make a new array."""
-        is_of_module = isinstance(function, ast.Attribute) and self.is_numpy(ast.unparse(function.value))
-        return is_of_module and name in COMPUTING
+        if not isinstance(function, ast.Attribute):
+            return False
+        return function.attr in names and self.is_numpy(ast.unparse(function.value))
 
     def uses(self, statement: ast.stmt, keeps: bool) -> None:
         """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
@@ -345,7 +343,7 @@ class Walk:
         function, name = node.func, getattr(node.func, "attr", getattr(node.func, "id", ""))
         is_method = isinstance(function, ast.Attribute)
         adds = is_method and name in ADDING
-        reads = name in READING or self.computes(function, name) or (is_method and name in METHODS)
+        reads = name in READING or self.computes(function) or (is_method and name in METHODS)
         reads = reads or (name == "replace" and self.makes_record(function))  # it takes the fields out
         if (is_fresh := self.is_fresh(node)) is not None and not handed(statement):
             reads, keeps = False, keeps and not is_fresh
