@@ -81,10 +81,10 @@ class Effects:
     def write_on(self, sources: list[dict[Any, Node | None]]) -> bool:
         """Write all effects into the program's own objects, given equal `sources`; return whether that is possible."""
         for (node, now), found in zip(self.changed, sources, strict=True):
-            if rebuilt(node, self._done) is not node.original:
-                own = {key: _own(value, found.get(key)) for key, value in self._with_own_keys(now)}
-                if not write(self._structures, node, own):
-                    return False
+            own = {key: _own(value, found.get(key)) for key, value in self._with_own_keys(now)}
+            moved = any(a is not b for a, b in zip(own.values(), now.values(), strict=True))
+            if (moved or rebuilt(node, self._done) is not node.original) and not write(self._structures, node, own):
+                return False
         return True
 
     def _with_own_keys(self, now: dict[Any, Any]) -> list[tuple[Any, Any]]:

@@ -74,6 +74,7 @@ LEFT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "a value without derivative": (lambda v: float(te.value(v.sum())), lambda left: left),
     "a number": (lambda v: v.sum(), lambda left: left),
     "an array": (lambda v: v * 2.0, lambda left: left.sum()),
+    "its argument": (lambda v: v, lambda left: left.sum()),
 }
 
 
@@ -135,7 +136,7 @@ def test_what_is_left_in_captured_objects(order: str, run: Any, place: Any, what
     try:
         value, found = te.vjp(again, X)[0], ORDERS[order](again)
     except DroppedDerivativeError:
-        assert what in ("a number", "an array")
+        assert what in ("a number", "an array") or "iterated" in run.__name__
         return
     assert value == plain(X)
     np.testing.assert_allclose(found, ORDERS[order](plain), rtol=1e-13)

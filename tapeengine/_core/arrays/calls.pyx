@@ -75,6 +75,11 @@ cdef object stripped(Head *h, uint32_t tag, object x):
     return x
 
 
+cdef bint is_lifted(object x) noexcept:
+    """Whether x is an array of a trace that depends on inputs of an outer trace only."""
+    return type(x) is Array and not (<Array> x).storage.active and type((<Array> x).storage.base) is Array
+
+
 cdef object apply(object primitive, tuple args, dict static):
     """Call a primitive and record the call on the innermost trace among its arguments."""
     cdef uint32_t tag
@@ -86,6 +91,8 @@ cdef object apply(object primitive, tuple args, dict static):
             return apply(primitive, tuple([traced_numbers(a) if holds_objects(a) else a for a in args]), static)
         if is_foreign(x):
             return apply(primitive, ABOVE.as_plain(primitive.primal, args, static)[0], static)
+        if is_lifted(x):
+            return apply(primitive, tuple([(<Array> a).current() if is_lifted(a) else a for a in args]), static)
     tag = innermost_tag(args)
     if tag == 0:
         values = [(<Array> x).current() if type(x) is Array else x for x in args]
