@@ -172,3 +172,51 @@ def test_second_derivatives_of_checkpoints(outer: Any, inner: Any, f: Any, hessi
     """A rule that runs a program again sweeps its tape with cotangents of an outer trace."""
     for saved in (te.checkpoint(f), te.checkpoint(te.checkpoint(f)), te.stage(te.checkpoint(f))):
         np.testing.assert_allclose(outer(inner(saved))(np.array([1.0, 2.0])), hessian, rtol=1e-14)
+
+
+def swept(f: Any, x: Any) -> Any:
+    return te.hvp(f, (x,), (x,))
+
+
+@pytest.mark.parametrize(
+    "inner", [swept, lambda f, x: te.jvp(te.grad(f), (x,), (x,))[1], lambda f, x: te.grad(f)(x) * x]
+)
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize(
+    "f", [lambda x: np.sum(x) ** 3, lambda x: np.var(x) * np.prod(x), np.logaddexp.reduce, np.linalg.norm]
+)
+def test_third_derivatives_of_checkpoints(f: Any, size: int, inner: Any) -> None:
+    x = np.linspace(1.2, 2.1, size)
+    saved, plain = (te.grad(lambda x, g=g: np.sum(inner(g, x) * np.cos(x)))(x) for g in (te.checkpoint(f), f))
+    np.testing.assert_allclose(saved, plain, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("use", [lambda a: a, lambda a: np.sin(a), te.checkpoint(lambda a: a * a), written, added])
+def test_arrays_that_leave_their_trace(use: Any) -> None:
+    """What an inner program made of outer inputs is kept in a list, and used after the inner trace has ended."""
+
+    def plain(x: Any) -> Any:
+        return reduced(use(x.copy()) * 1.0)
+
+    def leaking(x: Any) -> Any:
+        kept: list[Any] = []
+
+        def inner(y: Any) -> Any:
+            kept.append(by_slices(x, y))
+            return y.sum()
+
+        te.grad(inner)(Y)
+        return use(kept[0])
+
+    np.testing.assert_allclose(te.grad(lambda x: reduced(leaking(x) * 1.0))(X), te.grad(plain)(X), rtol=1e-13)
+    np.testing.assert_allclose(te.jacrev(leaking)(X), te.jacfwd(use)(X), rtol=1e-13)
+
+
+def test_a_cotangent_that_an_inner_trace_made_of_outer_inputs() -> None:
+    def pulled(x: Any) -> Any:
+        def inner(y: Any) -> Any:
+            return np.sum(te.vjp(np.sin, Y)[1](by_slices(x, y))[0]) * y.sum()
+
+        return te.grad(inner)(Y)[0]
+
+    np.testing.assert_allclose(te.grad(pulled)(X), np.cos(Y), rtol=1e-14)

@@ -18,7 +18,7 @@ from tapeengine._core.tape.accumulation cimport View, repeats, strided
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual
 from tapeengine._core.arrays.storing cimport (
     ADDED, POKED, WRITTEN, array_over, constant_of, everything, geometry, head_of_array, is_recording, is_traced,
-    make_writable, new_array, note, operand, plain, view_by,
+    make_writable, new_array, note, operand, plain, unlifted, view_by,
 )
 from tapeengine._core.tape.tape cimport ARRAY, WRITE, Head, head_of, innermost_here, record_special, tape_of
 
@@ -102,6 +102,7 @@ cdef int put(Array a, object index, object value) except -1:
     cdef WriteRecord record
     cdef Array target
     cdef ndarray numbers = plain(a.current())
+    value = unlifted(value)
     if type(value) is ComplexDual:
         if not ((<ComplexDual> value).numpys or PyTypeNum_ISCOMPLEX(PyArray_TYPE(numbers))):
             raise TypeError("a real array takes no complex number of Python. Write z.real")
@@ -264,6 +265,7 @@ def add_at(Array a, index, value):
     cdef int kind = VIEWED
     check_writable(a, plain(a.current()))
     index = normalised(index, &kind)
+    value = unlifted(value)
     if type(value) is Array and not (<Array> value).storage.active:
         value = (<Array> value).current()
     if not is_traced(value):

@@ -16,7 +16,7 @@ from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, of_kind, other_precision
 from tapeengine._core.arrays.storing cimport (
     CALLED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep,
-    new_array, note, note_outcome, numbers_of, operand, plain, snapshot,
+    new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted,
 )
 from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT
 from tapeengine._core.tape.tape cimport (
@@ -69,15 +69,10 @@ cdef object stripped(Head *h, uint32_t tag, object x):
     """The value of an argument for the recording trace: plain, or traced by an outer trace."""
     if type(x) is Array:
         if (<Array> x).storage.tag == tag or not (<Array> x).storage.active:
-            return (<Array> x).current()
+            return unlifted((<Array> x).current())
     elif type(x) is Dual and (<Dual> x).tag == tag:
         return outward(h, <Dual> x)
     return x
-
-
-cdef bint is_lifted(object x) noexcept:
-    """Whether x is an array of a trace that depends on inputs of an outer trace only."""
-    return type(x) is Array and not (<Array> x).storage.active and type((<Array> x).storage.base) is Array
 
 
 cdef object apply(object primitive, tuple args, dict static):
@@ -91,8 +86,8 @@ cdef object apply(object primitive, tuple args, dict static):
             return apply(primitive, tuple([traced_numbers(a) if holds_objects(a) else a for a in args]), static)
         if is_foreign(x):
             return apply(primitive, ABOVE.as_plain(primitive.primal, args, static)[0], static)
-        if is_lifted(x):
-            return apply(primitive, tuple([(<Array> a).current() if is_lifted(a) else a for a in args]), static)
+        if unlifted(x) is not x:
+            return apply(primitive, tuple([unlifted(a) for a in args]), static)
     tag = innermost_tag(args)
     if tag == 0:
         values = [(<Array> x).current() if type(x) is Array else x for x in args]
@@ -404,6 +399,7 @@ cdef int check_argument(Head *h, uint32_t tag) except -1:
 
 cdef tuple wrapped_parts(Head *h, object out):
     cdef Array a
+    out = unlifted(out)
     if type(out) is Array and (<Array> out).storage.active:
         check_argument(h, (<Array> out).storage.tag)
     if type(out) is Array or (type(out) is array_class and differentiable(out)):

@@ -14,7 +14,7 @@ from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy
-from tapeengine._core.arrays.storing cimport RULED, copied_once, geometry, head_of_array, is_recording, note, operand
+from tapeengine._core.arrays.storing cimport RULED, copied_once, geometry, head_of_array, is_recording, note, operand, unlifted
 from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
 
 import numpy
@@ -191,11 +191,13 @@ def call(function, list leaves):
     list
         The leaves of the result; None if no argument is traced: then the function was not called.
     """
-    cdef uint32_t tag = innermost_tag(leaves)
+    cdef uint32_t tag
     cdef Head *h
     cdef CustomRecord record
     cdef list operands = None
     cdef bint lost
+    leaves = [unlifted(x) for x in leaves]
+    tag = innermost_tag(leaves)
     if tag == 0:
         return None
     h = head_of_any(tag, leaves)
@@ -223,6 +225,7 @@ cdef list recorded_results(Head *h, CustomRecord record, list results, list oper
     cdef bint numpys, single = sum([has_derivative(x) for x in results]) == 1
     if tape.watcher is not None:
         tape.watcher.computed(record.rule, results)
+    results = [unlifted(x) for x in results]
     record.captured = [(k, place_of(h, x)) for k, x in enumerate(results) if place_of(h, x) is not None]
     results = [stripped(h, h.tag, x) for x in results]
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0,

@@ -13,6 +13,7 @@ ctypedef struct Extent:
 cdef ndarray plain(object value)
 cpdef object numbers_of(object x)
 cpdef object constant_of(object x)
+cdef object unlifted(object x)
 cdef Head *head_of_array(Array a) except NULL
 cdef bint dense(ndarray value) noexcept
 cdef Extent extent(ndarray value) noexcept

@@ -105,9 +105,12 @@ cdef ndarray native(ndarray value):
 
 cdef Array new_array(Head *h, object value, bint active):
     """A traced array with its own storage around newly computed values."""
+    value = constant_of(value)
     cdef ndarray numbers = plain(value)
     cdef Storage s
     if type(value) is Array:
+        if (<Array> value).storage.tag == h.tag:    # computed from an array of an ended trace that depends on h's inputs
+            return <Array> value
         tape_of(h).note_outer((<Array> value).storage.tag)
     if not PyArray_ISBEHAVED_RO(numbers):
         value = native(numbers)
@@ -340,6 +343,13 @@ def rules_of(x):
 cpdef object constant_of(object x):
     """The plain values of an array that depends on no input, without a copy; anything else as it is."""
     while type(x) is Array and not (<Array> x).storage.active:
+        x = (<Array> x).current()
+    return x
+
+
+cdef object unlifted(object x):
+    """The value of an outer trace that an array holds which depends on inputs of that trace only; any other x as it is."""
+    while type(x) is Array and not (<Array> x).storage.active and type((<Array> x).storage.base) is Array:
         x = (<Array> x).current()
     return x
 

@@ -20,7 +20,7 @@ from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
 from tapeengine._core.arrays.storing cimport (
-    Extent, constant_of, dense, extent, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot,
+    Extent, constant_of, dense, extent, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot, unlifted,
     view_by,
 )
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
@@ -500,6 +500,7 @@ cdef class Outputs(Walk):
         return found[()]
 
     cdef object values(self, Array a):
+        a = unlifted(a)
         if a.storage.tag != self.tape.head.tag:
             if a.storage.active:
                 head_of_array(a)

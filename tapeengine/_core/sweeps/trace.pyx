@@ -10,7 +10,7 @@ cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_DIMS, PyArray_NDIM, import_array, ndarray
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.storing cimport plain
+from tapeengine._core.arrays.storing cimport plain, unlifted
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
@@ -251,6 +251,7 @@ cdef class Backpropagator:
         for _, d in seeds.duals or ():
             best = max(best, (<Dual> d).tag)
         for _, a in seeds.arrays or ():
+            a = unlifted(a)
             if type(a) is Array and (<Array> a).storage.active:
                 best = max(best, (<Array> a).storage.tag)
         return head_of(best) if best else NULL
