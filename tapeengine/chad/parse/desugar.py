@@ -84,7 +84,7 @@ class Plain(ast.NodeTransformer):
         return [*(leaving.block(body) if leaving else body), *node.finalbody]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Bind the names of the value before it, unless an element of an array is read before that."""
+        """Bind the names of the value before it, unless the target is an element: that is read first."""
         return self.of_value(node) if isinstance(node.target, ast.Name) else node
 
     def visit_If(self, node: ast.If) -> Any:
@@ -116,7 +116,7 @@ class Plain(ast.NodeTransformer):
         return bound if bound and isinstance(node, ast.Expr) and isinstance(node.value, ast.Name) else [*bound, node]
 
     def hoisted(self, node: ast.expr) -> tuple[Statements, ast.expr]:
-        """Give what an expression always binds as assignments before it, and the expression that reads the names.
+        """Give assignments for the names that an expression always binds, and the expression that reads these names.
 
         A name that the expression also reads before it binds it stays where it is.
         """
@@ -146,7 +146,7 @@ def opposite(test: ast.expr) -> ast.expr:
 
 
 class Left(ast.NodeTransformer):
-    """Notes in a variable that a loop is left: at its own breaks, not at those of loops inside it."""
+    """Sets a variable when a loop is left by its own breaks, not by those of inner loops."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -225,7 +225,7 @@ def is_pop(node: ast.AST) -> bool:
 
 
 def binds(node: ast.AST, procedure: Of) -> bool:
-    """Tell whether an expression binds a name, changes a list, or calls what changes a variable, in any part."""
+    """Tell whether a part of an expression binds a name, changes a list, or calls what changes a variable."""
     return any(isinstance(n, ast.NamedExpr) or is_pop(n) or procedure(n) for n in ast.walk(node))
 
 

@@ -341,7 +341,7 @@ def decided_by_type(p: Parser, node: ast.AST, op: ast.cmpop, own: Term, others: 
     """Decide whether a value that the parser knows is one of several."""
 
     if isinstance(op, ast.Is | ast.IsNot) and not all(isinstance(x.type, Fixed) for x in (own, *others)):
-        p.error(node, "is of values that only a run knows", "use ==")
+        p.error(node, "`is` of values that only a run knows", "use ==")
 
     def is_equal(other: Term) -> Term:
         return equal(p, node, own, other)

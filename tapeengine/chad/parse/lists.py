@@ -17,13 +17,13 @@ from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, List
 from .names import DUNDERS, is_handed, parameters, walked
 from .outside import root
 
-#: Longer ways, and sets of more places, say nothing: parts of recursive records.
+#: Longer paths, and larger sets, count as unknown; they occur in recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
-#: Rounds after which the text says nothing.
+#: After so many rounds the kinds count as unknown.
 MOST_ROUNDS = 100
 
 
-#: The name under which the kind of the function's own results stands.
+#: The name under which the kind of the function's own result is stored.
 RESULT = "()"
 #: The kind of what a function returns, and the names of its parameters.
 Results = tuple[Kind, tuple[str, ...]]
@@ -406,7 +406,7 @@ class Known(ast.expr):
 
 
 class Held(ast.expr):
-    """Stands for a list with one more element, or another one."""
+    """Stands for a list with an element added or replaced."""
 
     _fields = ("value",)
 

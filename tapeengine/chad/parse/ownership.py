@@ -295,7 +295,7 @@ class Walk:
         )
 
     def computes(self, function: ast.expr, names: frozenset[str] = COMPUTING) -> bool:
-        """Tell whether a function is one of numpy's that make a new array."""
+        """Tell whether a function of numpy makes a new array."""
         if not isinstance(function, ast.Attribute):
             return False
         return function.attr in names and self.is_numpy(ast.unparse(function.value))

@@ -85,7 +85,7 @@ class ProgramParser(Parser):
         return body(self, self.tree, env, None)
 
     def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool) -> Wanted:
-        """Give what an operation at a node wants of arguments."""
+        """Record that an operation at a node needs arguments to be arrays, or lists."""
         return Wanted(operands, f"line {self.first + getattr(node, 'lineno', 1) - 1}", of_lists)
 
 

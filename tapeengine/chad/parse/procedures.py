@@ -58,7 +58,7 @@ class Changed:
     parameters : tuple of str
         All its parameters, by position.
     gives : str
-        The parameter that is its value; an empty text where that is something else.
+        The parameter that it returns; empty if it returns something else.
     called : str
         The name of the function that returns what it changes.
     """
@@ -203,10 +203,10 @@ def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
 
 
 def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedures) -> set[str]:
-    """Give the parameters that a function may store in something else, or for which it has another name."""
+    """Give the parameters that a function may store elsewhere, or for which it has another name."""
     function = copy.deepcopy(function)
     for call in [n for n in ast.walk(function) if isinstance(n, ast.Call)]:
-        if isinstance(call.func, ast.Name) and call.func.id == function.name:  # it stores what it stores otherwise
+        if isinstance(call.func, ast.Name) and call.func.id == function.name:  # stores nothing else
             own = zip(call.args, names, strict=False)
             call.args = [ast.Constant(None) if isinstance(a, ast.Name) and a.id == n else a for a, n in own]
         elif changed := procedures.of(call):  # it stores nothing of what it changes
@@ -311,7 +311,7 @@ def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None
 
 
 class Reading(threading.local):
-    """The functions that this thread is looking at: one that calls itself changes what it changes otherwise."""
+    """The functions that this thread is reading: a recursive call changes what the other statements change."""
 
     def __init__(self) -> None:
         self.functions: list[Any] = []

@@ -297,7 +297,7 @@ class TypeTable:
             )
         hints = self.field_annotations(annotation)
         if is_open(annotation):
-            raise UnknownType(f"the types of the fields of {annotation.__name__} are those of a record's values")
+            raise UnknownType(f"{annotation.__name__} has fields of any type, which only its values tell")
         return self.record(annotation, {field: self(hint) for field, hint in hints.items()})
 
     def field_annotations(self, cls: Any) -> dict[str, Any]:
