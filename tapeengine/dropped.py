@@ -171,6 +171,8 @@ def told(what: str, kind: str, hint: str = "") -> str:
         )
     if is_drawing(call, frame):
         way = "Draw from a fixed distribution and scale the number: mean + sigma * generator.standard_normal()"
+        if re.search(r"\.(permut|choice)", call):
+            way = "Draw indices: x[generator.permutation(len(x))]. Or use the generators of tapeengine.numpy.random"
     else:
         lifted = way_out(frame)
         if is_lifted(frame):

@@ -53,13 +53,13 @@ def shown(path: Path) -> str:
     return "".join([path, *reversed(parts)])
 
 
-#: Takes a value of a type apart; None for another value.
+#: Gives the parts of a value of a type; None for a value of another type.
 Reader = Callable[[Any], Any]
 #: The Python types of scalars.
 SCALARS: Mapping[Type, type] = MappingProxyType({FLOAT: float, INT: int, BOOL: bool})
 
 
-#: What a run on dual numbers gives: also where a handler of an error returns a value of another type.
+#: Names the value of a run on dual numbers in errors: an ``except`` block may return another type.
 PLAIN = "what the plain function returns here"
 
 

@@ -55,15 +55,15 @@ from .sizes import Sizes
 from .terms import Module
 from .types import Sum, Type
 
-#: What numbers and indices raise.
+#: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
-#: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.
+#: Stands for the value of the plain program if it refuses arguments that the typed one takes; not finite.
 NOT_TAKEN = math.inf
 #: Arguments of these types hold no lists.
 ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
-#: Backpropagators that look at cotangents that are not finite themselves.
+#: Classes of backpropagators that handle cotangents that are not finite themselves.
 OWN = (Backpropagator, WholeBackpropagator, Checked)
-#: The programs there are, by name.
+#: All programs, by name.
 SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
 
 
@@ -97,7 +97,7 @@ class Program(Enterable):
     symbol : str, optional
         The name of its definition.
     backend : {"machine", "native", "fastmath"}, optional
-        What alone is to run loops; see `program`.
+        The only back end that may run loops; see `program`.
     sizes : Sizes, optional
         What is known about the sizes of arguments.
 
@@ -589,7 +589,7 @@ class Program(Enterable):
     def _run(
         self, run: Callable[[], tuple[Any, Any]], on_duals: Callable[[], tuple[Any, Any]], given: tuple[Any, ...]
     ) -> tuple[Any, Any]:
-        """Run a derivative; dual numbers on the plain program decide where it fails or may not fail as that does."""
+        """Run a derivative; if it fails or is not finite where the plain program is, run dual numbers."""
         try:
             found = run()
             if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
@@ -774,11 +774,11 @@ def program(
         dataclasses, NamedTuples, unions of dataclasses or Callable; or without annotations: then the arguments
         of a call say the types.
     backend : {"machine", "native", "fastmath"}, optional
-        What alone is to run loops: the register machine, or native code, which the extra ``tapeengine[native]``
-        brings. By default the machine runs at once, and native code once the program has done as much work as
-        compiling it is; both give the same bits. Loops over many numbers are native at once; operations of numpy
-        on whole arrays, and products of matrices, are numpy's. ``"fastmath"`` is native code that takes sums and
-        products in any order, which is faster and rounds otherwise.
+        The only back end that may run loops: the register machine, or native code (the extra ``tapeengine[native]``).
+        By default the machine runs at first, and native code once the program has done as much work as
+        compiling takes; both give the same bits. Loops over many numbers are native at once; operations of numpy
+        on whole arrays, and products of matrices, are run by numpy. ``"fastmath"`` is native code that may reorder
+        sums and products, which is faster and rounds differently.
 
     Returns
     -------

@@ -35,7 +35,7 @@ from .outputs import DifferentLanes, Outputs
 
 #: The most lanes of a call that record a path.
 MOST_ALONE = 256
-#: Of so many lanes one may record a path in the place of another one.
+#: One lane in so many may record a path that replaces another path.
 REPLACING = 1024
 #: The smallest number of instructions, over all lanes, that is shared among threads.
 ENOUGH = 1 << 17
@@ -128,7 +128,7 @@ class Batched:
         return lambda *args, **keywords: self._one_by_one(args, keywords, trial)
 
     def _one_by_one(self, args: tuple[Any, ...], keywords: dict[str, Any], trial: Trial | None = None) -> Any:
-        """Run the program for each lane; after a trial that went well only for the first one, whose value is lost."""
+        """Run the program for each lane; with a trial, stop after the first one if it can be recorded."""
         mapped = self._mapped(args, keywords)
         mapped.keep_apart()
         rows: Iterable[int] = range(mapped.lanes)

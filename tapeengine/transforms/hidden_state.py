@@ -1,4 +1,4 @@
-"""What objects of classes written in C, or of a library, show of the state that they keep to themselves."""
+"""Read the hidden state of objects of classes written in C, or of a library, as far as they show it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _chosen(value: Any) -> dict[Any, Any]:
 
 #: Iterators that show what is left of them.
 SHOWN = (itertools.count, itertools.repeat)
-#: What has less left after it was read.
+#: Classes whose objects are used up by reading.
 SOURCES = (Iterator, io.IOBase)
 _LOOKED_INTO: Any = (*SOURCES, tuple, types.CellType, types.BuiltinMethodType)
 

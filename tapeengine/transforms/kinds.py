@@ -18,7 +18,7 @@ from .hidden_state import SHOWN, SOURCES
 from .nodes import DICTS, GENERATORS, Node, parts_of
 from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
 
-#: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
+#: Methods of objects whose classes are written in C; a program cannot replace them.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
 

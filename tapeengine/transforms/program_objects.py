@@ -1,4 +1,4 @@
-"""What belongs to the program, and what to Python and to installed packages; which names its code uses."""
+"""Tell the program's objects from those of Python and installed packages, and find the names that its code uses."""
 
 from __future__ import annotations
 
