@@ -118,6 +118,8 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
         return "In its place, tapeengine.grad, tapeengine.jacobian and tapeengine.hessian are exact, and nest"
     if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
         return ""
+    if module_named(call, program).startswith("tapeengine_scipy"):
+        return "Its callable uses a traced value that was not found, as in an attribute of a class: pass it in args="
     way = "Lifted code calls" if is_lifted(program) else "Import it from"
     return f"{way} tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
 
@@ -133,11 +135,16 @@ def package_of(frame: FrameType | None, program: FrameType) -> str:
 
 def package_named(call: str, program: FrameType) -> str:
     """The package of SciPy or pandas from which the function of a call comes, as its name tells."""
+    return public_package(module_named(call, program))
+
+
+def module_named(call: str, program: FrameType) -> str:
+    """The module of the function that a call names; empty for other calls."""
     first, *rest = re.match(r"[\w.]*", call)[0].split(".")  # type: ignore[index]
     found = program.f_globals.get(first)
     for name in rest:
         found = getattr(found, name, None) if isinstance(found, ModuleType) else None
-    return public_package(getattr(found, "__module__", None) or "") if callable(found) else ""
+    return (getattr(found, "__module__", None) or "") if callable(found) else ""
 
 
 def public_package(module: str) -> str:
