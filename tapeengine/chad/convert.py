@@ -106,7 +106,7 @@ class Converter:
         return self.cotangent_out(of, found, inside, primal, Sparse(self.types))
 
     def fits(self, of: Type, value: Any) -> bool:
-        """Tell whether a value, nested as deeply as it may be, needs no conversion, as far as that is quick to see."""
+        """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
         pending = [(self.reader(of), value)]
         while pending:
             reader, part = pending.pop()

@@ -99,7 +99,7 @@ class Executable:
             raise TypeError(f"{name} takes a tangent for each of its {wanted} arguments")
 
     def check_trees(self, primals: Sequence[Any]) -> None:
-        """Refuse recursive data that contain themselves, where the core has not taken them: it takes no such depth."""
+        """Refuse recursive data that contain themselves; the core has left them, since it refuses deep data."""
         if self.module.types:
             check_trees(primals)
 

@@ -201,7 +201,7 @@ class Program(Enterable):
 
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:
-        """The function as it was written; one that calls itself does so directly, for as many calls as Python has."""
+        """The function as it was written; a recursive one calls itself directly, up to Python's recursion limit."""
         return self.python if calls_own_program(self.function) else self.function
 
     @property
@@ -248,7 +248,7 @@ class Program(Enterable):
 
     @functools.cached_property
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
-        """The module of this program and all that it calls, its classes and its primitives."""
+        """The module of this program and its callees, its classes and its primitives."""
         if len(self.instances) == 1:
             return next(iter(self.instances.values())).linked
         self.renew()
@@ -463,7 +463,7 @@ class Program(Enterable):
         return found
 
     def renew(self) -> None:
-        """Forget what has been read of it, and of what it calls, if something has changed since."""
+        """Forget what was read of the program and of those that it calls, if something has changed outside."""
         found = reached(self, lambda unit: unit._parsed)
         if any(unit.is_old for unit in found):
             for unit in found:
@@ -478,7 +478,7 @@ class Program(Enterable):
 
     @functools.cached_property
     def constants(self) -> tuple[Checks, ...]:
-        """What compares what the program has read from outside with what is there now."""
+        """Compares the values that the program has read from outside with the present ones."""
         units = reached(self, Program.parsed)
         return tuple(checks for unit in units if (checks := unit.parsed().constants) is not None)
 
@@ -580,7 +580,7 @@ class Program(Enterable):
         return along
 
     def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Give tangents as that program takes them: zeros where there are none, what is discrete itself."""
+        """Give the tangents for that program: zeros for None, and the primal itself where it is discrete."""
         self.executable.check_trees(primals)
         params = self.executable.definition.params
         each = zip(params, primals, tangents, strict=True)
@@ -603,7 +603,7 @@ class Program(Enterable):
         return on_duals()
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
-        """Run the plain program, which raises what it raises; or say that it does not take these arguments."""
+        """Run the plain program and pass on its errors; `NOT_TAKEN` if it does not take these arguments."""
         try:
             with numpy.errstate(all="ignore"):
                 return self.by_position(*given[: self.arity])
@@ -637,7 +637,7 @@ class Along(Program):
 
     @property
     def constants(self) -> tuple[Checks, ...]:
-        """What compares what its base has read from outside with what is there now."""
+        """Compares the values that its base has read from outside with the present ones."""
         return self.base.constants
 
     def refresh(self) -> None:
@@ -685,7 +685,7 @@ class Along(Program):
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
-    """Give a program and those that it calls, as far as they have been read."""
+    """Give a program and all programs that it calls, as far as they have been read."""
     found: list[Program] = []
     pending: list[Program] = [program]
     while pending:

@@ -60,11 +60,11 @@ UNREAD = {"casting", "order", "subok"}
 FLAGS = {bool, int, type(numpy._NoValue)}
 #: The ufuncs of the operator ** for Python's exponents.
 POWERS: dict[Any, Any] = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
-#: The classes of operands that rules take as they are.
+#: The classes of operands that are passed to rules unchanged.
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
-#: Functions that get lists as they are.
+#: Functions whose arguments may be lists, which are passed unchanged.
 OF_ANY_LIST = {*IN_PLACE, *OF_FORM, *OF_VALUES}
 #: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {

@@ -460,7 +460,7 @@ def rebuilt(structures: Structures, value: Any) -> Any:
 
 
 def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:
-    """For each number that occurs, it and the rows that have it."""
+    """Each number that occurs, with the rows that contain it."""
     counts = np.bincount(numbers)
     occurring = np.flatnonzero(counts)
     rank = np.zeros(len(counts), np.min_scalar_type(len(occurring)))

@@ -31,7 +31,7 @@ LONGEST, LONGEST_IN_LANES, MOST = 256, 48, 600
 FEWEST, COVERED = 4, 200
 #: The largest distance of an operand that makes a difference between symbols, and how often one must occur.
 NEAR, RARE = 1024, 2000
-#: Which bytes have a second operand that is a register, and which have one that is the number of a constant.
+#: Whether the second operand of each byte is a register, and whether it is the number of a constant.
 IS_BINARY = np.array(
     [(k < len(FORMS) and OPS[FORMS[k][0]].arity == 2) or FIRST_GUARD <= k < TRUNC for k in range(256)], bool
 )

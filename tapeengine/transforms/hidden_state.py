@@ -44,7 +44,7 @@ def _chosen(value: Any) -> dict[Any, Any]:
     return _entries({**dict(enumerate(args)), **getattr(make, "keywords", {})})
 
 
-#: Iterators that show what is left of them.
+#: Iterators that show their remaining items.
 SHOWN = (itertools.count, itertools.repeat)
 #: Classes whose objects are used up by reading.
 SOURCES = (Iterator, io.IOBase)
@@ -52,7 +52,7 @@ _LOOKED_INTO: Any = (*SOURCES, tuple, types.CellType, types.BuiltinMethodType)
 
 
 def position(source: Any) -> list[Any]:
-    """How far an iterator, generator or file, and what it reads from, has been read, as far as they show it."""
+    """The position of an iterator, generator or file, and of what it reads from, as far as they show it."""
     found: list[Any] = []
     pending = [source]
     while pending:

@@ -200,7 +200,7 @@ def of_frozenset(value: frozenset[Any]) -> Node:
 
 
 def of_slice(value: slice) -> Node | None:
-    """A slice, if it has other parts than numbers."""
+    """A slice, if one of its parts is not a number."""
     parts = [value.start, value.stop, value.step]
     return None if ATOMS.issuperset(map(type, parts)) else Node(value, parts, lambda inside: slice(*inside))
 

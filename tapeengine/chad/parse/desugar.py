@@ -250,7 +250,7 @@ def held_besides(call: ast.Call, changed: Changed) -> set[str]:
 def handing(
     call: ast.Call, targets: Sequence[str], changed: Changed, given: Mapping[str, str], in_place: Collection[str]
 ) -> ast.Assign:
-    """Write a call as a statement that assigns its value and what it changes."""
+    """Write a call as a statement that assigns its value and the variables that it changes."""
 
     def placed(node: Any) -> Any:
         return ast.copy_location(node, call)
@@ -323,7 +323,7 @@ class Taker(ast.NodeTransformer):
         return ast.copy_location(ast.Name(given.get(changed.gives, targets[0]), ast.Load()), node)
 
     def variable(self, arg: ast.expr) -> str:
-        """Give the variable that is an argument; any other expression is assigned to one before."""
+        """Give the name of a variable argument; any other expression is first assigned to a new name."""
         if isinstance(arg, ast.Name):
             return arg.id
         name = self.names("given")

@@ -580,7 +580,7 @@ class Loop:
         self.env = {**self.env, HAS + n: before[0], n: before[1]}
 
     def seen(self, env: Env, parts: Mapping[str, Term]) -> Env:
-        """Give the variables that the body sees; one that need not have a value fails where it has none."""
+        """Give the variables in the body; a use of one that has no value there fails."""
         found = {**env, **parts}
         for n in self.late:
             if n in parts:

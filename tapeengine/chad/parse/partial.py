@@ -16,7 +16,7 @@ from .functions import Env
 from .state import Parser
 from .subscripts import bounds, masked
 
-#: Gives the elements to be assigned from those that they replace.
+#: Maps replaced elements to the assigned ones.
 Change = Callable[[Term], Term]
 
 

@@ -107,7 +107,7 @@ class Procedures:
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
         before = None
-        while before != self.local:  # a function changes what those change that it calls
+        while before != self.local:  # a function changes what its callees change
             before = dict(self.local)
             found = {name: self.changed(n, self.bound) for name, n in functions.items()}
             self.local = {name: each for name, each in found.items() if each}
@@ -209,7 +209,7 @@ def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedu
         if isinstance(call.func, ast.Name) and call.func.id == function.name:  # stores nothing else
             own = zip(call.args, names, strict=False)
             call.args = [ast.Constant(None) if isinstance(a, ast.Name) and a.id == n else a for a, n in own]
-        elif changed := procedures.of(call):  # it stores nothing of what it changes
+        elif changed := procedures.of(call):  # it does not store what it changes
             given = list(map(id, given_to(call, changed).values()))
             call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
     walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), never, lambda call: None)
@@ -234,7 +234,7 @@ def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:
 
 
 def hand_back(function: ast.FunctionDef, changed: Changed) -> None:
-    """Rewrite a function that changes variables: it takes those around it, and returns all that it changes."""
+    """Rewrite a function that changes variables: outer ones become parameters, and it returns all changed ones."""
     around = [ast.copy_location(ast.arg(n), function) for n in changed.around]
     function.args.posonlyargs = [*around, *function.args.posonlyargs]
     function.returns, function.hands_back = None, True  # type: ignore[attr-defined]
@@ -321,7 +321,7 @@ READING_NOW = Reading()
 
 
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
-    """Give, for a function outside that changes its arguments, one that returns them, and what it changes."""
+    """For a function outside that changes its arguments, give one that returns them, and what it changes."""
     function = FUNCTIONS.get(library_name(function), getattr(function, "__tapeengine_function__", function))
     if hasattr(function, "changed"):
         return function, function.changed

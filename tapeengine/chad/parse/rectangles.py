@@ -323,7 +323,7 @@ def changed_row(node: ast.AST, counting: Collection[str]) -> str:
     return ""
 
 
-#: What an index of one place is made of.
+#: Parts of expressions that are an index of one place.
 PLACES = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
 
 

@@ -248,7 +248,7 @@ class Parser:
         self.consumed = consumed(self.tree, self.consumes)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
-        """Rewrite statements that are written with others."""
+        """Rewrite statements by simpler ones."""
         if changed := getattr(self.function, "changed", None):
             hand_back(tree, changed)
             tree.name = f"{MARK}{tree.name}"  # under which it calls itself
@@ -365,7 +365,7 @@ class Parser:
         return node is None or is_vague(self.annotation_object(node))
 
     def annotated(self, node: ast.expr | None, owner: ast.AST, what: str) -> Type:
-        """Translate an annotation that must be there."""
+        """Translate a required annotation."""
         if node is None:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
         return self.translated(self.annotation_object(node, what), node, what)
@@ -692,7 +692,7 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
         try:
             text = isinstance(annotation, str)
             return is_vague(annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation)
-        except Exception:  # the parser says what is wrong with it, and where
+        except Exception:  # the parser reports it with its place
             return False
 
     rest, more = stars_of(function)
