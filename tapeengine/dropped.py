@@ -25,7 +25,7 @@ MEMORY = re.compile(
     r"|supporting the buffer API required|a traced array has no attribute '__array_interface__'"
 )
 #: Messages of Python's own library, and of other code in C, that takes plain numbers and asks no class for its number;
-#: not those that a plain number meets as well.
+#: not those that a plain number causes as well.
 PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
     r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"

@@ -368,7 +368,7 @@ class Converter:
 
 
 def shaped_like(made: Any, value: Any) -> Any:
-    """Give a value that was rebuilt from its elements the lengths of arrays that have none of these."""
+    """Restore the lengths of arrays without elements in a value that was rebuilt from its elements."""
     if isinstance(made, numpy.ndarray) and isinstance(value, numpy.ndarray) and made.size == value.size == 0:
         return made.reshape(value.shape)
     if type(made) is tuple and isinstance(value, tuple) and len(made) == len(value):

@@ -177,7 +177,7 @@ class Program(Enterable):
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        """Return the name of the program where that finds it, otherwise the call that makes it."""
+        """Return the program's name if it can be imported by it, otherwise the call that makes the program."""
         if is_importable(self):
             return self.__qualname__
         return type(self), (self.function, self.given, self.symbol, self.backend)
@@ -698,7 +698,7 @@ def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> lis
 
 @functools.lru_cache(maxsize=4096)
 def program_of(function: Callable[..., Any]) -> Any:
-    """Give the program that a function is which another one calls; a primitive, or one without text, is itself."""
+    """Give the program of a function that a program calls; primitives and functions without text are unchanged."""
     try:
         inspect.getsourcelines(function)
     except (OSError, TypeError):

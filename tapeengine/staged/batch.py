@@ -166,7 +166,7 @@ class Batched:
         }
 
     def _ruled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[bool, Any]:
-        """Whether arguments are traced, and then the values as one record."""
+        """Whether arguments are traced; if so, also the values, as one record."""
         return call_with_rule(self.engine, args, lambda values: self._rule(values, keywords), self.__name__)
 
     def _rule(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:

@@ -84,5 +84,5 @@ _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     ((memoryview, np.void, ctypes.Structure.__base__), _bytes),
     (Mapping, _entries),
     (ItemsView, lambda value: _entries(dict(value))),
-    ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not what can be iterated over only
+    ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not mere iterables
 )

@@ -102,7 +102,7 @@ class Kinds:
 
 
 def data_of(f: types.FunctionType) -> tuple[list[str], list[str]] | None:
-    """The names of the data that a function reads in its namespace, and those that it would read if they were there.
+    """The names of data that a function reads in its namespace, and undefined names that it would read.
 
     Modules, classes and functions of libraries are no data. None if the function reads none.
     """

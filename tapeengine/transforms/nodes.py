@@ -107,7 +107,7 @@ class Node:
         return [rebuilt(inner, done) for inner in self.inside]
 
     def is_other(self, now: dict[Any, Any], done: dict[int, Any]) -> bool:
-        """Whether contents that were read are others than before the run for which `done` was rebuilt."""
+        """Whether the contents, as read now, differ from those before the run for which `done` was rebuilt."""
         if len(now) != len(self.keys):
             return True
         inside = self.within(done)
@@ -413,7 +413,7 @@ def of_source(value: Any) -> Node:
 
 
 def of_state(value: Any) -> Node | None:
-    """An object of a class that keeps its state to itself, with what it shows of it, if that can be compared."""
+    """An object with hidden state, and the part of the state that it shows, if that can be compared."""
     read = reader_of(value)
     if read is None:
         return None

@@ -230,7 +230,7 @@ def binds(node: ast.AST, procedure: Of) -> bool:
 
 
 def held_besides(call: ast.Call, changed: Changed) -> set[str]:
-    """Give the variables that arguments hold or may hold, besides those that stand where the call changes them."""
+    """Give the variables that arguments hold or may hold, except the arguments that the call changes."""
     own = list(map(id, given_to(call, changed).values()))
     pending: list[ast.AST] = [a for a in (*call.args, *(k.value for k in call.keywords)) if id(a) not in own]
     found = set()

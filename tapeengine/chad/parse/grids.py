@@ -125,7 +125,7 @@ def rows(p: Parser, grid: Term) -> Term:
 
 
 def cell(grid: Term, i: Term, j: Term) -> Term:
-    """Give the place in the one array of an element that is there."""
+    """Give the place in the one array of an element whose indices are in range."""
     return Op("iadd", (Op("imul", (i, Proj(grid, 2)), INT), j), INT)
 
 

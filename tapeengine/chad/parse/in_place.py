@@ -312,7 +312,7 @@ def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
     return p.grammar.bind(p, name, Elements((), of), env, then)
 
 
-#: Numbers of the types that are unknown.
+#: Numbers for the names of unknown types.
 NUMBERS = itertools.count()
 
 

@@ -223,7 +223,7 @@ def looked_at(function: ast.FunctionDef, nodes: Sequence[ast.AST], found: set[Pl
 
 
 def returned(nodes: Sequence[ast.AST], local: ast.FunctionDef, found: set[Place | None]) -> Iterator[Place | None]:
-    """Go through what a local function returns whose results are all used up where it is called."""
+    """Go through the returned expressions of a local function, if all its results are consumed at its calls."""
     loops = {id(n.iter) for n in nodes if isinstance(n, ast.For)}
     named = [n for n in nodes if isinstance(n, ast.Name) and n.id == local.name]
     calls = [n for n in nodes if isinstance(n, ast.Call) and n.func in named and id(n) not in loops]

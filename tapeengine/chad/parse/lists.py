@@ -67,7 +67,7 @@ class Kinds:
         called = {name for node in ast.walk(function) for name, _ in passed(node, local)}
         self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
-        for _ in range(MOST_ROUNDS):  # a kind depends on those of other names, which mostly stand before it
+        for _ in range(MOST_ROUNDS):  # kinds depend on those of other names, most of which are bound before
             before = dict(self.names)
             for name in self.names:
                 found = [self.of(e) for e in bound.get(name, ())]
@@ -326,7 +326,7 @@ def shows_list(node: ast.expr) -> bool:
 
 
 def shows_lists(node: ast.BinOp) -> bool:
-    """Tell whether the text shows that both summands are lists: one is written out, or they leave one element out.
+    """Tell whether the text shows that both summands are lists: a display, or ``xs[:j] + xs[j + 1:]``.
 
     Examples
     --------

@@ -91,7 +91,7 @@ def promoted(p: Parser, node: ast.AST, terms: Sequence[Term]) -> list[Term]:
 
 
 def of_kind(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
-    """Give an array or a scalar with numbers of a kind that takes those that it has."""
+    """Convert the numbers of an array or a scalar to a wider kind."""
     if numbers_of(term.type) == of:
         return term
     if not isinstance(term.type, Array):

@@ -111,7 +111,7 @@ def parse_function(
         parser = ProgramParser(function, symbol, given, program_of)
         if sizes is not None:
             parser.by_blas = sizes.are_large
-            if parser.tree.name not in uses(parser.tree.body):  # its own calls may give it arrays of other sizes
+            if parser.tree.name not in uses(parser.tree.body):  # calls of itself may have arrays of other sizes
                 parser.single_axes |= sizes.ones
         return parser.parse()
     except ProgramError as error:

@@ -74,7 +74,7 @@ class Changed:
         return bool(self.around or self.given)
 
 
-#: Gives what the function that a call names changes, None where it changes nothing.
+#: Gives the changes of the function that a call names; None if it changes nothing.
 Of = Callable[[ast.AST], Changed | None]
 
 
@@ -148,7 +148,7 @@ class Procedures:
 
 
 def nonlocals(function: ast.FunctionDef) -> list[str]:
-    """Give the variables around a function that it declares to be given other values."""
+    """Give the outer variables that a function declares and assigns."""
     return [name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names]
 
 

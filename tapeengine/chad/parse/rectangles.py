@@ -31,7 +31,7 @@ MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array o
 
 
 def never(node: ast.expr) -> bool:
-    """Say that a slice is no copy."""
+    """Tell that no slice is a copy."""
     return False
 
 

@@ -49,7 +49,7 @@ class Outside:
         self.is_numpy = is_numpy(outer)
 
     def class_at(self, kind: Given) -> type | None:
-        """Give the class of the records that a part of an argument is, None where it is none."""
+        """Give the class of the record in a part of an argument; None if it is no record."""
         of = self.type_of(kind)
         return self.classes.get(of.name) if isinstance(of, Product) else None
 

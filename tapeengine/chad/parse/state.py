@@ -182,7 +182,7 @@ class Grammar:
     applied: Callable[..., Term]
 
 
-#: The attributes of a parser that say what is read, and what is found out about the arguments of its function.
+#: The attributes of a parser for what it has read, and for what it requires of its function's arguments.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
     *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed"),

@@ -82,7 +82,7 @@ ORDER = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 
 
 def redefines(cls: type, names: Sequence[str]) -> bool:
-    """Tell whether a record's class has methods of its own with some names, where others are those of a tuple.
+    """Tell whether a record's class defines some methods itself, instead of using those of tuples.
 
     Examples
     --------
