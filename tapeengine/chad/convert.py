@@ -80,7 +80,7 @@ class Converter:
         self.readers: dict[Type, Reader] = {}
 
     def conformed(self, of: Type, value: Any, path: Path) -> Any:
-        """Give a Python value of the type, with floats for ints where the type says so; itself if it is one.
+        """Convert a Python value to the type: ints to floats where it says so; a value of the type is unchanged.
 
         Raises
         ------

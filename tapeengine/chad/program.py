@@ -501,7 +501,7 @@ class Program(Enterable):
         self.wants_lists = False
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
-        """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
+        """Give the program for the types of arguments; this one if all parameters have annotations."""
         if not self.inferred:
             self.refresh()
             return self

@@ -281,7 +281,7 @@ class Taker(ast.NodeTransformer):
         self.is_stopped = not binds(node, procedure)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
-        """Take a name out, unless something before it stays and it was read there; its own value may read it."""
+        """Take a name out, unless an earlier part that stays reads it; the name's own value may."""
         was_read = node.target.id in self.seen
         node.value = self.visit(node.value)
         if self.is_stopped or was_read:
@@ -310,7 +310,7 @@ class Taker(ast.NodeTransformer):
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def changed(self, node: ast.Call, changed: Changed, before: set[str]) -> ast.AST:
-        """Take a call out that changes variables, unless something before it stays and they were read there."""
+        """Take a call out that changes variables, unless an earlier part that stays reads them."""
         given = {name: self.variable(arg) for name, arg in given_to(node, changed).items()}
         names = [*changed.around, *given.values()]
         in_place = {*given.values(), *changed.in_place.intersection(changed.around)}

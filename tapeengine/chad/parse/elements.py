@@ -27,7 +27,7 @@ from .types import class_fields, has_free_fields
 
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
 MODULE = " dataclasses"
-#: Which targets of a loop are elements of the first argument of what it runs over.
+#: For each function that loops run over: which targets are elements of its first argument.
 TARGETS = MappingProxyType(
     {enumerate: slice(1, 2), zip: slice(1), itertools.combinations: slice(2), itertools.pairwise: slice(2)}
 )

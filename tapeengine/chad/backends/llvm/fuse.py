@@ -1,4 +1,4 @@
-"""Do without arrays that are only summed or added to another one.
+"""Remove arrays that are only summed or added to another array.
 
 A loop that fills an array, which is only added to another array, adds to the latter directly. Each element gets one
 contribution, so the sums have the same bits: a contribution to an array of zeros is added to zero first, and a sum that
