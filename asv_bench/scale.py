@@ -204,8 +204,8 @@ def sent_bytes(data: Any, w: Any) -> list[tuple[int, int]]:
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
-COSTS = "| engine | a task, ms | a fork of one task, ms | a MB of parameters there and back, ms | a MB shared, ms |"
-GAINS = "| engine | numpy: by work | by wall time | pure Python: by work | by wall time |"
+COSTS = "| executor | a task, ms | a fork of one task, ms | a MB of parameters there and back, ms | a MB shared, ms |"
+GAINS = "| executor | numpy: by work | by wall time | pure Python: by work | by wall time |"
 MODEL = "| workers | one minute: time | times as fast | one hour: time | times as fast |"
 
 

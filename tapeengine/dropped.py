@@ -25,7 +25,7 @@ MEMORY = re.compile(
     r"|supporting the buffer API required|a traced array has no attribute '__array_interface__'"
 )
 #: Messages of Python's own library, and of other code in C, that takes plain numbers and asks no class for its number;
-#: not those that a plain number meets as well.
+#: not those that a plain number causes as well.
 PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
     r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"
@@ -118,6 +118,8 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
         return "In its place, tapeengine.grad, tapeengine.jacobian and tapeengine.hessian are exact, and nest"
     if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
         return ""
+    if module_named(call, program).startswith("tapeengine_scipy"):
+        return "Its callable uses a traced value that was not found, as in an attribute of a class: pass it in args="
     way = "Lifted code calls" if is_lifted(program) else "Import it from"
     return f"{way} tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
 
@@ -133,11 +135,16 @@ def package_of(frame: FrameType | None, program: FrameType) -> str:
 
 def package_named(call: str, program: FrameType) -> str:
     """The package of SciPy or pandas from which the function of a call comes, as its name tells."""
+    return public_package(module_named(call, program))
+
+
+def module_named(call: str, program: FrameType) -> str:
+    """The module of the function that a call names; empty for other calls."""
     first, *rest = re.match(r"[\w.]*", call)[0].split(".")  # type: ignore[index]
     found = program.f_globals.get(first)
     for name in rest:
         found = getattr(found, name, None) if isinstance(found, ModuleType) else None
-    return public_package(getattr(found, "__module__", None) or "") if callable(found) else ""
+    return (getattr(found, "__module__", None) or "") if callable(found) else ""
 
 
 def public_package(module: str) -> str:
@@ -171,6 +178,8 @@ def told(what: str, kind: str, hint: str = "") -> str:
         )
     if is_drawing(call, frame):
         way = "Draw from a fixed distribution and scale the number: mean + sigma * generator.standard_normal()"
+        if re.search(r"\.(permut|choice)", call):
+            way = "Draw indices: x[generator.permutation(len(x))]. Or use the generators of tapeengine.numpy.random"
     else:
         lifted = way_out(frame)
         if is_lifted(frame):

@@ -211,6 +211,8 @@ MISFITS: list[tuple[Any, Any, str]] = [
     (1.0, None, "cotangent must be a number, not NoneType"),
     (1.0, np.ones(2), r"cotangent must be a number, not an array of shape \(2,\) and dtype float64"),
     (1.0, 1j, "cotangent must be a number, not complex"),
+    (1.0, 10**400, "cotangent must be a number, not an integer too large for a float"),
+    ([1.0, 2.0], [1.0, -(10**400)], "not an integer too large for a float"),
     (Pair(1.0, 2.0), (1.0, 2.0), "cotangent must be a Pair, not a tuple of 2"),
     (Model(1.0, 2.0), Model(1.0, "b"), r"cotangent\.bias must be a number, not str"),
     (3, 2.0, "cotangent must be None"),
@@ -283,3 +285,9 @@ def test_submodules_are_found_when_they_are_asked_for(tmp_path: Path) -> None:
     assert run.stdout.split() == ["0.0", "0.0", "<class", "'tapeengine.errors.TapeEngineError'>"]
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         te.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("dtype", [np.float16, [("a", float)], object], ids=["half", "record", "object"])
+def test_an_array_of_another_dtype_is_refused_by_its_dtype(engine: te.Engine, dtype: Any) -> None:
+    with pytest.raises(StructureError, match=r"^primals\[0\]\[1\] has the dtype .*Convert it with astype$"):
+        engine.vjp(lambda xs: xs[0], [1.0, np.empty(2, dtype)])

@@ -301,7 +301,7 @@ def frexp_rule(x: Any) -> tuple[Any, Any]:
 
 
 def _of_numbers(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return an operator as numpy computes it on its numbers, in other loops than on arrays."""
+    """Return an operator on numpy's scalars, for which numpy has other loops than for arrays."""
     return lambda x, y: operation(_number(x), _number(y))
 
 

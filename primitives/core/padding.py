@@ -105,7 +105,7 @@ def _border(x: Any, axis: int, side: int) -> Any:
 
 
 def _strong(values: Any) -> Any:
-    """One or two numbers as numpy's, which set the precision of a ramp; numpy takes more of them as Python's."""
+    """One or two numbers as numpy's scalars, which set the precision of a ramp; more are read as Python's."""
     shape = shape_of(as_array(values))
     if numpy.prod(shape) <= 2 and shape != (2, 1):
         return np.ravel(as_array(values))

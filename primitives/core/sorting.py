@@ -230,7 +230,7 @@ def _at_ranks(flat: Any, rank: Any, count: Any, between: Callable[[Any, Any, Any
 
 
 def _lower(low: Any, high: Any, fraction: Any) -> Any:
-    """The element at a whole rank, which methods that select one have."""
+    """The element at an integer rank, for methods that select an element."""
     return low
 
 

@@ -53,13 +53,13 @@ def shown(path: Path) -> str:
     return "".join([path, *reversed(parts)])
 
 
-#: Takes a value of a type apart; None for another value.
+#: Gives the parts of a value of a type; None for a value of another type.
 Reader = Callable[[Any], Any]
 #: The Python types of scalars.
 SCALARS: Mapping[Type, type] = MappingProxyType({FLOAT: float, INT: int, BOOL: bool})
 
 
-#: What a run on dual numbers gives: also where a handler of an error returns a value of another type.
+#: Names the value of a run on dual numbers in errors: an ``except`` block may return another type.
 PLAIN = "what the plain function returns here"
 
 
@@ -80,7 +80,7 @@ class Converter:
         self.readers: dict[Type, Reader] = {}
 
     def conformed(self, of: Type, value: Any, path: Path) -> Any:
-        """Give a Python value of the type, with floats for ints where the type says so; itself if it is one.
+        """Convert a Python value to the type: ints to floats where it says so; a value of the type is unchanged.
 
         Raises
         ------
@@ -106,7 +106,7 @@ class Converter:
         return self.cotangent_out(of, found, inside, primal, Sparse(self.types))
 
     def fits(self, of: Type, value: Any) -> bool:
-        """Tell whether a value, nested as deeply as it may be, needs no conversion, as far as that is quick to see."""
+        """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
         pending = [(self.reader(of), value)]
         while pending:
             reader, part = pending.pop()
@@ -368,7 +368,7 @@ class Converter:
 
 
 def shaped_like(made: Any, value: Any) -> Any:
-    """Give a value that was rebuilt from its elements the lengths of arrays that have none of these."""
+    """Restore the lengths of arrays without elements in a value that was rebuilt from its elements."""
     if isinstance(made, numpy.ndarray) and isinstance(value, numpy.ndarray) and made.size == value.size == 0:
         return made.reshape(value.shape)
     if type(made) is tuple and isinstance(value, tuple) and len(made) == len(value):

@@ -21,7 +21,7 @@ class ProgramError(UnsupportedError):
     advice : str
         A suggestion for a replacement.
     checks : tuple of Checks
-        What compares all that it may depend on with what that was.
+        Compares everything that the refusal may depend on with its earlier state.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class Executable:
             raise TypeError(f"{name} takes a tangent for each of its {wanted} arguments")
 
     def check_trees(self, primals: Sequence[Any]) -> None:
-        """Refuse recursive data that contain themselves, where the core has not taken them: it takes no such depth."""
+        """Refuse recursive data that contain themselves; the core has left them, since it refuses deep data."""
         if self.module.types:
             check_trees(primals)
 
@@ -188,7 +188,7 @@ class Executable:
 
     @functools.cached_property
     def keeps_order(self) -> bool:
-        """Whether many numbers are for compiled passes."""
+        """Whether loops over many numbers run compiled, in the program's order."""
         if self.backend or not is_installed() or self.module.by_numpy or self.calls_python or not self.is_whole:
             return False
         return self.whole is not None and not self.whole.made.matrix_products
@@ -396,7 +396,7 @@ class Executable:
 
     @functools.cached_property
     def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
-        """The program as Python for dual numbers, and what converts its arguments to records that these run through."""
+        """The program as Python for dual numbers, and a converter of records in arguments to classes for these."""
         twins = records_on_duals(self.classes.values())
         if not twins or self.python is None:
             return self.python, self.converter
@@ -537,7 +537,7 @@ def has_few(x: Any) -> bool:
     return len(parts) <= FEW_NUMBERS and all(isinstance(part, float) or has_few(part) for part in parts)
 
 
-#: Classes of numbers, of which a list has no parts that may change.
+#: Classes of numbers: a copy of a list of these shares nothing that can change.
 NUMBERS = frozenset((float, int, bool))
 
 

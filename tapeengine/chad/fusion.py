@@ -81,7 +81,7 @@ class Fusing:
         return found
 
     def bound(self, term: S.Let) -> S.Term:
-        """Fuse in a binding of an array: it goes where its elements are read, if that is one place."""
+        """Fuse in a binding of an array: move the build to its use, if its elements are read in one place."""
         bound = self(term.bound)
         name = term.var.name
         if self.uses[name] - self.sizes[name] == 1 and reads_once(term.body, name):

@@ -124,7 +124,7 @@ def kind_of(value: Any) -> Any:
 
 
 def is_importable(value: Any) -> bool:
-    """Tell whether something is a function that its name leads to, so that there are few of the kind.
+    """Tell whether something is a function that can be imported by its name: there are few of these.
 
     Examples
     --------

@@ -228,7 +228,7 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
 
 
 def as_listed(like: Any, value: Any) -> Any:
-    """Give an array as a list or tuple if another value is one, and its rows if the first row of that is one."""
+    """Make an array a list or tuple if another value is one, and its rows if that value's first row is one."""
     if type(like) not in (list, tuple) or not isinstance(value, numpy.ndarray | list):
         return value
     parts = value.tolist() if isinstance(value, numpy.ndarray) and value.ndim == 1 else value

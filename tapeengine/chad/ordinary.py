@@ -206,7 +206,7 @@ def _number(x: Any = 0.0) -> Any:
     return x if is_traced(x) and not getattr(x, "shape", ()) else float(x)
 
 
-#: What numpy reads where it is given in place of `float` as the dtype of an array.
+#: The dtype of an array if this stands in place of `float`.
 _number.dtype = numpy.dtype(float)  # type: ignore[attr-defined]
 
 

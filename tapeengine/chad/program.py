@@ -55,15 +55,15 @@ from .sizes import Sizes
 from .terms import Module
 from .types import Sum, Type
 
-#: What numbers and indices raise.
+#: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
-#: What a plain program gives on arguments that only the typed one takes. It stands for an infinity.
+#: Stands for the value of the plain program if it refuses arguments that the typed one takes; not finite.
 NOT_TAKEN = math.inf
 #: Arguments of these types hold no lists.
 ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
-#: Backpropagators that look at cotangents that are not finite themselves.
+#: Classes of backpropagators that handle cotangents that are not finite themselves.
 OWN = (Backpropagator, WholeBackpropagator, Checked)
-#: The programs there are, by name.
+#: All programs, by name.
 SYMBOLS: WeakValueDictionary[str, Program] = WeakValueDictionary()
 
 
@@ -97,7 +97,7 @@ class Program(Enterable):
     symbol : str, optional
         The name of its definition.
     backend : {"machine", "native", "fastmath"}, optional
-        What alone is to run loops; see `program`.
+        The only back end that may run loops; see `program`.
     sizes : Sizes, optional
         What is known about the sizes of arguments.
 
@@ -177,7 +177,7 @@ class Program(Enterable):
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        """Return the name of the program where that finds it, otherwise the call that makes it."""
+        """Return the program's name if it can be imported by it, otherwise the call that makes the program."""
         if is_importable(self):
             return self.__qualname__
         return type(self), (self.function, self.given, self.symbol, self.backend)
@@ -201,7 +201,7 @@ class Program(Enterable):
 
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:
-        """The function as it was written; one that calls itself does so directly, for as many calls as Python has."""
+        """The function as it was written; a recursive one calls itself directly, up to Python's recursion limit."""
         return self.python if calls_own_program(self.function) else self.function
 
     @property
@@ -248,7 +248,7 @@ class Program(Enterable):
 
     @functools.cached_property
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
-        """The module of this program and all that it calls, its classes and its primitives."""
+        """The module of this program and its callees, its classes and its primitives."""
         if len(self.instances) == 1:
             return next(iter(self.instances.values())).linked
         self.renew()
@@ -463,7 +463,7 @@ class Program(Enterable):
         return found
 
     def renew(self) -> None:
-        """Forget what has been read of it, and of what it calls, if something has changed since."""
+        """Forget what was read of the program and of those that it calls, if something has changed outside."""
         found = reached(self, lambda unit: unit._parsed)
         if any(unit.is_old for unit in found):
             for unit in found:
@@ -478,7 +478,7 @@ class Program(Enterable):
 
     @functools.cached_property
     def constants(self) -> tuple[Checks, ...]:
-        """What compares what the program has read from outside with what is there now."""
+        """Compares the values that the program has read from outside with the present ones."""
         units = reached(self, Program.parsed)
         return tuple(checks for unit in units if (checks := unit.parsed().constants) is not None)
 
@@ -501,7 +501,7 @@ class Program(Enterable):
         self.wants_lists = False
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
-        """Give the program for arguments of the types of these; for no parameter without annotation it is this one."""
+        """Give the program for the types of arguments; this one if all parameters have annotations."""
         if not self.inferred:
             self.refresh()
             return self
@@ -580,7 +580,7 @@ class Program(Enterable):
         return along
 
     def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Give tangents as that program takes them: zeros where there are none, what is discrete itself."""
+        """Give the tangents for that program: zeros for None, and the primal itself where it is discrete."""
         self.executable.check_trees(primals)
         params = self.executable.definition.params
         each = zip(params, primals, tangents, strict=True)
@@ -589,7 +589,7 @@ class Program(Enterable):
     def _run(
         self, run: Callable[[], tuple[Any, Any]], on_duals: Callable[[], tuple[Any, Any]], given: tuple[Any, ...]
     ) -> tuple[Any, Any]:
-        """Run a derivative; dual numbers on the plain program decide where it fails or may not fail as that does."""
+        """Run a derivative; if it fails or is not finite where the plain program is, run dual numbers."""
         try:
             found = run()
             if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
@@ -603,7 +603,7 @@ class Program(Enterable):
         return on_duals()
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
-        """Run the plain program, which raises what it raises; or say that it does not take these arguments."""
+        """Run the plain program and pass on its errors; `NOT_TAKEN` if it does not take these arguments."""
         try:
             with numpy.errstate(all="ignore"):
                 return self.by_position(*given[: self.arity])
@@ -637,7 +637,7 @@ class Along(Program):
 
     @property
     def constants(self) -> tuple[Checks, ...]:
-        """What compares what its base has read from outside with what is there now."""
+        """Compares the values that its base has read from outside with the present ones."""
         return self.base.constants
 
     def refresh(self) -> None:
@@ -685,7 +685,7 @@ class Along(Program):
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
-    """Give a program and those that it calls, as far as they have been read."""
+    """Give a program and all programs that it calls, as far as they have been read."""
     found: list[Program] = []
     pending: list[Program] = [program]
     while pending:
@@ -698,7 +698,7 @@ def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> lis
 
 @functools.lru_cache(maxsize=4096)
 def program_of(function: Callable[..., Any]) -> Any:
-    """Give the program that a function is which another one calls; a primitive, or one without text, is itself."""
+    """Give the program of a function that a program calls; primitives and functions without text are unchanged."""
     try:
         inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -774,11 +774,11 @@ def program(
         dataclasses, NamedTuples, unions of dataclasses or Callable; or without annotations: then the arguments
         of a call say the types.
     backend : {"machine", "native", "fastmath"}, optional
-        What alone is to run loops: the register machine, or native code, which the extra ``tapeengine[native]``
-        brings. By default the machine runs at once, and native code once the program has done as much work as
-        compiling it is; both give the same bits. Loops over many numbers are native at once; operations of numpy
-        on whole arrays, and products of matrices, are numpy's. ``"fastmath"`` is native code that takes sums and
-        products in any order, which is faster and rounds otherwise.
+        The only back end that may run loops: the register machine, or native code (the extra ``tapeengine[native]``).
+        By default the machine runs at first, and native code once the program has done as much work as
+        compiling takes; both give the same bits. Loops over many numbers are native at once; operations of numpy
+        on whole arrays, and products of matrices, are run by numpy. ``"fastmath"`` is native code that may reorder
+        sums and products, which is faster and rounds differently.
 
     Returns
     -------

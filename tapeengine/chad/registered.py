@@ -36,7 +36,7 @@ def find(function: Any) -> Primitive | None:
     if isinstance(rule, Primitive):
         return rule
     name = str(getattr(function, "__name__", ""))
-    if isinstance(owner, numpy.ufunc):  # its methods have names that say nothing alone
+    if isinstance(owner, numpy.ufunc):  # its methods: "reduce" alone is ambiguous
         name = f"{owner.__name__}.{name}"
     library = str(getattr(function, "__module__", None) or "").split(".")[0]
     ends = [p for n, p in registry.items() if n.endswith(f".{name}") and library in ("", n.split(".")[0])]

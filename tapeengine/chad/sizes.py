@@ -10,7 +10,7 @@ import numpy
 
 from .parse.types import class_fields
 
-#: The products of numbers from which on BLAS multiplies two matrices in less time than loops: those of 24 x 24.
+#: The number of products from which on BLAS multiplies matrices faster than loops: that of 24 x 24 matrices.
 LARGE = 24**3
 #: No axes of an array.
 NO_AXES = frozenset[int]()

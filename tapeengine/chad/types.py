@@ -320,7 +320,7 @@ def rank_of(of: Type) -> int:
 
 
 def spelled(type_: Type) -> str:
-    """Write a type so that no other one is written like it, as long as what it knows lives.
+    """Write a type as a text that is unique as long as the objects in the type live.
 
     Examples
     --------

@@ -56,15 +56,15 @@ CHECKED = {
 RARE = {"casting", "correction", "device", "overwrite_input", "subok"}
 #: Options of ufuncs that rules do not read: numpy checks them, and its result has the order.
 UNREAD = {"casting", "order", "subok"}
-#: The classes of an option `keepdims` that numpy takes for what it is; it converts or refuses others.
+#: The classes of an option `keepdims` that numpy uses unchanged; it converts or refuses others.
 FLAGS = {bool, int, type(numpy._NoValue)}
 #: The ufuncs of the operator ** for Python's exponents.
 POWERS: dict[Any, Any] = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
-#: The classes of operands that rules take as they are.
+#: The classes of operands that are passed to rules unchanged.
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
-#: Functions that get lists as they are.
+#: Functions whose arguments may be lists, which are passed unchanged.
 OF_ANY_LIST = {*IN_PLACE, *OF_FORM, *OF_VALUES}
 #: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {
@@ -378,7 +378,7 @@ def is_asked(kinds: str, dtype: Any = None, **options: Any) -> bool:
 
 
 def explained(error: Exception, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Exception:
-    """The error of a failed call: one of ours, the plain program's, or one that says what the rule does not support."""
+    """The error of a failed call: the engine's, the plain program's, or one that says what the rule cannot do."""
     if isinstance(error, TapeEngineError | RecursionError):
         return error
     check_series()

@@ -21,7 +21,7 @@ Plain = Callable[[], Any]
 
 
 def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """What numpy returns for the values, or raises; it writes into copies, unless an array can only be read."""
+    """Return numpy's result for the values, or raise its error; numpy writes only into copies."""
     return function(*replaced(_copied, args), **replaced(_copied, dict(options)))
 
 

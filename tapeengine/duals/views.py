@@ -19,7 +19,7 @@ NAMES = (
     "array_split atleast_1d atleast_2d atleast_3d broadcast_to diagonal dsplit expand_dims flip fliplr flipud hsplit "
     "matrix_transpose moveaxis permute_dims rollaxis rot90 split squeeze swapaxes transpose unstack vsplit"
 ).split()
-#: What most places and axes are; others may hold traced numbers, with which numpy's function would call its rule again.
+#: Classes of most places and axes. Others may hold traced numbers, for which numpy would call the rule again.
 PLAIN = frozenset((int, str, type(None)))
 
 
@@ -43,7 +43,7 @@ def on_views(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def copied(a: Any, found: Any) -> Any:
-    """A number for which numpy returns a number: one of numpy's, or the one of Python itself."""
+    """The number that numpy returns for a number: one of numpy's, or Python's number itself."""
     return from_values(a)[()] if isinstance(found, numpy.float64) else a
 
 

@@ -17,7 +17,7 @@ from .._core.arrays.storing import rules_of
 from .._core.scalars.scalar import Dual
 from ..errors import module_of
 
-#: What a source mentions where its operators change.
+#: Names in a source whose operators are changed.
 MENTIONED = "sparse"
 _TIMES, _OVER, _METHOD = ".times", ".over", ".method"
 _METHODS = {"multiply", "dot"}

@@ -1,7 +1,7 @@
 """Sums of products, linear in a cotangent or tangent: a zero element of it contributes exactly zero to the sum.
 
-What it is multiplied by may be infinite or NaN there, as the data that a mask leaves out often is; plain arithmetic
-makes NaN of it, and a sum then spreads that.
+The other factor may be infinite or NaN there, as masked data often is. Plain arithmetic makes NaN of such a product,
+and the sum would then be NaN as well.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class LocalPrimitive:
         return f"<te.primitive {self._name}({', '.join(self.record.args + self.record.static_names)})>"
 
     def _with_rules(self, vjp: dict[str, Any], jvp: dict[str, Any]) -> LocalPrimitive:
-        self.record = self._build(vjp, jvp)  # which refuses wrong rules, before they replace others
+        self.record = self._build(vjp, jvp)  # refuses wrong rules before they replace others
         self._vjp, self._jvp = vjp, jvp
         return self
 

@@ -257,7 +257,7 @@ def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int], c
     source = colours[column].astype(np.int64) * size + row
     left = np.bincount(source[row != column], minlength=size * (int(colours.max(initial=-1)) + 1))
     sources, rests = slots.eliminated(row, column, source, left, mirrored(graph))
-    later = np.isin(rests, sources)  # what an entry is still to be read from
+    later = np.isin(rests, sources)  # sums from which another entry is read later
     found = _forward(Entries(starts, column, (size, size)), colours, source, dense)
     return found._replace(steps=(sources[later], rests[later])) if later.any() else found
 

@@ -35,7 +35,7 @@ from .outputs import DifferentLanes, Outputs
 
 #: The most lanes of a call that record a path.
 MOST_ALONE = 256
-#: Of so many lanes one may record a path in the place of another one.
+#: One lane in so many may record a path that replaces another path.
 REPLACING = 1024
 #: The smallest number of instructions, over all lanes, that is shared among threads.
 ENOUGH = 1 << 17
@@ -128,7 +128,7 @@ class Batched:
         return lambda *args, **keywords: self._one_by_one(args, keywords, trial)
 
     def _one_by_one(self, args: tuple[Any, ...], keywords: dict[str, Any], trial: Trial | None = None) -> Any:
-        """Run the program for each lane; after a trial that went well only for the first one, whose value is lost."""
+        """Run the program for each lane; with a trial, stop after the first one if it can be recorded."""
         mapped = self._mapped(args, keywords)
         mapped.keep_apart()
         rows: Iterable[int] = range(mapped.lanes)
@@ -166,7 +166,7 @@ class Batched:
         }
 
     def _ruled(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[bool, Any]:
-        """Whether arguments are traced, and then the values as one record."""
+        """Whether arguments are traced; if so, also the values, as one record."""
         return call_with_rule(self.engine, args, lambda values: self._rule(values, keywords), self.__name__)
 
     def _rule(self, values: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
@@ -460,7 +460,7 @@ def rebuilt(structures: Structures, value: Any) -> Any:
 
 
 def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:
-    """For each number that occurs, it and the rows that have it."""
+    """Each number that occurs, with the rows that contain it."""
     counts = np.bincount(numbers)
     occurring = np.flatnonzero(counts)
     rank = np.zeros(len(counts), np.min_scalar_type(len(occurring)))

@@ -27,11 +27,11 @@ TOTAL = frozenset("add sub mul neg abs sign rint copysign maximum minimum choose
 #: The most instructions of one body, and of all bodies of a path: LLVM takes about 0.2 ms for each. In lanes bodies are
 #: shorter, because a block repeats a body whenever one of its lanes leaves the path there.
 LONGEST, LONGEST_IN_LANES, MOST = 256, 48, 600
-#: The fewest repetitions of a pair, and the fewest instructions that it covers, one in so many.
+#: A pair is joined if it repeats so often, and covers at least one instruction in so many.
 FEWEST, COVERED = 4, 200
 #: The largest distance of an operand that makes a difference between symbols, and how often one must occur.
 NEAR, RARE = 1024, 2000
-#: Which bytes have a second operand that is a register, and which have one that is the number of a constant.
+#: Whether the second operand of each byte is a register, and whether it is the number of a constant.
 IS_BINARY = np.array(
     [(k < len(FORMS) and OPS[FORMS[k][0]].arity == 2) or FIRST_GUARD <= k < TRUNC for k in range(256)], bool
 )

@@ -4,7 +4,7 @@ A module has two functions, `te_code` in ``replay.h``. `values` runs a body and 
 is not, or a guard does not hold, the interpreter repeats the body and finds out where. `cotangents` keeps those of a
 body's own values in registers. It does not look for zeros: zero times a finite partial adds zero, and zero times an
 infinite one makes the cotangents that leave the body NaN; then the interpreter does that body. No sum of cotangents is
--0.0, because each starts at 0.0, so that adding a zero of either sign changes nothing.
+-0.0, because each starts at 0.0, so adding a zero of either sign changes nothing.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def _read_path(data: dict[str, Any], first: int) -> dict[str, Any]:
 
 
 def _check_instructions(op: Any, operands: Any, first: int, constants: int) -> None:
-    """Check that instructions are known, and that they read constants and registers that are there by then."""
+    """Check that instructions are known, and read only constants and earlier registers."""
     require(IS_INSTRUCTION[op].all(), "there is an instruction of an unknown number")
     left, right = operands.T
     at = np.arange(first, first + len(op))

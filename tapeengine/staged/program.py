@@ -76,7 +76,7 @@ class Family:
 
 
 class Observed:
-    """What a run must leave as it was, if other runs are to be replayed."""
+    """The state that a run must not change, if later runs are to be replayed."""
 
     __slots__ = ("drawn", "states", "watch")
 
@@ -569,7 +569,7 @@ class Staged(Replays):
         return value, back
 
     def _watch(self, keywords: dict[str, Any]) -> Watch:
-        """What the program captures now: as watched by recordings that are still valid, if there are any."""
+        """What the program captures now; the watch of the valid recordings, if there are any."""
         family = self._family(keywords) if self.families else None
         if family is None or family.watch is None:
             return Watch(self.engine.structures, self._captures(keywords), self.engine.copies)
@@ -621,7 +621,7 @@ class Staged(Replays):
             return
         evicted = plan.evicted
         plan.add(recording)
-        family.plans = [*family.plans]  # so that a call that has tried the others tries them again
+        family.plans = [*family.plans]  # a new list, so that a running call tries all plans again
         self._hold(self.families)
         if evicted == 0 and plan.evicted:
             self._warn(

@@ -1,4 +1,4 @@
-"""Find programs that no recording stands for, and names that code computes, by the names that the code uses.
+"""Find programs that cannot be replayed, and code that computes names, from the names that the code uses.
 
 A replay computes on after a floating-point error, and reports none: numpy warns of it, or raises, as the program or its
 caller has said. A program that sets this by itself, by `numpy.errstate` or by filters of warnings, also looks at the
@@ -28,19 +28,19 @@ _WHY = {
     "__subclasses__": "it asks for the classes derived from one, of which others may be made",
     **dict.fromkeys(("randbelow", "randbits", "token_bytes", "token_hex", "token_urlsafe"), _DRAWS),
 }
-#: What makes random generators, or sets them, from random numbers of the system if it is called without a seed.
+#: Makers of random generators, which use random numbers of the system if they are called without a seed.
 _SEEDED = frozenset(
     ("default_rng", "Random", "RandomState", "SeedSequence", "MT19937", "PCG64", "PCG64DXSM", "SFC64", "Philox")
 )
 _HIDES = "it captures a function made by numpy.frompyfunc, which does not show what it calls"
 _NAMES = frozenset(_WHY)
-#: Classes of objects that tell nothing, and lead to no functions beside their contents.
+#: Classes that are no obstacle, and whose objects lead to functions only by their contents.
 _PLAIN = frozenset((types.ModuleType, types.CellType, list, dict, tuple, set, frozenset, np.ndarray))
 #: Functions that take the name of an attribute as their second argument.
 _ACCESS = frozenset(("getattr", "hasattr", "setattr", "delattr"))
-#: What reads the variables of a module by names that are computed.
+#: Names in code that may read any variable of a module.
 _VARIABLES = frozenset(("globals", "eval", "exec", "__globals__", "f_globals"))
-#: What finds attributes so.
+#: Names in code that may read any attribute.
 _COMPUTED = _VARIABLES | {"vars", "dir", "__dict__", "__getattribute__", "attrgetter", "methodcaller", "getmembers"}
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
 

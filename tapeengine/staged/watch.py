@@ -23,9 +23,9 @@ from ..transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
 from ..transforms.program_objects import is_fixed, is_plain, owner_of
 from .reports import facts_of, obstacle_of
 
-#: Classes of libraries whose objects have attributes besides what they contain.
+#: Classes of libraries whose objects have attributes in addition to their contents.
 WITH_MORE = (functools.partial, defaultdict)
-#: Packages whose objects are known, or change with threads or messages.
+#: Packages whose objects are not watched: they are known, or change with threads or messages.
 APART = frozenset(("builtins", "concurrent", "logging", "multiprocessing", "tapeengine", "threading"))
 #: Functions that look up names, which they keep.
 ACCESSORS = (operator.attrgetter, operator.methodcaller)

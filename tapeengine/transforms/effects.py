@@ -1,4 +1,4 @@
-"""What a run wrote into the objects that it captures, and how these writes reach the program's own objects.
+"""Find what a run wrote into captured objects, and apply these writes to the program's own objects.
 
 An object holds other objects by index, key or name. A run has written to it if it holds other objects afterwards, or
 the same ones in another order.

@@ -1,4 +1,4 @@
-"""What objects of classes written in C, or of a library, show of the state that they keep to themselves."""
+"""Read the hidden state of objects of classes written in C, or of a library, as far as they show it."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def _chosen(value: Any) -> dict[Any, Any]:
     return _entries({**dict(enumerate(args)), **getattr(make, "keywords", {})})
 
 
-#: Iterators that show what is left of them.
+#: Iterators that show their remaining items.
 SHOWN = (itertools.count, itertools.repeat)
-#: What has less left after it was read.
+#: Classes whose objects are used up by reading.
 SOURCES = (Iterator, io.IOBase)
 _LOOKED_INTO: Any = (*SOURCES, tuple, types.CellType, types.BuiltinMethodType)
 
 
 def position(source: Any) -> list[Any]:
-    """How far an iterator, generator or file, and what it reads from, has been read, as far as they show it."""
+    """The position of an iterator, generator or file, and of what it reads from, as far as they show it."""
     found: list[Any] = []
     pending = [source]
     while pending:
@@ -84,5 +84,5 @@ _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     ((memoryview, np.void, ctypes.Structure.__base__), _bytes),
     (Mapping, _entries),
     (ItemsView, lambda value: _entries(dict(value))),
-    ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not what can be iterated over only
+    ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not mere iterables
 )

@@ -54,8 +54,8 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
         raise StructureError(f"the step of iterate must keep the state's form {before}; it returned {after}")
     if any(map(is_traced, flatten(engine.structures, final)[0])):
         raise UnsupportedError(
-            "the step of iterate uses a traced value that is neither in its state nor in its closure, such as one in a "
-            "global or an attribute. Make it a part of the state, or capture it as a local variable"
+            "the step of iterate uses a traced value that is neither in its state nor in its closure, such as one in "
+            "an attribute of a class. Make it a part of the state, or capture it as a local variable"
         )
 
 

@@ -69,7 +69,7 @@ def combined(structures: Structures, rows: Rows, cotangent: Any) -> list[Any] | 
 
 
 def _numbers(structures: Structures, cotangent: Any) -> list[Any]:
-    """The numbers of a cotangent one by one; plain ones as floats, which leave the type of what they scale."""
+    """The numbers of a cotangent; plain ones as floats, which do not change the dtype of arrays that they scale."""
     if type(cotangent) is float:
         return [cotangent]
     found: list[Any] = []

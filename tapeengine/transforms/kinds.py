@@ -18,7 +18,7 @@ from .hidden_state import SHOWN, SOURCES
 from .nodes import DICTS, GENERATORS, Node, parts_of
 from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
 
-#: Methods of objects whose classes are written in C, which a program can replace no more than the object itself.
+#: Methods of objects whose classes are written in C; a program cannot replace them.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 
 
@@ -102,7 +102,7 @@ class Kinds:
 
 
 def data_of(f: types.FunctionType) -> tuple[list[str], list[str]] | None:
-    """The names of the data that a function reads in its namespace, and those that it would read if they were there.
+    """The names of data that a function reads in its namespace, and undefined names that it would read.
 
     Modules, classes and functions of libraries are no data. None if the function reads none.
     """

@@ -107,7 +107,7 @@ class Node:
         return [rebuilt(inner, done) for inner in self.inside]
 
     def is_other(self, now: dict[Any, Any], done: dict[int, Any]) -> bool:
-        """Whether contents that were read are others than before the run for which `done` was rebuilt."""
+        """Whether the contents, as read now, differ from those before the run for which `done` was rebuilt."""
         if len(now) != len(self.keys):
             return True
         inside = self.within(done)
@@ -200,7 +200,7 @@ def of_frozenset(value: frozenset[Any]) -> Node:
 
 
 def of_slice(value: slice) -> Node | None:
-    """A slice, if it has other parts than numbers."""
+    """A slice, if one of its parts is not a number."""
     parts = [value.start, value.stop, value.step]
     return None if ATOMS.issuperset(map(type, parts)) else Node(value, parts, lambda inside: slice(*inside))
 
@@ -413,7 +413,7 @@ def of_source(value: Any) -> Node:
 
 
 def of_state(value: Any) -> Node | None:
-    """An object of a class that keeps its state to itself, with what it shows of it, if that can be compared."""
+    """An object with hidden state, and the part of the state that it shows, if that can be compared."""
     read = reader_of(value)
     if read is None:
         return None

@@ -1,4 +1,4 @@
-"""What a chain of steps remembers of the states that it passed: hashes, in bounded memory."""
+"""Hashes of the states that a chain of steps has passed, in bounded memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PassedStates:
         self._count += 1
 
     def mixed(self, total: int, word: int, position: int) -> int:
-        """A sum with one more word; the factor, which is odd, tells the steps of a block apart."""
+        """A sum with one more word; the odd factor makes it depend on the order of the steps."""
         return (total + word * (2 * (position % self.block) + 1)) % _WORD
 
     def steps_of(self, position: int) -> range:

@@ -1,4 +1,4 @@
-"""What belongs to the program, and what to Python and to installed packages; which names its code uses."""
+"""Tell the program's objects from those of Python and installed packages, and find the names that its code uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STORES = frozenset(("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOB
 
 @functools.lru_cache(maxsize=4096)
 def names_in(code: types.CodeType, with_texts: bool = False) -> tuple[str, ...]:
-    """The names that a function and those defined in it may look up; with those of texts, which `getattr` may get."""
+    """The names that a function and inner ones may look up, also those in its texts, for `getattr`."""
     found = dict.fromkeys(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -205,7 +205,7 @@ class Unwritten:
         self._pairs = [(value, value.copy(order="K")) for value in arrays]
 
     def check(self, name: str) -> None:
-        """Refuse a function that wrote to one of them."""
+        """Refuse a function that wrote to one of these arrays."""
         if not all(same_bits(value, before) for value, before in self._pairs):
             raise _lost(name)
 

@@ -156,7 +156,7 @@ def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple
 
 
 def is_array(value: Any) -> bool:
-    """Whether a primal is an array or traced, so that one tape of scalars does not suffice."""
+    """Whether a primal is an array or traced, so that a tape of scalars is not enough."""
     return is_traced(value) or isinstance(value, np.ndarray)
 
 

@@ -71,8 +71,8 @@ class Task:
         """Refuse a value that is traced although the task's values are plain."""
         if any(map(is_traced, flatten(structures, value)[0])):
             raise UnsupportedError(
-                f"the task {self.name} uses a traced value that is not in its closure, such as one in a global or an "
-                "attribute. Pass it as an argument, or capture it as a local variable"
+                f"the task {self.name} uses a traced value that is not in its closure, such as one in an attribute "
+                "of a class. Pass it as an argument, or capture it as a local variable"
             )
 
 

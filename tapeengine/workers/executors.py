@@ -150,7 +150,7 @@ class Crew:
         self._ended: SimpleQueue[Outcome] = SimpleQueue()
 
     def take(self) -> tuple[int, Call] | None:
-        """The next call, which is no longer left; None where none is."""
+        """Take the next call off the queue; None if it is empty."""
         try:
             return self.left.popleft()
         except IndexError:
@@ -162,7 +162,7 @@ class Crew:
             self._ended.put(self._made(*taken, BaseException))
 
     def results(self, taken: tuple[int, Call] | None) -> Iterator[Any]:
-        """The results of all calls in order; this thread makes the one that it has taken, and others while it waits."""
+        """The results of all calls in order; this thread makes its own call, and further ones while it waits."""
         found: dict[int, Outcome] = {}
         for number in range(self._count):
             while number not in found:

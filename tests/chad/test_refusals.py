@@ -313,10 +313,10 @@ def needs_a_result_type(x: float):
 
 REFUSED = {
     has_delete: ("delete is not in the language", "leave"),
-    assigns_items: ("not changed in place", "te.scatter"),
-    adds_to_items: ("not changed in place", "xs = te.scatter(xs, [i], [x * 2])"),
-    subtracts_from_rows: ("not changed in place", "m = te.scatter(m, [1], [-x])"),
-    changes_fields: ("not changed in place", "a new p"),
+    assigns_items: ("cannot be changed in place", "te.scatter"),
+    adds_to_items: ("cannot be changed in place", "xs = te.scatter(xs, [i], [x * 2])"),
+    subtracts_from_rows: ("cannot be changed in place", "m = te.scatter(m, [1], [-x])"),
+    changes_fields: ("cannot be changed in place", "a new p"),
     steps_by_a_variable: ("number written out", "range"),
     step_zero: ("not 0", "range"),
     repeats_lists: ("an operation on lists", "np.array"),
@@ -356,7 +356,7 @@ REFUSED = {
     string: ("arithmetic on 'text'", "numbers"),
     gives_a_text: ("tuple['positive', float] as a result", "outside"),
     gives_a_function: ("as a result", "outside"),
-    sees_the_last_one: ("these functions see x", "x=x"),
+    sees_the_last_one: ("these functions capture x", "x=x"),
     sees_the_last_one_of_a_loop: ("another function after each step", "captures"),
     fractions_in_whole_numbers: ("float in an array of int", "dtype=float"),
     whole_numbers_become_fractions: ("float in an array of int", "dtype=float"),

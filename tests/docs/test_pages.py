@@ -104,6 +104,25 @@ def test_names_of_the_package_exist(page) -> None:
         assert f"tapeengine{name}".startswith(NO_MODULES) or is_there(f"tapeengine{name}"), f"{page.name}: {name[1:]}"
 
 
+@cache
+def files() -> set[str]:
+    """The paths of all files of the repository, each from every folder on."""
+    rooms = [ROOT / name for name in ("tapeengine", "primitives", "tests", "asv_bench", "examples", "docs")]
+    paths = [*ROOT.iterdir(), *(path for room in rooms for path in room.rglob("*.*") if "build" not in path.parts)]
+    parts = [path.relative_to(ROOT).parts for path in paths]
+    return {"/".join(part[k:]) for part in parts for k in range(len(part))}
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if written(p)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_names_exist(page) -> None:
+    """Files of the reader's own have a block with their text."""
+    text = page.read_text(encoding="utf-8")
+    own = set(re.findall(r"^:caption: (\S+)$", text, re.MULTILINE))
+    text = re.sub(r"^( *)```.*?^\1```", "", text, flags=re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`([\w./]+\.(?:py|pyx|pxi|pxd|h))`", text)) - own
+    assert [name for name in sorted(named) if name not in files()] == []
+
+
 def is_there(name: str) -> bool:
     """Whether a dotted name is a module, or what a module holds."""
     module, _, last = name.rpartition(".")

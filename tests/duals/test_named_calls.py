@@ -63,6 +63,8 @@ WRITTEN_INSTEAD = {
     "array.array('d', [x])": "Import tapeengine.math for math, tapeengine.numpy for numpy",
     "np.random.normal(x, 1.0)": "Draw from a fixed distribution",
     "generator.normal(x, 1.0)": "Draw from a fixed distribution",
+    "generator.permutation(x * np.ones(2))": "Draw indices: x[generator.permutation(len(x))]",
+    "np.random.choice(x * np.ones(2))": "Draw indices: x[generator.permutation(len(x))]",
 }
 
 

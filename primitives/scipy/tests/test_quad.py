@@ -8,7 +8,8 @@ import scipy.integrate
 from differences import differences
 
 import tapeengine as te
-from tapeengine_scipy import integrate
+from tapeengine.errors import DroppedDerivativeError
+from tapeengine_scipy import integrate, optimize
 
 
 def peak(x, p, width=1e-2):
@@ -119,3 +120,24 @@ def test_warnings_and_reports_are_scipys():
     assert found[3] == expected[3]
     with pytest.raises(ValueError, match="limit"):
         te.vjp(lambda p: integrate.quad(lambda x: p * x, 0.0, 1.0, limit=0), 1.0)
+
+
+class Settings:
+    scale = 1.0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: integrate.quad(lambda x: x * Settings.scale, 0.0, 1.0)[0],
+        lambda: optimize.minimize(lambda x: (x[0] - Settings.scale) ** 2, np.zeros(1)).x[0],
+    ],
+    ids=["quad", "minimize"],
+)
+def test_a_traced_value_that_is_not_found_is_refused_with_what_to_write(call, monkeypatch):
+    def program(p):
+        monkeypatch.setattr(Settings, "scale", p)
+        return call()
+
+    with pytest.raises(DroppedDerivativeError, match="not found, as in an attribute of a class: pass it in args="):
+        te.vjp(program, 2.0)

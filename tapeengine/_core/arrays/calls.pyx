@@ -435,7 +435,7 @@ cdef Array array_of_dual(Dual x):
 
 
 cpdef object as_python(object x):
-    """The number of Python that an element is, which has just been read, for `ndarray.item`."""
+    """Python's number of an element that has just been read, for `ndarray.item`."""
     if type(x) is Dual:
         return of_kind(<Dual> x, PYTHON_FLOATS)
     if type(x) is not Array:

@@ -1373,7 +1373,7 @@ cdef class Enterable:
     cdef public tuple watched     # what compares what the program has read from outside with what is there now
 
     cdef Native passes_for(self, tuple primals):
-        """What runs the program natively; None where that is slower than whole arrays, or there is none yet."""
+        """The native passes for these primals; None if whole arrays are faster, or there are none yet."""
         if self.native is not None:
             return self.native
         if self.few is not None and has_few(self, primals):

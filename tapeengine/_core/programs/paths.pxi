@@ -343,7 +343,7 @@ cdef class Path:
             i += 1
 
     cdef bint call(self, double *v, uint32_t i) except -1:
-        """Give the operation before its value by a function of Python; False where the program may raise an error."""
+        """Compute the value of the operation before by a Python function; False where the program may raise an error."""
         cdef uint32_t register = self.operands[i].b
         cdef list operands
         function, places = self.calls[self.operands[i].a]
@@ -357,7 +357,7 @@ cdef class Path:
         return isfinite(v[register]) or te_total(op_codes[self.op[register]])
 
     cdef uint32_t stretch(self, double *v, uint32_t i) except? 0:
-        """Run up to a call of a function, or to what does not hold."""
+        """Run up to a call of a function, or to a guard that fails."""
         cdef uint32_t stop, reached
         cdef te_bodies bodies = self.single     # another thread may compile the path meanwhile
         if self.end - i < LONG:

@@ -1,4 +1,4 @@
-# What a run leaves for replay. A path is made of it when the program is called again.
+# Recordings of runs, for replay. A path is made of one when the program is called again.
 
 @cython.final
 cdef class Recording:

@@ -95,7 +95,7 @@ cdef object types_module = types.ModuleType
 #: Methods that only making an object calls, and those that only making an object or a class calls.
 cdef tuple CONSTRUCTING = ("__init__", "__new__", "__post_init__")
 cdef object MAKING = frozenset((*CONSTRUCTING, "__del__", "__init_subclass__", "__set_name__"))
-#: What code says about itself, by the address of the code.
+#: Facts about code (`facts_of`), by the address of the code.
 cdef dict facts = {}
 cdef Py_ssize_t MOST_FACTS = 4096
 cdef dict loaded = sys.modules, environment = os.environ._data, built_in = vars(builtins)

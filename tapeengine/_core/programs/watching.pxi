@@ -229,7 +229,7 @@ cdef Space space_of(object names):
 
 
 cdef tuple facts_of(object code, object module, object find):
-    """What code says about itself, by `find`; found once, and kept while the code belongs to the same module."""
+    """The facts that `find` gives about code; found once, and kept while the code belongs to the same module."""
     cdef PyObject *found = PyDict_GetItemWithError(facts, <size_t> <PyObject *> code)
     if found != NULL and ((<tuple> <object> found)[1] is module or (<tuple> <object> found)[1] == module):
         return <tuple> <object> found

@@ -141,6 +141,12 @@ cpdef bint overlap(object a, object b) except -1:
         return True
 
 
+cdef int refuse_dtype(object path, object value) except -1:
+    """Refuse an array of a dtype that is neither differentiated nor discrete."""
+    raise StructureError(f"{path} has the dtype {value.dtype}; the engine differentiates float32, float64, complex64 and "
+                         "complex128. Convert it with astype")
+
+
 @cython.final
 cdef class Inputs(Walk):
     """Interleave (DN Fig. 10): make the leaves of the primals the first duals of a trace."""
@@ -235,6 +241,8 @@ cdef class Inputs(Walk):
             found = of_numbers(value)
             if found is not None:
                 return self.leaf(found)
+        if isinstance(value, array_class):
+            refuse_dtype(self.path(), value)
         raise StructureError(
             f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Pass numbers, "
             "arrays and containers of them; make it a dataclass, register the class, "
@@ -271,8 +279,7 @@ cdef class Inputs(Walk):
         if type(value) is Array:
             head_of_array(<Array> value)
         elif not (differentiable(value) or value.dtype.itemsize // (2 if value.dtype.kind == "c" else 1) in (4, 8)):
-            raise StructureError(f"{self.path()} has the dtype {value.dtype}; the engine differentiates float32, float64, "
-                                 "complex64 and complex128. Convert it with astype")
+            refuse_dtype(self.path(), value)
         a = array_input(&self.tape.head, value)
         if self.array_seen is None:
             self.array_seen, self.array_made = value, a
@@ -363,7 +370,7 @@ cdef class Inputs(Walk):
 
 
 cdef bint has_one_twice(list containers) except -1:
-    """Whether one object is at two even places of a list: a table of addresses, since most programs take many rows."""
+    """Whether an object is at two even places of a list; found by a table of addresses, since lists may be long."""
     cdef Py_ssize_t i, size = 16, n = len(containers)
     cdef size_t key, at
     cdef size_t *table

@@ -421,6 +421,8 @@ cdef class Matcher:
             got = f"a {got} of {len(value)}"
         elif isinstance(value, numpy.ndarray) or hasattr(value, "shape"):
             got = f"an array of shape {value.shape} and dtype {value.dtype}"
+        elif type(value) is int and "number" in wanted:
+            got = "an integer too large for a float"
         raise CotangentError(f"{self.place(i)} must be {wanted}, not {got}")
 
     def place(self, Py_ssize_t target):

@@ -91,7 +91,7 @@ def candidates(program: F.Program) -> Iterator[tuple[int, Shared | None]]:
 
 
 def agreeing(program: F.Program, loops: Loops) -> Loops:
-    """Give the loops of which those that keep frames and those that recall them are all there, and one is parallel."""
+    """Give the loops in groups that share frames, if all loops of a group qualify and one of them is parallel."""
     found = dict(loops)
     flows = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, F.For)]
     keepers = {s.kept.frames.name: id(s) for s in flows if s.kept is not None}
@@ -334,7 +334,7 @@ class Chunks:
         return F.For(j, steps, [start, *own.block(self.block(s.body))], s.down, [], kept, recalled)
 
     def merge(self, s: F.For, shared: Shared, sums: Mapping[str, F.Var], count: F.Var) -> list[F.Statement]:
-        """Add what chunks have added, one after the other."""
+        """Add the sums of all chunks to the shared ones, in the order of the chunks."""
         body: list[F.Statement] = []
         chunk = self.fresh("chunk")
         for name, v in shared.numbers.items():

@@ -43,7 +43,7 @@ def at_poles(how: Any, function: Callable[..., Any]) -> Callable[..., Any]:
         context = copy_context()
         if VARIABLE.get(None) is None:
             context.run(VARIABLE.set, wanted)
-        elif how == "ignore":  # and the caller has a state of its own, which has more parts
+        elif how == "ignore":  # and the caller has set a state, which has more parts
             context.run(np.seterr, all=how)
         else:
             context.run(np.seterr, divide=how, over=how, invalid=how)

@@ -103,7 +103,7 @@ class Facts:
     # ------------------------------------------------------------ the sign of a zero
 
     def is_sum(self, x: F.Var) -> bool:
-        """Tell whether all that is not added begins at 0.0, so that it is never -0.0."""
+        """Tell whether a variable only gets sums that begin at 0.0, so that it is never -0.0."""
         if not isinstance(x.type, Scalar):
             return self.base(x) in self.sums
         sources = self.sources.get(x.name, [])

@@ -268,7 +268,7 @@ class Arrays:
     def own(self, rows: V.Rows) -> V.Rows:
         """Give an array to change: a copy, or the array itself if nothing else uses it afterwards.
 
-        It is a change of an element that is not there, so `in_place` decides which of both.
+        It is written as a change of an element that is not there, so that `in_place` chooses between the two.
         """
         return self.changed(rows, F.Const(-1, WHOLE), V.ZERO, is_there=False)
 

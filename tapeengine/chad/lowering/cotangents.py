@@ -365,9 +365,7 @@ class Cotangents(Arrays):
                 return value
             case V.Zero() | V.Tup():
                 return V.Pull(size, lambda _: V.ZERO)
-            case _ if (
-                isinstance(size, F.Const) and size.value == 0
-            ):  # of an element that is not there: a run has failed
+            case _ if isinstance(size, F.Const) and size.value == 0:  # unreachable: the forward pass has failed
                 return V.Pull(size, lambda _: V.ZERO)
             case V.Owed(_, settle):
                 return settle(None)

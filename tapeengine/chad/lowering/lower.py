@@ -384,7 +384,7 @@ class Lower(Cotangents):
         return found
 
     def is_open_here(self, slot: Slot) -> bool:
-        """Tell whether a slot has arrays of numbers that are open here and not yet arrays in memory, and no numbers."""
+        """Tell whether a slot holds only arrays of numbers, opened in this block and not yet stored in memory."""
         if isinstance(slot, TupleSlot):
             return any(map(self.is_open_here, slot.items)) and all(
                 type(s) is Slot or self.is_open_here(s) for s in slot.items

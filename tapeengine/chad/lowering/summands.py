@@ -78,7 +78,7 @@ class Sums:
             self.order[id(own)] = self.order[id(new)]
 
     def is_untouched(self, new: F.New, end: F.AddAll, own: F.Changed | None, inside: list[F.Statement]) -> bool:
-        """Tell whether the sum is there where an array of zeros is made, and is only added to until it gets that."""
+        """Tell whether the sum exists where the zeros are made, and is only added to until they are added to it."""
         name = end.array.name
         if own is not None:
             rest = [s for s in inside if not is_addition(s, name)]

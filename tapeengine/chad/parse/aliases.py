@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from .liveness import Live, live_after
 from .names import assigned, exchanged, handed, is_handed, renaming, uses
 
-#: The pairs of names that may be one array.
+#: The pairs of names that may refer to one array.
 Pairs = frozenset[frozenset[str]]
 NONE: Pairs = frozenset()
 
 
 def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
-    r"""Map each change in place (name and line) of an array that has another name there, which is read later, to that.
+    r"""Map each change in place (name, line) of an array to another name of it that is read later, if there is one.
 
     Examples
     --------

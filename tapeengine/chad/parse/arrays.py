@@ -88,7 +88,7 @@ def exchanged(p: Parser, term: Term, axis: int) -> Term:
     return p.let("xs", term, turned)
 
 
-#: Combines a vector into one number, or makes another vector of it.
+#: Maps a vector to a number or to another vector.
 Combine = Callable[["Parser", ast.AST, Term], Term]
 
 
@@ -100,7 +100,7 @@ def counted_axis(p: Parser, node: ast.AST, axis: int, n: int) -> int:
 
 
 def along(p: Parser, node: ast.AST, change: Combine, xs: Term, axis: int) -> Term:
-    """Make other vectors of those along one axis."""
+    """Apply a function of vectors along one axis."""
     n = rank(xs.type)
     axis = counted_axis(p, node, axis, n)
     to_end = [k for k in range(n) if k != axis] + [axis]
@@ -109,7 +109,7 @@ def along(p: Parser, node: ast.AST, change: Combine, xs: Term, axis: int) -> Ter
 
 
 def of_last(p: Parser, node: ast.AST, change: Combine, xs: Term) -> Term:
-    """Make other vectors of those along the last axis."""
+    """Apply a function of vectors along the last axis."""
     if rank(xs.type) == 1:
         return change(p, node, xs)
     assert isinstance(xs.type, Array)

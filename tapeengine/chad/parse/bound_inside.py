@@ -1,4 +1,4 @@
-"""Names that comprehensions bind with ``:=``: they become variables of one more comprehension."""
+"""Names that comprehensions bind with ``:=`` become variables of an inner comprehension."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BoundInside(ast.NodeTransformer):
         self.tree, self.names = tree, names
 
     def comprehension(self, node: Any) -> Any:
-        """Take the names out of the tests of the last ``for``, then out of the element."""
+        """Move the names out of the tests of the last ``for``, then out of the element."""
         self.generic_visit(node)
         bound = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
         if not bound or bound.intersection(self.outside(node)):
@@ -45,7 +45,7 @@ class BoundInside(ast.NodeTransformer):
         return {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and id(n) not in inside}
 
     def taken(self, node: Any, part: ast.expr) -> ast.expr:
-        """Give an expression that reads the names which it bound: the loop so far gives their values."""
+        """Give a part without ``:=``; an inner comprehension computes the values of its names."""
         taker = Taker(part, self.names)
         rest: ast.expr = taker.visit(part)
         for statement in taker.bound:
@@ -61,12 +61,12 @@ class BoundInside(ast.NodeTransformer):
 
 
 def conjuncts(test: ast.expr) -> list[ast.expr]:
-    """Give the tests of which all have to pass, in their order."""
+    """Give the operands of an ``and``, in their order."""
     return list(test.values) if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
 def loaded(target: ast.expr) -> ast.expr:
-    """Write what a loop assigns to as an expression."""
+    """Write the target of a loop as an expression."""
     found = copy.deepcopy(target)
     for part in ast.walk(found):
         if isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred):

@@ -74,7 +74,7 @@ class ByCells(ast.NodeTransformer):
 
 
 def placed(made: Node, node: ast.AST, kept: ast.AST | None = None) -> Node:
-    """Give what was written the place of what it stands for."""
+    """Give new nodes the source position of the node that they replace."""
     own = set(ast.walk(kept)) if kept else set()
     for inner in ast.walk(made):
         if inner not in own and "lineno" in inner._attributes:
@@ -91,6 +91,6 @@ def row_of(node: ast.expr, names: Collection[str]) -> bool:
 
 
 def is_permutation(targets: list[ast.expr], values: list[ast.expr], names: Collection[str]) -> bool:
-    """Tell whether rows are assigned to one another."""
+    """Tell whether an assignment permutes rows."""
     texts = [[ast.unparse(e) for e in each] for each in (targets, values)]
     return sorted(texts[0]) == sorted(texts[1]) and all(row_of(e, names) for e in targets)

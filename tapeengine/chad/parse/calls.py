@@ -182,7 +182,7 @@ def call_value(p: Parser, node: ast.Call, f: Term, env: Env, wanted: Type | None
 
 
 def function_in(p: Parser, node: ast.Attribute, record: Term, env: Env) -> Term | None:
-    """Give the function that is a field of a record which was read before, None where the field is none."""
+    """Give the function in a field of a record that was read before; None if the field is no function."""
     if not isinstance(record.type, Product) or node.attr not in record.type.fields:
         return None
     if isinstance(node.value, ast.Name):  # may be narrowed
@@ -193,7 +193,7 @@ def function_in(p: Parser, node: ast.Attribute, record: Term, env: Env) -> Term 
 
 
 def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env: Env, wanted: Type | None) -> Term:
-    """``f(*g(x))``, ``f(**d(x))``, with a name for the tuple or the dict."""
+    """``f(*g(x))``, ``f(**d(x))``: bind the tuple or the dict to a name."""
 
     def called(named: ast.expr, env: Env) -> Term:
         args = [ast.Starred(named, ast.Load()) if a is spread else a for a in node.args]
@@ -212,7 +212,7 @@ def is_of_array(p: Parser, node: ast.Starred, env: Env) -> bool:
 
 
 def as_arguments(p: Parser, node: ast.Call, spread: ast.AST, xs: Term, env: Env) -> Term:
-    """Give the elements of an array as a tuple, of as many as the function takes besides the other arguments."""
+    """Give the elements of an array as a tuple, one for each parameter that has no other argument."""
     found, of = p.static(node.func, env), parameters_of(p, node.func, env)
     count = getattr(getattr(found, "ufunc", found), "nin", 0) if of is None else len(of.names) - of.by_name
     count -= len(node.args) - 1
@@ -224,7 +224,7 @@ def as_arguments(p: Parser, node: ast.Call, spread: ast.AST, xs: Term, env: Env)
 
 
 def without_stars(p: Parser, node: ast.Call, env: Env) -> ast.Call:
-    """Give a call whose arguments are written out where it has the parts of a tuple or a dict."""
+    """Replace ``*t`` and ``**d`` in a call by an argument for each part."""
     if not any(isinstance(a, ast.Starred) for a in node.args) and all(k.arg for k in node.keywords):
         return node
     args = [part for a in node.args for part in parts_written_out(p, a, env)]
@@ -253,7 +253,7 @@ def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) ->
 
 
 def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
-    """Call the method that a member of a union has."""
+    """Call a method on a member of a union."""
     assert isinstance(node.func, ast.Attribute)
     method = method_of(p, receiver, node.func.attr)
     if method is MISSING:
@@ -262,7 +262,7 @@ def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
 
 
 def method_of(p: Parser, receiver: Term, name: str) -> Any:
-    """Give the program that a method of a record is, MISSING where it has none of that name."""
+    """Give the program of a record's method; MISSING if it has no such method."""
     if not isinstance(receiver.type, Product) or receiver.type.name not in p.table.classes:
         return MISSING
     return p.callee(getattr(p.table.classes[receiver.type.name], name, MISSING))
@@ -287,7 +287,7 @@ def is_of_class(found: Any) -> bool:
 
 
 def is_static(p: Parser, receiver: Term, name: str) -> bool:
-    """Tell whether a record has a method that does not take it."""
+    """Tell whether a record has a static method of that name."""
     cls = p.table.classes.get(getattr(receiver.type, "name", ""))
     return isinstance(inspect.getattr_static(cls, name, None), staticmethod)
 
@@ -541,7 +541,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
 
 
 def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:
-    """Apply a function that looks at how its arguments are written, or a class, to terms: as a call of variables."""
+    """Apply a class, or a function that parses its arguments itself, to terms, which are bound to variables."""
 
     def called(names: list[ast.expr], env: Env) -> Term:
         call = ast.copy_location(ast.Call(ast.copy_location(ast.Name(" f", ast.Load()), node), names, []), node)
@@ -563,7 +563,7 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 
 
 def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
-    """Apply a function that is written in the language; what it refuses is refused where it is called."""
+    """Apply a function that is written in the language; its refusals name the place of the call."""
     try:
         args = with_defaults(args, of_program(p, node, program)) if len(args) < program.arity else args
         found = apply_program(p, node, instance_for(p, node, program, args), args)
@@ -616,7 +616,7 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
 
 
 def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
-    """Give the fields that a record's class takes by position, and those that it takes."""
+    """Give the fields that a record's constructor takes by position, and all that it takes."""
     if not dataclasses.is_dataclass(cls):
         return list(cls._fields), list(cls._fields)
     taken = [f for f in dataclasses.fields(cls) if f.init]
@@ -624,7 +624,7 @@ def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
 
 
 def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
-    """Refuse a class whose records are made by code of its own, which may give other fields, or another record."""
+    """Refuse a class with a constructor of its own, which may set other fields, or return another record."""
     codes = [getattr(getattr(cls, name), "__code__", None) for name in ("__init__", "__new__")]
     own = {getattr(code, "co_filename", None) for code in codes} != {GENERATED, None}
     if own or type(cls).__call__ is not type.__call__:
@@ -632,7 +632,7 @@ def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
 
 
 def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
-    """Give a new record after its class has looked at it: ``__post_init__`` may raise an error."""
+    """Give a new record after its ``__post_init__``, which may raise an error."""
     look = getattr(cls, "__post_init__", None) if dataclasses.is_dataclass(cls) else None
     if look is None:
         return record

@@ -19,14 +19,14 @@ from .procedures import text_of
 
 
 class Fields(ast.NodeTransformer):
-    """Writes the fields of a record as variables."""
+    """Replaces the fields of ``self`` by variables."""
 
     def __init__(self, record: str, names: Names) -> None:
         self.record, self.names = record, names
         self.found: dict[str, str] = {}
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Write one as a variable."""
+        """Replace a field."""
         if not isinstance(node.value, ast.Name) or node.value.id != self.record:
             return self.generic_visit(node)
         if node.attr not in self.found:

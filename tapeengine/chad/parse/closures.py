@@ -182,7 +182,7 @@ def closure_of(p: Parser, local: Local, env: Env) -> Term:
 
 
 def opened(f: Term) -> Local:
-    """Give the local function that a value is, whose captured variables are the parts of the value.
+    """Give the local function of a function value; the parts of the value are its captured variables.
 
     The local functions among these are read again where they are called, as their variables may be out of scope.
     """
@@ -195,7 +195,7 @@ def opened(f: Term) -> Local:
 
 
 def again(local: Local) -> Local:
-    """Give a local function that is read at each of its calls."""
+    """Give a copy of a local function whose text is read again at each call."""
     return replace(local, missing=local.missing | {" its place"}, instances={})
 
 
@@ -260,6 +260,5 @@ def check_use(p: Parser, node: ast.AST, name: str, var: Var, env: Env) -> None:
             p.error(
                 node,
                 f"{name} has captured {captured}, which has been given another value since",
-                f"a function sees the variable and not its value then: pass {captured} as an argument, or give the "
-                "new value another name",
+                f"a call sees the new value: pass {captured} as an argument, or give the new value another name",
             )

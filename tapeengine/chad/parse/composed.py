@@ -195,7 +195,7 @@ def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 def or_written(few: Composed, function: Callable[..., object], count: int) -> Composed:
-    """Call a function that is written in the language where there are more arguments than some number."""
+    """Use the function written in the language if a call has more than some number of arguments."""
 
     def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         if len(args) == count:

@@ -23,7 +23,7 @@ ATOMS = (float, int, bool, str, types.NoneType)
 
 
 class Constants:
-    """Notes what names denote when they are read.
+    """Notes the values of names when they are read.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Constants:
             self.noted.setdefault((function, path), frozen(value))
 
     def checks(self) -> Checks | None:
-        """Give what compares the values with those that there are then; None if there are none."""
+        """Give the comparison of the noted values with the present ones; None if nothing was noted."""
         found, names = Checks(), dict[int, tuple[dict[str, Any], list[str]]]()
         for (function, path), saved in self.noted.items():
             space = function.__globals__

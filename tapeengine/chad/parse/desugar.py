@@ -84,7 +84,7 @@ class Plain(ast.NodeTransformer):
         return [*(leaving.block(body) if leaving else body), *node.finalbody]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Bind the names of the value before it, unless an element of an array is read before that."""
+        """Bind the names of the value before it, unless the target is an element: that is read first."""
         return self.of_value(node) if isinstance(node.target, ast.Name) else node
 
     def visit_If(self, node: ast.If) -> Any:
@@ -116,7 +116,7 @@ class Plain(ast.NodeTransformer):
         return bound if bound and isinstance(node, ast.Expr) and isinstance(node.value, ast.Name) else [*bound, node]
 
     def hoisted(self, node: ast.expr) -> tuple[Statements, ast.expr]:
-        """Give what an expression always binds as assignments before it, and the expression that reads the names.
+        """Give assignments for the names that an expression always binds, and the expression that reads these names.
 
         A name that the expression also reads before it binds it stays where it is.
         """
@@ -146,7 +146,7 @@ def opposite(test: ast.expr) -> ast.expr:
 
 
 class Left(ast.NodeTransformer):
-    """Notes in a variable that a loop is left: at its own breaks, not at those of loops inside it."""
+    """Sets a variable when a loop is left by its own breaks, not by those of inner loops."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -225,12 +225,12 @@ def is_pop(node: ast.AST) -> bool:
 
 
 def binds(node: ast.AST, procedure: Of) -> bool:
-    """Tell whether an expression binds a name, changes a list, or calls what changes a variable, in any part."""
+    """Tell whether a part of an expression binds a name, changes a list, or calls what changes a variable."""
     return any(isinstance(n, ast.NamedExpr) or is_pop(n) or procedure(n) for n in ast.walk(node))
 
 
 def held_besides(call: ast.Call, changed: Changed) -> set[str]:
-    """Give the variables that arguments hold or may hold, besides those that stand where the call changes them."""
+    """Give the variables that arguments hold or may hold, except the arguments that the call changes."""
     own = list(map(id, given_to(call, changed).values()))
     pending: list[ast.AST] = [a for a in (*call.args, *(k.value for k in call.keywords)) if id(a) not in own]
     found = set()
@@ -250,7 +250,7 @@ def held_besides(call: ast.Call, changed: Changed) -> set[str]:
 def handing(
     call: ast.Call, targets: Sequence[str], changed: Changed, given: Mapping[str, str], in_place: Collection[str]
 ) -> ast.Assign:
-    """Write a call as a statement that assigns its value and what it changes."""
+    """Write a call as a statement that assigns its value and the variables that it changes."""
 
     def placed(node: Any) -> Any:
         return ast.copy_location(node, call)
@@ -281,7 +281,7 @@ class Taker(ast.NodeTransformer):
         self.is_stopped = not binds(node, procedure)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
-        """Take a name out, unless something before it stays and it was read there; its own value may read it."""
+        """Take a name out, unless an earlier part that stays reads it; the name's own value may."""
         was_read = node.target.id in self.seen
         node.value = self.visit(node.value)
         if self.is_stopped or was_read:
@@ -310,7 +310,7 @@ class Taker(ast.NodeTransformer):
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def changed(self, node: ast.Call, changed: Changed, before: set[str]) -> ast.AST:
-        """Take a call out that changes variables, unless something before it stays and they were read there."""
+        """Take a call out that changes variables, unless an earlier part that stays reads them."""
         given = {name: self.variable(arg) for name, arg in given_to(node, changed).items()}
         names = [*changed.around, *given.values()]
         in_place = {*given.values(), *changed.in_place.intersection(changed.around)}
@@ -323,7 +323,7 @@ class Taker(ast.NodeTransformer):
         return ast.copy_location(ast.Name(given.get(changed.gives, targets[0]), ast.Load()), node)
 
     def variable(self, arg: ast.expr) -> str:
-        """Give the variable that is an argument; any other expression is assigned to one before."""
+        """Give the name of a variable argument; any other expression is first assigned to a new name."""
         if isinstance(arg, ast.Name):
             return arg.id
         name = self.names("given")

@@ -149,7 +149,7 @@ def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
 
 
 def side_by_side(p: Parser, node: ast.Call, is_zip: bool, env: Env) -> Sequence[Term] | None:
-    """Give the items of a zip, or of enumerate, of what is written out; arrays are as long, or a run fails."""
+    """Give the items of a zip or enumerate that is written out; a run fails if an array has another size."""
     each = [written_out(p, a, env) for a in node.args]
     known = [items for items in each if items is not None]
     is_strict = is_zip and [(k.arg, p.known(k.value, env)) for k in node.keywords] == [("strict", True)]

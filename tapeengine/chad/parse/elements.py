@@ -27,7 +27,7 @@ from .types import class_fields, has_free_fields
 
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
 MODULE = " dataclasses"
-#: Which targets of a loop are elements of the first argument of what it runs over.
+#: For each function that loops run over: which targets are elements of its first argument.
 TARGETS = MappingProxyType(
     {enumerate: slice(1, 2), zip: slice(1), itertools.combinations: slice(2), itertools.pairwise: slice(2)}
 )
@@ -131,20 +131,20 @@ class Places(ast.NodeTransformer):
         return False
 
     def place(self, node: ast.expr) -> ast.expr:
-        """Give the place of an element for an expression, which otherwise is the list or has nothing of it."""
+        """Give ``list[index]`` for a name of an element; in other expressions than the list, refuse uses of it."""
         if isinstance(node, ast.Name) and node.id in self.at:
             return written(f"{self.name}[{self.at[node.id]}]", node)
         is_own = self.is_element(node) or (isinstance(node, ast.Name) and node.id == self.name)
         return node if is_own else self.visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Let nothing else have the list or an element."""
+        """Refuse any other use of the list or an element."""
         if node.id == self.name or node.id in self.at:
             raise NotAlone
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        """Return the list, or what else does not hold it."""
+        """Return the list, or a value that does not hold it."""
         node.value = node.value and self.place(node.value)
         return node
 
@@ -155,7 +155,7 @@ class Places(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Give the list and elements to functions and methods that read them for numbers or new arrays."""
+        """Pass the list and elements only to functions and methods that return numbers or new arrays."""
         function, found = node.func, self.outside(node.func)
         is_method = isinstance(function, ast.Attribute) and self.is_element(function.value)
         of = self.results.of_method(self.cls, function.attr) if is_method else self.results.of_function(found)  # type: ignore[attr-defined]

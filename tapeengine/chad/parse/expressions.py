@@ -316,7 +316,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
     return both(tests)
 
 
-#: What comparisons with values that the parser knows give, where one of these is equal.
+#: The results of comparisons with known values, if one of the values is equal.
 KNOWN: Mapping[type, bool] = MappingProxyType(
     {ast.Eq: True, ast.NotEq: False, ast.Is: True, ast.IsNot: False, ast.In: True, ast.NotIn: False}
 )
@@ -341,7 +341,7 @@ def decided_by_type(p: Parser, node: ast.AST, op: ast.cmpop, own: Term, others: 
     """Decide whether a value that the parser knows is one of several."""
 
     if isinstance(op, ast.Is | ast.IsNot) and not all(isinstance(x.type, Fixed) for x in (own, *others)):
-        p.error(node, "is of values that only a run knows", "use ==")
+        p.error(node, "`is` of values that only a run knows", "use ==")
 
     def is_equal(other: Term) -> Term:
         return equal(p, node, own, other)
@@ -654,7 +654,7 @@ def alternatives(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | N
 
 
 def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Type | None) -> Type:
-    """Give the type of a choice: the one that is wanted where all suit it, else one that suits all."""
+    """Give the type of a choice: the wanted type if all values convert to it, otherwise a common one."""
     if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
         return wanted
     p.no_bool_or_float(node, [term.type for term in terms])
@@ -675,7 +675,7 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
             p.error(node, "the type of an empty list is not known", advice)
         return Elements((), inner)
     full = [e for e in elts if not isinstance(e, ast.List) or e.elts]
-    if inner is None and 0 < len(full) < len(elts):  # the others say what the empty ones would hold
+    if inner is None and 0 < len(full) < len(elts):  # the others give the type of elements of the empty ones
         inner = items_of(p, node, [expression(p, e, env) for e in full]).of
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:

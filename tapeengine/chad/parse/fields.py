@@ -35,7 +35,7 @@ def field(
         or not has_free_fields(cls)
         or node.attr not in of.fields
     ):
-        p.error(node, "values are not changed in place", instead(node))
+        p.error(node, "this cannot be changed in place", instead(node))
     own_or_refuse(p, node, name, node)
     old = Proj(record, of.fields.index(node.attr))
     if is_augmented and isinstance(old.type, Array):

@@ -15,7 +15,7 @@ Read = TypeVar("Read")
 
 
 def settled(p: Parser, node: ast.AST, guess: Type, read: Callable[[Type], tuple[Type, Read]]) -> tuple[Type, Read]:
-    """Read something with wider and wider types until its own type is the one that it was read with.
+    """Read something with wider and wider types until its type is the one that was assumed.
 
     Functions are refused: each reading makes functions of its own, and so their types would grow forever.
     """

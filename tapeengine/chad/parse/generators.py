@@ -14,7 +14,7 @@ from .callees import is_plain
 from .outside import named_outside, root
 from .procedures import MARK, changed_in_place, copy_of, inner_nodes, nonlocals, text_of
 
-#: What may have no end, or does something when a generator is left, or takes what is sent to it.
+#: Statements of generators that are left as they are: without an end, with clean-up, or that receive values.
 LAZY = (ast.While, ast.Try, ast.With, ast.Global, ast.Yield, ast.YieldFrom)
 
 

@@ -125,7 +125,7 @@ def rows(p: Parser, grid: Term) -> Term:
 
 
 def cell(grid: Term, i: Term, j: Term) -> Term:
-    """Give the place in the one array of an element that is there."""
+    """Give the place in the one array of an element whose indices are in range."""
     return Op("iadd", (Op("imul", (i, Proj(grid, 2)), INT), j), INT)
 
 
@@ -135,7 +135,7 @@ def element(p: Parser, grid: Term, i: Term, j: Term) -> Term:
 
 
 def place_of(p: Parser, grid: Term, i: Term, j: Term) -> Term:
-    """Give the place of an element in the one array; an index that is out of range gives one that is."""
+    """Give the place of an element in the one array; out of range if one of its indices is."""
     n, m = Proj(grid, 1), Proj(grid, 2)
 
     def place(i: Term, j: Term) -> Term:

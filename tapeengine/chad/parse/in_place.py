@@ -128,7 +128,7 @@ def element(
 
 
 def is_cell(p: Parser, cell: tuple[str, ast.expr, ast.expr], env: Env) -> bool:
-    """Tell whether two indices are of places, in an array of two axes."""
+    """Tell whether two indices name one element of an array of two axes."""
     is_higher = rank(getattr(env.get(cell[0]), "type", UNIT)) > 2
     return not is_higher and not any(rank(expression(p, k, env).type) for k in cell[1:])
 
@@ -312,7 +312,7 @@ def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
     return p.grammar.bind(p, name, Elements((), of), env, then)
 
 
-#: Numbers of the types that are unknown.
+#: Numbers for the names of unknown types.
 NUMBERS = itertools.count()
 
 
@@ -325,10 +325,10 @@ def own_or_refuse(
     if reason is None and other is None:
         return
     reason = reason or f"{other} is the same array"
-    message = f"{name} is changed in place here, and {reason}"
+    message = f"{name} cannot be changed in place: {reason}"
     if target is None:
         p.error(node, message, f"start with a copy under another name: mine = list({name})")
-    p.error(node, f"values of others are not changed in place: {message}", instead(target, *augmented))  # type: ignore[arg-type]
+    p.error(node, message, instead(target, *augmented))  # type: ignore[arg-type]
 
 
 def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What is run over element by element, as an array of its elements."""
+"""Iterables as arrays of their elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .functions import Env
 from .state import Parser
 from .whole import array
 
-#: What gives its elements one by one.
+#: Iterators of Python, whose elements are read as those of a loop.
 LAZY = (range, zip, enumerate, reversed, itertools.pairwise, itertools.product, itertools.combinations)
 
 

@@ -82,14 +82,14 @@ def taken_by(node: ast.AST, consumes: Consumes) -> Iterator[ast.expr]:
 
 
 def is_apart(target: ast.expr) -> bool:
-    """Tell whether a target takes the elements of what it gets."""
+    """Tell whether a target unpacks its value."""
     return isinstance(target, ast.Tuple | ast.List) or (
         isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
     )
 
 
 def choices(node: ast.expr) -> Iterator[ast.expr]:
-    """Go through an expression and those of which its value is one."""
+    """Go through an expression and the operands of conditional expressions, one of which is its value."""
     yield node
     if isinstance(node, ast.IfExp):
         yield from choices(node.body)
@@ -126,7 +126,7 @@ def disturbs(nodes: Sequence[ast.AST], loop: ast.For, read: Sequence[ast.AST]) -
 
 
 def at_own_key(loop: ast.For, target: ast.expr) -> Iterator[str]:
-    """Go through the dicts whose value at the loop's own key is assigned: it has been taken before."""
+    """Go through the dicts whose value at the loop's own key is assigned: the loop has read it before."""
     key = target.elts[0] if isinstance(target, ast.Tuple) else target
     for node in ast.walk(loop):
         match node, key:
@@ -208,7 +208,7 @@ def once(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def looked_at(function: ast.FunctionDef, nodes: Sequence[ast.AST], found: set[Place | None]) -> Iterator[Place | None]:
-    """Go through the views of dicts that nothing changes: these may be stored, and passed to functions."""
+    """Go through the views of dicts that are never changed: these may be stored, and passed to functions."""
     others = held(nodes, found)
     changed = others.union(name for s in function.body for name, _ in changes(s))
     for node in nodes:
@@ -223,7 +223,7 @@ def looked_at(function: ast.FunctionDef, nodes: Sequence[ast.AST], found: set[Pl
 
 
 def returned(nodes: Sequence[ast.AST], local: ast.FunctionDef, found: set[Place | None]) -> Iterator[Place | None]:
-    """Go through what a local function returns whose results are all used up where it is called."""
+    """Go through the returned expressions of a local function, if all its results are consumed at its calls."""
     loops = {id(n.iter) for n in nodes if isinstance(n, ast.For)}
     named = [n for n in nodes if isinstance(n, ast.Name) and n.id == local.name]
     calls = [n for n in nodes if isinstance(n, ast.Call) and n.func in named and id(n) not in loops]
@@ -241,7 +241,7 @@ def is_view(node: ast.expr, changed: set[str]) -> bool:
 
 
 def held(nodes: Sequence[ast.AST], found: set[Place | None]) -> set[str]:
-    """Give the names that are read other than for their parts: something else may hold their values."""
+    """Give the names that are read as a whole, and not only for their parts: their values may be stored elsewhere."""
     parts = {id(n.value) for n in nodes if isinstance(n, ast.Attribute | ast.Subscript)}
     parts |= {id(a) for n in nodes if isinstance(n, ast.Call) for a in n.args}
     names = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in parts)

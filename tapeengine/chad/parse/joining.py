@@ -101,7 +101,7 @@ def columns(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def same_row(p: Parser, a: Term, b: Term, made: Term) -> Term:
-    """Give what is made of two arrays; a run fails where their rows differ in size."""
+    """Combine two arrays; a run fails where their rows differ in size."""
     if numeric.rank(a.type) < 2:
         return made
     return Let(p.fresh("n", INT), Op("iequal", (Size(arrays.row(a)), Size(arrays.row(b))), INT), made)

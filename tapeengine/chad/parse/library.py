@@ -1,6 +1,6 @@
 """The functions that programs may call: Python's own, math's, numpy's on whole arrays, and this package's.
 
-`SPECIAL` holds those that look at how their arguments are written, by name; `FUNCTIONS` those of terms; `METHODS` the
+`SPECIAL` holds, by name, those that parse their arguments themselves; `FUNCTIONS` those of terms; `METHODS` the
 methods of arrays.
 """
 
@@ -93,7 +93,7 @@ def args_of(p: Parser, node: ast.Call, env: Env) -> list[Term]:
     return [expression(p, a, env) for a in node.args]
 
 
-# ---------------------------------------------------------------- looking at how arguments are written
+# ---------------------------------------------------------------- functions that parse their arguments
 
 
 def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -633,7 +633,7 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
     return handle
 
 
-#: Functions that make other vectors along an axis.
+#: Functions from vectors to vectors, which run along an axis.
 ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
     {
         "cumsum": (along_axis(whole.so_far(numeric.added, 0), None), 1),

@@ -17,13 +17,13 @@ from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, List
 from .names import DUNDERS, is_handed, parameters, walked
 from .outside import root
 
-#: Longer ways, and sets of more places, say nothing: parts of recursive records.
+#: Longer paths, and larger sets, count as unknown; they occur in recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
-#: Rounds after which the text says nothing.
+#: After so many rounds the kinds count as unknown.
 MOST_ROUNDS = 100
 
 
-#: The name under which the kind of the function's own results stands.
+#: The name under which the kind of the function's own result is stored.
 RESULT = "()"
 #: The kind of what a function returns, and the names of its parameters.
 Results = tuple[Kind, tuple[str, ...]]
@@ -67,7 +67,7 @@ class Kinds:
         called = {name for node in ast.walk(function) for name, _ in passed(node, local)}
         self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
-        for _ in range(MOST_ROUNDS):  # a kind depends on those of other names, which mostly stand before it
+        for _ in range(MOST_ROUNDS):  # kinds depend on those of other names, most of which are bound before
             before = dict(self.names)
             for name in self.names:
                 found = [self.of(e) for e in bound.get(name, ())]
@@ -326,7 +326,7 @@ def shows_list(node: ast.expr) -> bool:
 
 
 def shows_lists(node: ast.BinOp) -> bool:
-    """Tell whether the text shows that both summands are lists: one is written out, or they leave one element out.
+    """Tell whether the text shows that both summands are lists: a display, or ``xs[:j] + xs[j + 1:]``.
 
     Examples
     --------
@@ -406,7 +406,7 @@ class Known(ast.expr):
 
 
 class Held(ast.expr):
-    """Stands for a list with one more element, or another one."""
+    """Stands for a list with an element added or replaced."""
 
     _fields = ("value",)
 

@@ -295,7 +295,7 @@ def kept_apart(p: Parser, node: ast.ListComp | ast.GeneratorExp | ast.DictComp, 
     targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     for name in targets.intersection(captured_in(term.type)):
         advice = f"give the functions a default: lambda ..., {name}={name}: ..."
-        p.error(node, f"these functions see {name}, which is the last one when they run", advice)
+        p.error(node, f"these functions capture {name}, and would all see its last value", advice)
     return term
 
 
@@ -440,14 +440,14 @@ def sum_in_order(p: Parser, node: ast.GeneratorExp, env: Env, start: Term) -> Te
 
 
 def following(p: Parser, node: ast.AST, before: Term, total: Var, term: Term) -> Term:
-    """Add up after what has been added up before."""
+    """Continue a sum with the sum before it."""
     return lets([(total, p.coerce(node, before, total.of))], term)
 
 
 def one_more(
     p: Parser, node: ast.GeneratorExp, generators: Sequence[ast.comprehension], env: Env, of: Type
 ) -> tuple[Term, Var]:
-    """Add up what loops give after a total of at least a type; give the sum, and the total's variable."""
+    """Write the sum over loops, starting from a variable of at least a type; give the sum and this variable."""
     if not generators:
         one = expression(p, node.elt, env)
         if one.type not in (FLOAT, INT, BOOL):
@@ -580,7 +580,7 @@ class Loop:
         self.env = {**self.env, HAS + n: before[0], n: before[1]}
 
     def seen(self, env: Env, parts: Mapping[str, Term]) -> Env:
-        """Give the variables that the body sees; one that need not have a value fails where it has none."""
+        """Give the variables in the body; a use of one that has no value there fails."""
         found = {**env, **parts}
         for n in self.late:
             if n in parts:

@@ -197,7 +197,7 @@ def renaming(statement: ast.stmt) -> tuple[str, str] | None:
 
 
 def renamed_once(function: ast.FunctionDef) -> Mapping[str, ast.expr]:
-    """Give for each name that is assigned once, to another name, that one."""
+    """Map each name that is assigned once, from another name, to that name."""
     nodes = list(ast.walk(function))
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     pairs = [pair for n in nodes if isinstance(n, ast.stmt) and (pair := renaming(n)) and stored.count(pair[0]) == 1]

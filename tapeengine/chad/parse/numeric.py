@@ -72,12 +72,12 @@ def number(p: Parser, node: ast.AST, term: Term) -> Term:
 
 
 def no_bools(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
-    """Refuse arithmetic of bools alone: those of numpy's numbers are joined, those of Python's are counted.
+    """Refuse arithmetic of bools alone: for numpy its result is a bool, for Python a count.
 
     Bools that are arguments themselves are Python's.
     """
     if all(t.type == BOOL and not isinstance(t, Literal) for t in operands) and not of_arguments(p, node):
-        p.error(node, "arithmetic of conditions alone: Python counts them, and numpy joins them", "write int(x > 0)")
+        p.error(node, "arithmetic of bools alone: Python counts, and numpy gives a bool", "write int(x > 0)")
 
 
 def promoted(p: Parser, node: ast.AST, terms: Sequence[Term]) -> list[Term]:
@@ -91,7 +91,7 @@ def promoted(p: Parser, node: ast.AST, terms: Sequence[Term]) -> list[Term]:
 
 
 def of_kind(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
-    """Give an array or a scalar with numbers of a kind that takes those that it has."""
+    """Convert the numbers of an array or a scalar to a wider kind."""
     if numbers_of(term.type) == of:
         return term
     if not isinstance(term.type, Array):
@@ -271,7 +271,7 @@ def opposite(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
 def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
     """Refuse arithmetic of arrays of bools alone, for which numpy's operators are logical, or raise an error."""
     if all(numbers_of(t.type) == BOOL for t in operands) and any(isinstance(t.type, Array) for t in operands):
-        p.error(node, "arithmetic of arrays of conditions alone", "multiply one of them by 1 to count with it")
+        p.error(node, "arithmetic of arrays of bools alone: numpy gives bools", "multiply one by 1 to count with it")
 
 
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:

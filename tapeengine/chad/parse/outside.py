@@ -35,7 +35,7 @@ def names_outside(function: Any) -> dict[str, Any]:
 
 
 def _captured(function: Any) -> dict[str, Any]:
-    """Give the variables of enclosing functions; one that is not set yet and has this function's name will be it."""
+    """Give the variables of enclosing functions; an unset one of this function's name stands for the function."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     found = {name: content(cell) for name, cell in cells}
     if found.get(function.__name__) is MISSING:

@@ -74,7 +74,7 @@ def shared(
 
 
 def rebound(function: ast.FunctionDef) -> Iterator[str]:
-    """Go through the parameters that get another value before they, or other names for them, are changed."""
+    """Go through the parameters that are rebound before they, or other names for them, are changed."""
     for name in (a.arg for a in parameters(function.args)):
         for s in function.body:
             if isinstance(s, ast.Assign) and [t.id for t in s.targets if isinstance(t, ast.Name)] == [name]:
@@ -295,7 +295,7 @@ class Walk:
         )
 
     def computes(self, function: ast.expr, names: frozenset[str] = COMPUTING) -> bool:
-        """Tell whether a function is one of numpy's that make a new array."""
+        """Tell whether a function of numpy makes a new array."""
         if not isinstance(function, ast.Attribute):
             return False
         return function.attr in names and self.is_numpy(ast.unparse(function.value))

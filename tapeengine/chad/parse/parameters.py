@@ -86,7 +86,7 @@ def check_stars(p: Parser, node: ast.AST, of: Parameters | None) -> None:
     if of is not None and of.has_stars and not is_packed(node):
         p.error(
             node,
-            "a call of a function with * or ** parameters, by another name or with * or ** before these",
+            "a function with * or ** parameters is called by another name, or with * or ** arguments before them",
             "call it by its own name, in a lambda or def of your own where a function is wanted",
         )
 
@@ -107,7 +107,7 @@ def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[A
     except IndexError:
         p.error(node, "too few arguments", "match the function's parameters")
     if len(given.read) < len(given):
-        p.error(node, "there is no such argument in the language", "leave out what stands after the others")
+        p.error(node, "more arguments than the language knows", "leave out the last ones")
     return term
 
 

@@ -85,7 +85,7 @@ class ProgramParser(Parser):
         return body(self, self.tree, env, None)
 
     def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool) -> Wanted:
-        """Give what an operation at a node wants of arguments."""
+        """Record that an operation at a node needs arguments to be arrays, or lists."""
         return Wanted(operands, f"line {self.first + getattr(node, 'lineno', 1) - 1}", of_lists)
 
 
@@ -111,7 +111,7 @@ def parse_function(
         parser = ProgramParser(function, symbol, given, program_of)
         if sizes is not None:
             parser.by_blas = sizes.are_large
-            if parser.tree.name not in uses(parser.tree.body):  # its own calls may give it arrays of other sizes
+            if parser.tree.name not in uses(parser.tree.body):  # calls of itself may have arrays of other sizes
                 parser.single_axes |= sizes.ones
         return parser.parse()
     except ProgramError as error:

@@ -16,7 +16,7 @@ from .functions import Env
 from .state import Parser
 from .subscripts import bounds, masked
 
-#: Gives the elements to be assigned from those that they replace.
+#: Maps replaced elements to the assigned ones.
 Change = Callable[[Term], Term]
 
 
@@ -62,7 +62,7 @@ def held_type(p: Parser, node: ast.AST, changed: ast.expr, before: Type, new: Ty
     of = p.unify(node, before, new)
     if numbers_of(of) != numbers_of(before) and numbers_of(before) in (INT, BOOL) and not p.as_list(changed):
         what = f"{show(numbers_of(new))} in an array of {show(numbers_of(before))}"
-        p.error(node, f"{what}: numpy drops what does not fit", "make the array of floats: dtype=float, or np.zeros(n)")
+        p.error(node, f"{what}: numpy drops the fraction", "make the array of floats: dtype=float, or np.zeros(n)")
     return of
 
 

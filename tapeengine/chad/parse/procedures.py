@@ -58,7 +58,7 @@ class Changed:
     parameters : tuple of str
         All its parameters, by position.
     gives : str
-        The parameter that is its value; an empty text where that is something else.
+        The parameter that it returns; empty if it returns something else.
     called : str
         The name of the function that returns what it changes.
     """
@@ -74,7 +74,7 @@ class Changed:
         return bool(self.around or self.given)
 
 
-#: Gives what the function that a call names changes, None where it changes nothing.
+#: Gives the changes of the function that a call names; None if it changes nothing.
 Of = Callable[[ast.AST], Changed | None]
 
 
@@ -107,7 +107,7 @@ class Procedures:
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
         before = None
-        while before != self.local:  # a function changes what those change that it calls
+        while before != self.local:  # a function changes what its callees change
             before = dict(self.local)
             found = {name: self.changed(n, self.bound) for name, n in functions.items()}
             self.local = {name: each for name, each in found.items() if each}
@@ -148,7 +148,7 @@ class Procedures:
 
 
 def nonlocals(function: ast.FunctionDef) -> list[str]:
-    """Give the variables around a function that it declares to be given other values."""
+    """Give the outer variables that a function declares and assigns."""
     return [name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names]
 
 
@@ -203,13 +203,13 @@ def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
 
 
 def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedures) -> set[str]:
-    """Give the parameters that a function may store in something else, or for which it has another name."""
+    """Give the parameters that a function may store elsewhere, or for which it has another name."""
     function = copy.deepcopy(function)
     for call in [n for n in ast.walk(function) if isinstance(n, ast.Call)]:
-        if isinstance(call.func, ast.Name) and call.func.id == function.name:  # it stores what it stores otherwise
+        if isinstance(call.func, ast.Name) and call.func.id == function.name:  # stores nothing else
             own = zip(call.args, names, strict=False)
             call.args = [ast.Constant(None) if isinstance(a, ast.Name) and a.id == n else a for a, n in own]
-        elif changed := procedures.of(call):  # it stores nothing of what it changes
+        elif changed := procedures.of(call):  # it does not store what it changes
             given = list(map(id, given_to(call, changed).values()))
             call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
     walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), never, lambda call: None)
@@ -234,7 +234,7 @@ def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:
 
 
 def hand_back(function: ast.FunctionDef, changed: Changed) -> None:
-    """Rewrite a function that changes variables: it takes those around it, and returns all that it changes."""
+    """Rewrite a function that changes variables: outer ones become parameters, and it returns all changed ones."""
     around = [ast.copy_location(ast.arg(n), function) for n in changed.around]
     function.args.posonlyargs = [*around, *function.args.posonlyargs]
     function.returns, function.hands_back = None, True  # type: ignore[attr-defined]
@@ -311,7 +311,7 @@ def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None
 
 
 class Reading(threading.local):
-    """The functions that this thread is looking at: one that calls itself changes what it changes otherwise."""
+    """The functions that this thread is reading: a recursive call changes what the other statements change."""
 
     def __init__(self) -> None:
         self.functions: list[Any] = []
@@ -321,7 +321,7 @@ READING_NOW = Reading()
 
 
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
-    """Give, for a function outside that changes its arguments, one that returns them, and what it changes."""
+    """For a function outside that changes its arguments, give one that returns them, and what it changes."""
     function = FUNCTIONS.get(library_name(function), getattr(function, "__tapeengine_function__", function))
     if hasattr(function, "changed"):
         return function, function.changed

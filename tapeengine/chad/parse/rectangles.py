@@ -15,7 +15,7 @@ from .names import OWN, exchanged, handed, is_handed, passed_on, renaming
 #: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
 IsCopy = Callable[[ast.expr], bool]
 
-#: Functions that give numbers, or arrays of their own.
+#: Functions that return numbers or new arrays.
 READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split())
 #: Functions and methods that give numpy's arrays no view of an argument.
 COPYING = READING | frozenset(
@@ -24,14 +24,14 @@ COPYING = READING | frozenset(
     "hstack column_stack std var median quantile argmax argmin argsort einsum interp isnan square power add subtract "
     "multiply divide trace eye solve inv det range ndim shape print tolist item".split()
 )
-#: What an array says of itself, which is no view of it.
+#: Attributes of an array that are no views of it.
 MEASURES = frozenset("shape size ndim dtype".split())
 #: Functions that make a rectangle.
 MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array outer".split())
 
 
 def never(node: ast.expr) -> bool:
-    """Say that a slice is no copy."""
+    """Tell that no slice is a copy."""
     return False
 
 
@@ -323,7 +323,7 @@ def changed_row(node: ast.AST, counting: Collection[str]) -> str:
     return ""
 
 
-#: What an index of one place is made of.
+#: Parts of expressions that are an index of one place.
 PLACES = (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
 
 

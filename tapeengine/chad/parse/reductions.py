@@ -122,7 +122,7 @@ def with_axes(p: Parser, node: ast.Call, xs: Term, axes: Sequence[int] | None, r
 
 
 def along(p: Parser, node: ast.AST, made: Reduction, xs: Term, axes: Sequence[int] | None) -> Term:
-    """Reduce along axes, one after the other; means of means have another last bit, so that these are quotients."""
+    """Reduce along axes, one after the other; a mean is a sum divided once, to have numpy's last bit."""
     if axes is None or len(axes) == 1:
         return made.combine(p, node, xs, axes[0] if axes else None)
     n = numeric.rank(xs.type)

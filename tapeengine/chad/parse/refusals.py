@@ -1,4 +1,4 @@
-"""What a refusal may depend on: it is remembered until something of this changes."""
+"""The names on which a refusal may depend: it is remembered until one of their values changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .procedures import text_of
 
 
 def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tuple[Checks, ...]:
-    """Compare what has been read, and all that functions, methods and those that they call name, also in modules."""
+    """Watch what has been read, and all names that functions, methods and their callees use, also in modules."""
     pending, seen = [function, *classes], []
     while pending:
         value = pending.pop()

@@ -31,7 +31,7 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
     elif found is not known:
         args, static = by_name(found, known, args, static)
     if not known.variadic and len(args) > len(known.vjp_rules):
-        p.error(node, f"{name} of {len(args)} arrays", "leave out what stands after the others")
+        p.error(node, f"{name} with {len(args)} arguments", "leave out the last ones")
     try:
         value = trial_result(known, [a.type for a in args], static)
         of = type_of(value)

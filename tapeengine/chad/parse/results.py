@@ -1,4 +1,4 @@
-"""The kinds of what functions outside a program return: their text says it, as that of the program does."""
+"""The kinds of results of functions outside a program, found from their text as those of the program are."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Outside:
         self.is_numpy = is_numpy(outer)
 
     def class_at(self, kind: Given) -> type | None:
-        """Give the class of the records that a part of an argument is, None where it is none."""
+        """Give the class of the record in a part of an argument; None if it is no record."""
         of = self.type_of(kind)
         return self.classes.get(of.name) if isinstance(of, Product) else None
 
@@ -101,7 +101,7 @@ class Outside:
             return of_record(function) if maker is None else self.read(maker, None)
         if not isinstance(function, FunctionType) or not is_plain(function):
             return NOTHING
-        if function in self.functions:  # what it gives, it gives in another way, too
+        if function in self.functions:  # a recursive call: the paths without it give the kind
             return ANY, ()
         tree = text_of(function)
         if tree is None:

@@ -62,7 +62,7 @@ class SingleAxes(dict[str, frozenset[int]]):
 
 
 def only_item(term: Term) -> Term:
-    """Give the item of an array of one item, without the array where it is made here."""
+    """Give the item of an array of one item; of an array that is made here, without making it."""
     match term:
         case Elements((item,)) | Replicate(_, item):
             return item

@@ -148,7 +148,7 @@ UNDECIDED = Undecided()
 
 @dataclass(frozen=True)
 class Grammar:
-    """The functions that are called by those below them: a program is read by rules that call one another.
+    """The rules that lower modules call, because the rules that read a program call one another.
 
     `sum_in_order` reads a sum over several for, `iteration` what a loop goes over; `special`
     applies a method that Python calls for ``len`` and so on, `applied` a function that the parser knows.
@@ -182,7 +182,7 @@ class Grammar:
     applied: Callable[..., Term]
 
 
-#: The attributes of a parser that say what is read, and what is found out about the arguments of its function.
+#: The attributes of a parser for what it has read, and for what it requires of its function's arguments.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
     *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed"),
@@ -248,7 +248,7 @@ class Parser:
         self.consumed = consumed(self.tree, self.consumes)
 
     def plain(self, tree: ast.FunctionDef) -> Any:
-        """Rewrite statements that are written with others."""
+        """Rewrite statements by simpler ones."""
         if changed := getattr(self.function, "changed", None):
             hand_back(tree, changed)
             tree.name = f"{MARK}{tree.name}"  # under which it calls itself
@@ -365,7 +365,7 @@ class Parser:
         return node is None or is_vague(self.annotation_object(node))
 
     def annotated(self, node: ast.expr | None, owner: ast.AST, what: str) -> Type:
-        """Translate an annotation that must be there."""
+        """Translate a required annotation."""
         if node is None:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
         return self.translated(self.annotation_object(node, what), node, what)
@@ -446,7 +446,7 @@ class Parser:
         return known_text(node, lambda part: self.known(part, env))
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
-        """Record the operands of an operation that has the language's meaning if one of its arrays is numpy's."""
+        """Record the operands of an operation that is elementwise only if one of them is an array of numpy."""
         arrays = [(self.kinds.of(e), t) for e, t in operands if isinstance(t.type, Array)]
         if arrays and all(isinstance(kind, ListOf) for kind, _ in arrays):
             self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")
@@ -457,7 +457,7 @@ class Parser:
             self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
 
     def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:
-        """Refuse an operation that lists have, too, on operands of which the text does not say what they are."""
+        """Refuse an operator that lists have, too, if the text does not say whether its operands are lists."""
         is_of_lists = isinstance(node, ast.Compare) or isinstance(getattr(node, "op", None), ast.Add | ast.Mult)
         if not is_of_lists or ARRAY in kinds:
             return
@@ -467,7 +467,7 @@ class Parser:
             self.error(node, message, "make one operand an array: np.array(...)")
 
     def as_list(self, node: ast.expr) -> bool:
-        """Tell whether an expression gives a list; an argument, or a part of one, is to be a list from here on."""
+        """Tell whether an expression gives a list; if it is (a part of) an argument, require that calls give a list."""
         kind = self.kinds.of(node)
         if isinstance(kind, ListOf) or not isinstance(kind, Given) or kind.is_mixed:
             return isinstance(kind, ListOf)
@@ -475,9 +475,9 @@ class Parser:
         return True
 
     def no_array(self, node: ast.expr) -> None:
-        """Refuse what lists alone have of an array; an argument is to be a list from here on."""
+        """Refuse an operation of lists on an array; of an argument, require that calls give a list."""
         if not self.as_list(node) and self.is_array(node):
-            self.error(node, f"{ast.unparse(node)} is an array, and this is of lists", "make it one: list(...)")
+            self.error(node, f"{ast.unparse(node)} is an array, and this works on lists", "make it a list: list(...)")
 
     def is_copy(self, node: ast.expr) -> bool:
         """Tell whether a slice is a copy, as one of a list is; and of a copy or a sum whether its rows are copies."""
@@ -604,11 +604,11 @@ class Parser:
         return None
 
     def is_undecided(self, of: Type) -> bool:
-        """Tell whether a type is that of the elements of a list that begins empty, and is not known yet."""
+        """Tell whether a type is the unknown one of the elements of a list that begins empty."""
         return isinstance(of, Named) and of.name in UNDECIDED.names
 
     def is_reached(self, term: Term) -> bool:
-        """Tell whether an expression may have a value where its statements are read to determine types alone."""
+        """Tell whether an expression may have a value while statements are read only to determine types."""
         return term.type != NEVER and not self.is_undecided(term.type)
 
     def decide(self, unknown: Type, of: Type) -> None:
@@ -692,7 +692,7 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
         try:
             text = isinstance(annotation, str)
             return is_vague(annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation)
-        except Exception:  # the parser says what is wrong with it, and where
+        except Exception:  # the parser reports it with its place
             return False
 
     rest, more = stars_of(function)

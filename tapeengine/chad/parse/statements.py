@@ -275,12 +275,12 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
         case ast.Attribute():
             return field(p, target, lambda _: term, env, then)
         case ast.Subscript():
-            p.error(target, "values are not changed in place", in_place.instead(target))
+            p.error(target, "this cannot be changed in place", in_place.instead(target))
     p.error(target, "this cannot be assigned to", "assign to a name or a tuple of names")
 
 
 def is_no_grid(p: Parser, target: ast.expr, axes: int) -> bool:
-    """Tell whether an array with some number of axes, of which parts are changed, is kept as it is."""
+    """Tell whether an array of which parts are changed is not stored as a grid, for its number of axes."""
     return axes < 2 or (axes > 2 and not p.is_list(target))
 
 
@@ -334,7 +334,7 @@ def augmented(
         plus = lambda old: numeric.binary(p, node, op, old, expression(p, value, env))  # noqa: E731
         return field(p, target, plus, env, then, is_augmented=True)
     if not isinstance(target, ast.Name):
-        p.error(target, "values are not changed in place", in_place.instead(target, op, value))
+        p.error(target, "this cannot be changed in place", in_place.instead(target, op, value))
     if isinstance(getattr(env.get(target.id), "type", None), Array):
         in_place.own_or_refuse(p, node, target.id, target)
         in_place.no_views(p, node, target.id, env[target.id])
@@ -342,7 +342,7 @@ def augmented(
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     new, before = expression(p, binop, env), env.get(target.id)
     if p.has_method(before, f"__i{DUNDERS.get(type(op), '')}__"):
-        p.error(node, f"{target.id} changes itself by a method of its own", "write x = x + y")
+        p.error(node, f"{target.id} has a method for this operator, which may change it", "write x = x + y")
     if isinstance(before, Term) and isinstance(before.type, Array):
         held_type(p, node, load, before.type, new.type)
         if not p.as_list(target) and p.single_axes.of(before) - p.single_axes.of(new):

@@ -58,7 +58,7 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return as_name(p, "at", index, position, env, by_items)
     kind = p.kinds.of(index)
     if isinstance(kind, ListOf) and kind.made is tuple:
-        p.error(node, "an index that is a tuple of a size which only a run knows", "write the indices out: a[i, j]")
+        p.error(node, "the index is a tuple whose size is not known", "write the indices out: a[i, j]")
     if position.type in (Array(INT), Array(BOOL)) and isinstance(node, ast.Subscript):
         p.operated(node, [(node.value, term)])
     if position.type == Array(INT):
@@ -134,7 +134,7 @@ def is_new_axis(part: ast.expr) -> bool:
 def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
     """``xs[i, j]``: an index for each axis; indices after a slice apply to each of its elements."""
     if not parts:
-        p.error(node, f"an index of no places, of {show(term.type)}", "leave it out: an array of no axes is a number")
+        p.error(node, f"the empty index () of {show(term.type)}", "leave it out: an array of no axes is a number")
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     plain = [part for part in parts if part not in slices and not is_new_axis(part)]
     chosen = [part for part in plain if read_ahead(p, part, env).type in (Array(INT), Array(BOOL))]

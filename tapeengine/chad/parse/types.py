@@ -76,13 +76,13 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
 
 #: The file of constructors and comparisons that dataclasses and NamedTuples get.
 GENERATED = "<string>"
-#: The methods by which a tuple gives its items, and those that compare it.
+#: The methods of tuples for items and comparisons.
 ITEMS = ("__len__", "__getitem__", "__iter__", "__contains__", "__reversed__")
 ORDER = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 
 
 def redefines(cls: type, names: Sequence[str]) -> bool:
-    """Tell whether a record's class has methods of its own with some names, where others are those of a tuple.
+    """Tell whether a record's class defines some methods itself, instead of using those of tuples.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def is_vague(annotation: Any) -> bool:
     --------
     >>> is_vague(numpy.ndarray), is_vague(dict[str, float]), is_vague(str | None), is_vague(list[float])
     (True, True, True, False)
-    """  # a union says it if its members are dataclasses
+    """  # a union of dataclasses is not vague
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         return any(m not in (None, type(None)) and class_fields(m) is None for m in args)
@@ -157,11 +157,11 @@ def is_open_field(annotation: Any) -> bool:
 
 
 def meant(annotation: Any, outer: Mapping[str, Any]) -> Any:
-    """Give the object of an annotation that is a text, as far as its names are known yet."""
+    """Give the object of an annotation that is a text, as far as its names are defined."""
     try:
         text = isinstance(annotation, str)
         return annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation
-    except Exception:  # a name that is still to come is that of a class
+    except Exception:  # a name that is not defined yet: that of a class
         return annotation
 
 
@@ -297,7 +297,7 @@ class TypeTable:
             )
         hints = self.field_annotations(annotation)
         if is_open(annotation):
-            raise UnknownType(f"the types of the fields of {annotation.__name__} are those of a record's values")
+            raise UnknownType(f"{annotation.__name__} has fields of any type, which only its values tell")
         return self.record(annotation, {field: self(hint) for field, hint in hints.items()})
 
     def field_annotations(self, cls: Any) -> dict[str, Any]:

@@ -194,8 +194,8 @@ def plain(fun: Callable[..., Any], solver: str) -> Callable[..., Any]:
         value = te.vjp(lambda: fun(*args))[0]
         if is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value))):
             raise UnsupportedError(
-                f"{solver}: the callable uses a traced value that was not found in it (such as a global "
-                "variable); pass it in args="
+                f"{solver}: the callable uses a traced value that was not found in it (such as an attribute of a "
+                "class); pass it in args="
             )
         return value
 

@@ -119,7 +119,7 @@ class Vector:
         return self.op(f"select {TRUTHS} {self.name}, {REALS} {like(then)}, {REALS} {like(orelse)}", REALS)
 
     def where(self, usual: Vector, other: Callable[[], Vector]) -> Vector:
-        """Select what is computed only if any number needs it; branches are taken for that."""
+        """Select a value that is computed in a branch, which is taken only if a number needs it."""
         k, mask = len(self.lines), self.cast(f"i{WIDTH}")
         self.lines.append(f"  br label %from{k}\nfrom{k}:")
         none = self.op(f"icmp eq i{WIDTH} {mask.name}, 0").name

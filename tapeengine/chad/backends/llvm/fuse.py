@@ -1,4 +1,4 @@
-"""Do without arrays that are only summed or added to another one.
+"""Remove arrays that are only summed or added to another array.
 
 A loop that fills an array, which is only added to another array, adds to the latter directly. Each element gets one
 contribution, so the sums have the same bits: a contribution to an array of zeros is added to zero first, and a sum that
@@ -46,7 +46,7 @@ def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
 def at_arrays(
     statements: Sequence[F.Statement], times: Counter[str], change: Callable[[list[F.Statement], F.New], None]
 ) -> list[F.Statement]:
-    """Change statements, from the inside out, where they make an array of one dimension that two others use."""
+    """Change statements, from the inside out, where two others use an array of one dimension that they make."""
     found = [with_blocks(s, lambda inner: at_arrays(inner, times, change)) for s in statements]
     for s in list(found):
         if isinstance(s, F.New) and times[s.out.name] == 3 and len(s.sizes) == 1:

@@ -84,7 +84,7 @@ class Values(Writer):
             self.set(place, word, value)
 
     def give_all(self, outs: Iterable[Var], found: Sequence[str]) -> None:
-        """Assign variables, each of which takes its words of those found."""
+        """Assign variables from one list of words, in order."""
         rest = iter(found)
         for v in outs:
             self.give(v, [next(rest) for _ in words(v.type)])

@@ -87,7 +87,7 @@ def divided(statements: Sequence[F.Statement], varied: F.Var) -> tuple[list[F.St
 
 
 def names(s: F.Statement) -> tuple[set[str], set[str]]:
-    """Give the names that a statement reads, and those that it assigns, changes or keeps for another that recalls."""
+    """Give the names that a statement reads, and those that it assigns, changes or keeps in frames."""
     read: set[str] = set()
     written: set[str] = set()
     for x, _ in walk([s]):

@@ -199,7 +199,7 @@ class Writer:
 
     @contextmanager
     def before(self, block: object) -> Iterator[None]:
-        """Write into a block around this one, before its loop or branch; other branches have what is written there."""
+        """Write into a block around this one, before its loop or branch, where other branches see it as well."""
         kept = self.block, self.around, self.memo, self.unnamed
         depth = next((k for k, outer in enumerate(self.around) if outer is block), None)
         inner = [] if depth is None else [x for named in self.unnamed[depth + 1 :] for x in named]
