@@ -28,7 +28,6 @@ from .values import (
     number_or_array,
     of_parts,
     real_dtype,
-    real_part,
     shape_of,
     warning_as,
     without_nan,
@@ -294,14 +293,13 @@ def cov(
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
     x = np.astype(x, numpy.result_type(x.dtype, numpy.float64) if dtype is None else dtype)
     numpy.subtract(1.0, 1.0, out=numpy.zeros((), dtype_of(x)))  # raises numpy's error: whole numbers have no mean
-    fweights, aweights = (w if w is None else real_part(as_array(w)) for w in (fweights, aweights))
+    fweights, aweights = (w if w is None else np.array(w, float) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof
     w: Any = None
     if fweights is None and aweights is None:
         factor: Any = shape_of(x)[1] - ddof
     else:
-        fweights, aweights = (w if w is None else np.astype(w, float) for w in (fweights, aweights))
         w = (1.0 if fweights is None else fweights) * (1.0 if aweights is None else aweights)
         total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
         squares = total if aweights is None else np.sum(w * aweights)

@@ -65,12 +65,15 @@ OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, fl
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
 #: Functions that get lists as they are.
-OF_ANY_LIST = {*IN_PLACE, *OF_FORM, *OF_VALUES}
+OF_ANY_LIST = {
+    *(*IN_PLACE, *OF_FORM, *OF_VALUES, numpy.choose, numpy.insert, numpy.piecewise, numpy.select),
+    *(numpy.histogram, numpy.histogramdd),
+}
 #: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {
     *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack, numpy.block),
-    *(numpy.choose, numpy.select, numpy.piecewise, numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
-    *(numpy.ix_, numpy.histogram2d, numpy.histogramdd),
+    *(numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
+    *(numpy.ix_, numpy.histogram2d),
 }
 
 
@@ -135,7 +138,9 @@ class Rules:
         if (list in map(type, args) or tuple in map(type, args)) and function not in OF_ANY_LIST:
             args = tuple(arrays_of_lists(function, arg) for arg in args)
         if options:
-            options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
+            given_lists = options.keys() if function in OF_ANY_LIST else ("out",)
+            options = dict(zip(options, widened((*options.values(),)), strict=True))
+            options = {k: x if k in given_lists else arrays_of_lists(function, x) for k, x in options.items()}
         args = args if function in IN_PLACE else widened(args)
         if "where" in options:
             where = options["where"]
@@ -423,12 +428,12 @@ def cast(result: Any, dtype: Any) -> Any:
 
 def as_number(x: Any) -> Any:
     """A traced argument without the derivative."""
-    return number_of(x) if type(x) is Dual else numbers_of(x)
+    return number_of(x) if is_number(x) else numbers_of(x)
 
 
 def of_its_form(x: Any) -> Any:
     """A traced argument as a plain one with the same shape and dtype."""
-    return sample_of(x) if type(x) is Dual else form_of(x)
+    return sample_of(x) if is_number(x) else form_of(x)
 
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:
