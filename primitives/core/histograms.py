@@ -108,7 +108,7 @@ def _edges(x: Any, bins: Any, range: Any) -> Any:
 
 
 def _plain(range: Any) -> Any:
-    """Return a range without derivatives, in the classes of the plain program's numbers."""
+    """Return a range without derivatives."""
     return numpys(lambda ends: ends, (range,), {})
 
 

@@ -220,7 +220,7 @@ def linspace(
     if intervals > 0 and not np.any(np.equal(step, 0)):
         scaled = count * step
     else:
-        scaled = count / max(intervals, 1) * distance
+        scaled = (count + 0j if is_complex(distance) else count) / max(intervals, 1) * distance
     value = in_order_of(scaled + start, scaled)  # numpy adds in place
     if endpoint and num > 1:
         value[-1] = stop

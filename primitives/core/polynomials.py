@@ -22,7 +22,7 @@ def polyval(p: Any, x: Any) -> Any:
     11.0
     """
     coefficients, x = as_array(p), promoting(x)
-    x = np.asarray(x) if is_complex(x) else x  # numpy's loops for arrays round elsewhere than those for numbers
+    x = np.asarray(x) if is_complex(x) else x  # numpy's loops for arrays round elsewhere
     if shape_of(coefficients)[0] == 0:
         return numpy.zeros_like(form_of(x), dtype_of(x))
     value = numpy.zeros_like(form_of(x), dtype_of(x))[()]
@@ -141,7 +141,7 @@ def polyfit(
 
 
 def _in_place(x: Any, weights: Any) -> Any:
-    """Return values times weights in the dtype of the values, in which numpy stores the product."""
+    """Return values times weights in the dtype of the values."""
     numpy.zeros(1, dtype_of(x)).__imul__(numpy.zeros(1, dtype_of(weights)))  # raises numpy's error
     return np.astype(x * weights, dtype_of(x))
 

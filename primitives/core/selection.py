@@ -114,7 +114,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 
 def _of_one_dtype(choices: Sequence[Any]) -> list[Any]:
-    """Return arrays and numbers, the last one in the dtype of all of them, to which Python's numbers adapt."""
+    """Return arrays and numbers, the last one in the dtype of all of them."""
     found = [as_array(choice) for choice in choices]
     last = np.asarray(found[-1])
     return [*found[:-1], np.astype(last, numpy.result_type(*map(sample_of, found)))]

@@ -143,8 +143,9 @@ def _masked_var(
     else:
         squares = np.real(deviation * np.conjugate(deviation))
     total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=where)
-    freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
-    return number_or_array(in_order_of(total / np.where(freedom == 0, none, freedom), total))
+    freedom = numpy.maximum(numpy.reshape(numpy.asarray(count, float), shape_of(total)) - ddof, 0)
+    value = in_order_of(total / np.where(freedom == 0, none, freedom), total)
+    return number_or_array(value if dtype_of(value) == dtype_of(total) else np.astype(value, dtype_of(total)))
 
 
 def _sqrt_safe(x: Any) -> Any:
@@ -237,7 +238,9 @@ def nanmean(
 @_spread_rule
 def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
-    where = where is np._NoValue or where
+    a, where = as_array(a), where is np._NoValue or where
+    if dtype_of(a).kind not in "fc":
+        return var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
     mask = _numbers(a) & where
     a = _with_freedom(a, mask, axis, ddof, copies=True)
     mean = nanmean(a, axis, dtype, None, True, where=where) if mean is None else mean

@@ -147,8 +147,8 @@ def _folded(ufunc: Any) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
         array = _cast(array, dtype)
-        start = _identity(ufunc, array) if initial is np._NoValue else initial
-        start = _start(start, array) if _is_given(initial) else start
+        start = _start(initial, array) if _is_given(initial) else initial
+        start = _identity(ufunc, array) if start is np._NoValue else start
         if not ndim_of(array):
             normal_axes(axis, 0)
             return np.positive(array) if start is None else ufunc(start, array)

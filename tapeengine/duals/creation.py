@@ -23,7 +23,7 @@ def plain(x: Any) -> Any:
     """A value without its derivative; in a list or tuple, every item without its own."""
     if isinstance(x, (list, tuple)):
         return type(x)(map(plain, x)) if type(x) in (list, tuple) and holds_traced(x) else x
-    return numbers_of(x)
+    return value_of(x) if type(x) is ComplexDual else numbers_of(x)
 
 
 def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -90,7 +90,8 @@ def full_like(
     if is_discrete(getattr(shaped_as(a), "dtype", None) if dtype is None else dtype):
         return numpy.full_like(shaped_as(a), plain(fill_value), dtype, order, subok, shape, **options)
     result = fresh(numpy.empty_like(shaped_as(a), dtype, order, subok, shape, **options))
-    result[...] = from_values(fill_value) if type(sample_of(fill_value)) is complex else fill_value
+    is_converted = type(sample_of(fill_value)) in (complex, list)
+    result[...] = from_values(fill_value) if is_converted else fill_value
     return result
 
 

@@ -135,12 +135,11 @@ class Rules:
             args, options = out_by_name(function, args, options)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
-        if (list in map(type, args) or tuple in map(type, args)) and function not in OF_ANY_LIST:
+        if list in map(type, args) or tuple in map(type, args):
             args = tuple(arrays_of_lists(function, arg) for arg in args)
         if options:
-            given_lists = options.keys() if function in OF_ANY_LIST else ("out",)
             options = dict(zip(options, widened((*options.values(),)), strict=True))
-            options = {k: x if k in given_lists else arrays_of_lists(function, x) for k, x in options.items()}
+            options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
         args = args if function in IN_PLACE else widened(args)
         if "where" in options:
             where = options["where"]
@@ -363,7 +362,7 @@ def operand(x: Any) -> Any:
 
 def arrays_of_lists(function: Any, value: Any) -> Any:
     """An argument of a function; in place of a list of numbers or arrays, of which some are traced, one array."""
-    if type(value) not in (list, tuple) or not value:
+    if function in OF_ANY_LIST or type(value) not in (list, tuple) or not value:
         return value
     leaves = [*value]
     while any(type(item) in (list, tuple) for item in leaves):
@@ -428,12 +427,12 @@ def cast(result: Any, dtype: Any) -> Any:
 
 def as_number(x: Any) -> Any:
     """A traced argument without the derivative."""
-    return number_of(x) if is_number(x) else numbers_of(x)
+    return numbers_of(x) if type(x) is Array and not is_number(x) else number_of(x)
 
 
 def of_its_form(x: Any) -> Any:
     """A traced argument as a plain one with the same shape and dtype."""
-    return sample_of(x) if is_number(x) else form_of(x)
+    return form_of(x) if type(x) is Array and not is_number(x) else sample_of(x)
 
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:

@@ -59,6 +59,13 @@ CALLS: dict[str, Call] = {
         *("e - a[0]", "a[0] / e", "a ** e", "a[0] == e", "e < a[0]", "a[0] <= e", "n.add(e, a[0])"),
         *("n.multiply(e, a)", "n.hypot(e, a[0])", "n.power(e, a)", "n.fmax(a[0], e)", "n.copysign(e, a[0])"),
         *("n.less(a, e)", "n.maximum(a, e)", "n.isin(a, e)", "n.lexsort([[e] * 3, a])"),
+        *(
+            "n.full_like(a, [e, 1, 2])",
+            "n.iscomplexobj([e, 1])",
+            "n.nanvar(a, mean=abs(e))",
+            "n.linspace(a, [e, 1, 2], 7)",
+        ),
+        *("n.nanvar(a, ddof=abs(e))", "n.histogram(a, 2, weights=[e, 1, 2])", "n.median([e, a[0]])"),
     )
 }
 V = numpy.array([0.75, 1.5, 0.3])
@@ -67,7 +74,6 @@ ARRAYS = (V, V.astype(numpy.float32), V * (1 + 0.5j), (V * (1 + 0.5j)).astype(nu
 NUMBERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "float": (0.7, lambda x: x),
     "complex": (0.7 + 0.4j, lambda x: x),
-    "complex of a float": (0.7, lambda x: x * (1 + 0.5j)),
     "float64": (numpy.float64(0.7), lambda x: x),
     "float32": (numpy.array([0.7], numpy.float32), lambda x: x[0]),
     "complex128": (numpy.array([0.7 + 0.4j]), lambda x: x[0]),

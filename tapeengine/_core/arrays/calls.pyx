@@ -77,11 +77,10 @@ cdef object stripped(Head *h, uint32_t tag, object x):
 
 cdef object argument(object x, object value):
     """The value of an argument x for numpy's functions: a number of Python, which they adapt, where x stands for one."""
-    if type(x) is not Array or not (<Array> x).storage.python:
-        return value
-    if type(value) is not Array:
-        return value.item()
-    (<Array> value).storage.number = (<Array> value).storage.python = True
+    if type(x) is Array and (<Array> x).storage.python:
+        if type(value) is not Array:
+            return as_python(value)
+        (<Array> value).storage.number = (<Array> value).storage.python = True
     return value
 
 
