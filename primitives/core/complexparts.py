@@ -18,7 +18,7 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 
 from .ufuncs import unary_samples
-from .values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts
+from .values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts, real_part
 
 
 def _samples() -> tuple[Sample, ...]:
@@ -87,7 +87,7 @@ ASTYPE = linear(
 )
 TRUNCATED = discrete(
     "numpy.astype_integer",
-    lambda x, *, dtype: numpy.asarray(x).astype(dtype)[()],
+    _converted,
     samples=(Sample((uniform((3,)),), {"dtype": numpy.dtype(int)}),),
     doc="x as integers or booleans, which are discrete",
 )
@@ -106,11 +106,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
         return x.astype(object)
     if not copy and is_traced(x) and dtype_of(x) == target:
         return x
-    if is_discrete(target):
-        return TRUNCATED(x, dtype=target)
-    if target.kind == "f" and is_complex(x):
-        x = np.real(x)
-    value = ASTYPE(x, dtype=target)
+    primitive = TRUNCATED if is_discrete(target) else ASTYPE
+    value = primitive(real_part(x) if target.kind == "f" else x, dtype=target)
     return value[()] if is_number(x) else value
 
 

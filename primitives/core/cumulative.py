@@ -147,8 +147,6 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append:
     if n < 0:
         raise ValueError(f"numpy.diff: the order must be non-negative, not {n}")
     x = as_array(a)
-    if dtype_of(x).kind == "b":
-        return numpy.diff(x, n, axis)
     if n == 0:
         return x
     if ndim_of(x) == 0:
@@ -158,7 +156,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append:
     parts = [part for part in (ends[0], x, ends[1]) if part is not None]
     x = np.concatenate(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):
-        x = x[_pair(axis, ndim_of(x), 1, None)] - x[_pair(axis, ndim_of(x), None, -1)]
+        subtract = np.not_equal if dtype_of(x).kind == "b" else np.subtract
+        x = subtract(x[_pair(axis, ndim_of(x), 1, None)], x[_pair(axis, ndim_of(x), None, -1)])
     return x
 
 

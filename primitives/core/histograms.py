@@ -9,11 +9,12 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.outputs import numpys
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import broadcast, discrete, linear
 
-from .values import as_array, is_complex, is_traced, ndim_of, shape_of
+from .values import as_array, holds_traced, is_complex, is_traced, ndim_of, shape_of
 
 _X, _EDGES = numpy.array([0.3, 1.2, 0.7, 1.9, 5.0]), numpy.array([0.0, 1.0, 2.0])
 _BINS = {"bins": None, "range": None}
@@ -77,7 +78,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     edges = _increasing(given) if ndim_of(given) else _edges(x, bins, range)
     if is_complex(x) and not ndim_of(given):
         raise UnsupportedError("numpy.histogram counts complex numbers by edges only: give edges in place of a number")
-    how = {"bins": None if ndim_of(given) else bins, "range": range}
+    how = {"bins": None if ndim_of(given) else bins, "range": _plain(range)}
     counts = _counts(x, edges) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
 
@@ -97,13 +98,18 @@ def _increasing(edges: Any) -> Any:
 
 def _edges(x: Any, bins: Any, range: Any) -> Any:
     """Return equidistant edges, from the extremes of the elements unless `bins` or `range` gives them."""
-    edges = BIN_EDGES(x, bins=bins, range=range)
-    if not is_traced(x) or range is not None or 0 in shape_of(x):
+    edges = BIN_EDGES(x, bins=bins, range=_plain(range))
+    if not holds_traced(range) and (not is_traced(x) or range is not None or 0 in shape_of(x)):
         return edges
-    first, last = np.min(x), np.max(x)
+    first, last = (np.min(x), np.max(x)) if range is None else range
     if first == last:  # numpy widens an empty range
         first, last = first - 0.5, last + 0.5
-    return np.linspace(first, last, shape_of(edges)[0])
+    return np.linspace(first, last, shape_of(edges)[0], dtype=edges.dtype)
+
+
+def _plain(range: Any) -> Any:
+    """Return a range without derivatives."""
+    return numpys(lambda ends: ends, (range,), {})
 
 
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:

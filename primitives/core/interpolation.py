@@ -10,7 +10,7 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
-from tapeengine._core.scalars.scalar import Dual
+from tapeengine.duals.creation import sample_of
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 
@@ -161,7 +161,7 @@ def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
         first = _weighted(left, (part(0, 1), part(1, 2), part(2, 3)))
         last = _weighted(right, (part(-3, -2), part(-2, -1), part(-1, None)))
     value = np.concatenate((first, middle, last), axis=axis)
-    return in_order_of(np.astype(value, dtype_of(f)) if dtype_of(f).kind in "fc" else value, f)
+    return in_order_of(np.astype(value, dtype_of(f) if dtype_of(f).kind in "fc" else float), f)
 
 
 def _steps(spacing: Any, extent: int) -> Any:
@@ -220,7 +220,7 @@ def linspace(
     if intervals > 0 and not np.any(np.equal(step, 0)):
         scaled = count * step
     else:
-        scaled = count / max(intervals, 1) * distance
+        scaled = (count + 0j if is_complex(distance) else count) / max(intervals, 1) * distance
     value = in_order_of(scaled + start, scaled)  # numpy adds in place
     if endpoint and num > 1:
         value[-1] = stop
@@ -231,8 +231,7 @@ def linspace(
 
 def _real_type_of_ends(*ends: Any) -> Any:
     """Return the dtype of weights between two ends: numpy's, to which Python's numbers and duals adapt."""
-    kinds = [dtype_of(end) for end in ends if type(end) not in (float, int, complex, Dual)]
-    return numpy.result_type(*kinds, 1.0).type(0).real.dtype
+    return numpy.result_type(*map(sample_of, ends), 1.0).type(0).real.dtype
 
 
 def logspace(

@@ -210,7 +210,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     >>> insert(numpy.array([1.0, 2.0]), 1, 9.0)
     array([1., 9., 2.])
     """
-    x, v, obj = as_array(arr), as_array(values), plain(obj)
+    x, obj = as_array(arr), plain(obj)
+    v = np.array(values, dtype_of(x))
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
     shape, extent = list(shape_of(x)), shape_of(x)[axis]
     index = (
@@ -222,7 +223,6 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         v = np.moveaxis(np.reshape(v, (1,) * (len(shape) - ndim_of(v)) + shape_of(v)), 0, axis)
     shape[axis] = shape_of(v)[axis] if index.size == 1 and ndim_of(v) == len(shape) else index.size
     place = numpy.insert(numpy.arange(extent), obj, extent + numpy.arange(shape[axis]))
-    v = np.astype(v if is_traced(v) else numpy.asarray(v), dtype_of(x))
     joined = np.concatenate((x, np.broadcast_to(v, tuple(shape))), axis=axis)
     return in_order(joined[along(axis, place)], order_of(x))
 

@@ -10,7 +10,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine._core.arrays.storing import form_of
 
-from .values import as_array, dtype_of, in_order, ndim_of, promoting, shape_of
+from .values import as_array, dtype_of, in_order, is_complex, ndim_of, promoting, shape_of
 
 
 def polyval(p: Any, x: Any) -> Any:
@@ -22,6 +22,7 @@ def polyval(p: Any, x: Any) -> Any:
     11.0
     """
     coefficients, x = as_array(p), promoting(x)
+    x = np.asarray(x) if is_complex(x) else x  # numpy's loops for arrays round elsewhere
     if shape_of(coefficients)[0] == 0:
         return numpy.zeros_like(form_of(x), dtype_of(x))
     value = numpy.zeros_like(form_of(x), dtype_of(x))[()]
@@ -128,8 +129,8 @@ def polyfit(
     matrix = vander(points, int(deg) + 1)
     if w is not None:
         weights = as_array(w)
-        matrix = matrix * weights[:, None]
-        values = values * (weights[:, None] if ndim_of(values) == 2 else weights)
+        matrix = _in_place(matrix, weights[:, None])
+        values = _in_place(values, weights[:, None] if ndim_of(values) == 2 else weights)
     scale = np.sqrt(np.sum(matrix * matrix, axis=0))
     cut = shape_of(points)[0] * numpy.finfo(points.dtype).eps if rcond is None else rcond
     coefficients, _, rank, _ = np.linalg.lstsq(matrix / scale, values, cut)
@@ -137,6 +138,12 @@ def polyfit(
         text = "a polynomial of this degree is not determined by the points (numpy.polyfit)"
         warnings.warn(text, numpy.exceptions.RankWarning, stacklevel=2)
     return np.swapaxes(np.swapaxes(coefficients, 0, -1) / scale, 0, -1)
+
+
+def _in_place(x: Any, weights: Any) -> Any:
+    """Return values times weights in the dtype of the values."""
+    numpy.zeros(1, dtype_of(x)).__imul__(numpy.zeros(1, dtype_of(weights)))  # raises numpy's error
+    return np.astype(x * weights, dtype_of(x))
 
 
 def roots(p: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.duals.creation import plain
+from tapeengine.duals.creation import plain, sample_of
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
@@ -107,15 +107,22 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     for position, condition in enumerate(condlist):
         if numpy.asarray(condition).dtype != bool:
             raise TypeError(f"invalid entry {position} in condlist: should be boolean ndarray")
-    value = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        value = np.where(condition, as_array(choice), value)
+    *choices, value = _of_one_dtype([*choicelist, default])
+    for condition, choice in zip(reversed(condlist), reversed(choices), strict=True):
+        value = np.where(condition, choice, value)
     return in_order(value, "C")
+
+
+def _of_one_dtype(choices: Sequence[Any]) -> list[Any]:
+    """Return arrays and numbers, the last one in the dtype of all of them."""
+    found = [as_array(choice) for choice in choices]
+    last = np.asarray(found[-1])
+    return [*found[:-1], np.astype(last, numpy.result_type(*map(sample_of, found)))]
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Any:
     """Choose each element from the array selected by an index; see `numpy.choose`."""
-    options = [as_array(choices[position]) for position in range(len(choices))]
+    options = _of_one_dtype(choices)
     index = _bounded(numpy.asarray(a).astype(int, casting="safe"), len(options), mode)
     value = options[-1]
     for position in reversed(range(len(options) - 1 or 1)):

@@ -28,7 +28,6 @@ from .values import (
     number_or_array,
     of_parts,
     real_dtype,
-    real_part,
     shape_of,
     warning_as,
     without_nan,
@@ -144,8 +143,9 @@ def _masked_var(
     else:
         squares = np.real(deviation * np.conjugate(deviation))
     total = np.sum(squares, axis=axis, keepdims=keepdims, dtype=dtype, where=where)
-    freedom = numpy.maximum(numpy.reshape(count, shape_of(total)) - ddof, 0)
-    return number_or_array(in_order_of(total / np.where(freedom == 0, none, freedom), total))
+    freedom = numpy.maximum(numpy.reshape(numpy.asarray(count, float), shape_of(total)) - ddof, 0)
+    value = in_order_of(total / np.where(freedom == 0, none, freedom), total)
+    return number_or_array(value if dtype_of(value) == dtype_of(total) else np.astype(value, dtype_of(total)))
 
 
 def _sqrt_safe(x: Any) -> Any:
@@ -238,7 +238,9 @@ def nanmean(
 @_spread_rule
 def nanvar(a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
     """Return the variance and ignore NaN; see `numpy.nanvar`."""
-    where = where is np._NoValue or where
+    a, where = as_array(a), where is np._NoValue or where
+    if dtype_of(a).kind not in "fc":
+        return var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
     mask = _numbers(a) & where
     a = _with_freedom(a, mask, axis, ddof, copies=True)
     mean = nanmean(a, axis, dtype, None, True, where=where) if mean is None else mean
@@ -294,14 +296,13 @@ def cov(
     x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
     x = np.astype(x, numpy.result_type(x.dtype, numpy.float64) if dtype is None else dtype)
     numpy.subtract(1.0, 1.0, out=numpy.zeros((), dtype_of(x)))  # raises numpy's error: whole numbers have no mean
-    fweights, aweights = (w if w is None else real_part(as_array(w)) for w in (fweights, aweights))
+    fweights, aweights = (w if w is None else np.array(w, float) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
     ddof = int(not bias) if ddof is None else ddof
     w: Any = None
     if fweights is None and aweights is None:
         factor: Any = shape_of(x)[1] - ddof
     else:
-        fweights, aweights = (w if w is None else np.astype(w, float) for w in (fweights, aweights))
         w = (1.0 if fweights is None else fweights) * (1.0 if aweights is None else aweights)
         total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
         squares = total if aweights is None else np.sum(w * aweights)

@@ -30,6 +30,7 @@ from .values import (
     ndim_of,
     normal_axes,
     normal_axis,
+    promoting,
     shape_of,
     whole_numbers,
 )
@@ -117,7 +118,12 @@ LOGADDEXP_REDUCE = by_slope(
 def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     x = masked(_cast(array, dtype), where, -numpy.inf)
     value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=keepdims)
-    return np.logaddexp(value, initial) if _is_given(initial) else value
+    return np.logaddexp(value, _start(initial, value)) if _is_given(initial) else value
+
+
+def _start(initial: Any, x: Any) -> Any:
+    """Return an initial value in the dtype of an array, in which numpy computes."""
+    return np.array(initial, dtype_of(x))[()] if dtype_of(x).kind in "fc" else initial
 
 
 def _cast(array: Any, dtype: Any) -> Any:
@@ -141,7 +147,8 @@ def _folded(ufunc: Any) -> Any:
         if where is not True:
             raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
         array = _cast(array, dtype)
-        start = _identity(ufunc, array) if initial is np._NoValue else initial
+        start = _start(initial, array) if _is_given(initial) else initial
+        start = _identity(ufunc, array) if start is np._NoValue else start
         if not ndim_of(array):
             normal_axes(axis, 0)
             return np.positive(array) if start is None else ufunc(start, array)
@@ -241,7 +248,7 @@ def _running_extreme(extreme: Callable[..., Any], array: Any, axis: int, dtype: 
 
 def _outer(ufunc: Callable[..., Any]) -> Any:
     def outer(a: Any, b: Any, /, **keywords: Any) -> Any:
-        x, y = as_array(a), as_array(b)
+        x, y = as_array(a), promoting(b)
         return ufunc(np.reshape(x, shape_of(x) + (1,) * ndim_of(y)), y, **keywords)
 
     return outer

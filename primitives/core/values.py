@@ -68,6 +68,8 @@ def in_order(value: Any, order: str) -> Any:
 
 def without_nan(a: Any, fill: Any) -> Any:
     """Return an array in which a number stands for NaN, in the memory order of a copy, as numpy does."""
+    if dtype_of(a).kind not in "fc":
+        return a
     return in_order_of(np.where(np.isnan(a), fill, a), a)
 
 

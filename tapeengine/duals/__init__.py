@@ -5,7 +5,6 @@ from typing import Any
 
 from .._core.arrays.functions import offered
 from .._core.tape.above import ABOVE
-from .creation import complex_array
 from .ended import OfEnded
 from .foreign import as_object_for_operators, as_plain, check_series, no_place_for_derivatives
 
@@ -28,4 +27,4 @@ ABOVE.as_plain, ABOVE.check_series = as_plain, check_series
 ABOVE.of_ended = OfEnded()
 ABOVE.as_object_for_operators = as_object_for_operators
 ABOVE.no_place_for_derivatives = no_place_for_derivatives
-ABOVE.methods, ABOVE.array, ABOVE.complex_array = _methods, _array, complex_array
+ABOVE.methods, ABOVE.array = _methods, _array

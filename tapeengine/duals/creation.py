@@ -23,18 +23,7 @@ def plain(x: Any) -> Any:
     """A value without its derivative; in a list or tuple, every item without its own."""
     if isinstance(x, (list, tuple)):
         return type(x)(map(plain, x)) if type(x) in (list, tuple) and holds_traced(x) else x
-    return numbers_of(x)
-
-
-def complex_array(array: Any, numpys: bool, args: Any) -> Any:
-    """The array of a complex number, in the precision that numpy gives it among arguments; Python's is an array."""
-    if numpys:
-        return array
-    array = from_values(array)
-    types = [x.dtype for x in args if type(x) is not Dual and hasattr(x, "dtype")]
-    doubles = [float for x in args if type(x) is Dual and counts_as_double(x)]
-    found = numpy.result_type(*types, *map(numpy.dtype, doubles), 1j)
-    return array.astype(found) if found == numpy.complex64 else array
+    return value_of(x) if type(x) is ComplexDual else numbers_of(x)
 
 
 def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -101,7 +90,8 @@ def full_like(
     if is_discrete(getattr(shaped_as(a), "dtype", None) if dtype is None else dtype):
         return numpy.full_like(shaped_as(a), plain(fill_value), dtype, order, subok, shape, **options)
     result = fresh(numpy.empty_like(shaped_as(a), dtype, order, subok, shape, **options))
-    result[...] = fill_value
+    is_converted = type(sample_of(fill_value)) in (complex, list)
+    result[...] = from_values(fill_value) if is_converted else fill_value
     return result
 
 
@@ -130,7 +120,8 @@ def sample_of(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [sample_of(item) for item in value[:1]]
     if type(value) is Array:
-        return value.dtype.type() if is_number(value) else numpy.zeros(1, value.dtype)
+        kind = is_number(value)
+        return 0j if kind == 2 else value.dtype.type() if kind else numpy.zeros(1, value.dtype)
     return numpy.zeros(1, value.dtype) if isinstance(value, numpy.ndarray) else value
 
 

@@ -65,12 +65,15 @@ OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, fl
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
 #: Functions whose arguments may be lists, which are passed unchanged.
-OF_ANY_LIST = {*IN_PLACE, *OF_FORM, *OF_VALUES}
+OF_ANY_LIST = {
+    *(*IN_PLACE, *OF_FORM, *OF_VALUES, numpy.choose, numpy.insert, numpy.piecewise, numpy.select),
+    *(numpy.histogram, numpy.histogramdd),
+}
 #: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {
     *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack, numpy.block),
-    *(numpy.choose, numpy.select, numpy.piecewise, numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
-    *(numpy.ix_, numpy.histogram2d, numpy.histogramdd),
+    *(numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
+    *(numpy.ix_, numpy.histogram2d),
 }
 
 
@@ -132,9 +135,10 @@ class Rules:
             args, options = out_by_name(function, args, options)
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
-        if (list in map(type, args) or tuple in map(type, args)) and function not in OF_ANY_LIST:
+        if list in map(type, args) or tuple in map(type, args):
             args = tuple(arrays_of_lists(function, arg) for arg in args)
         if options:
+            options = dict(zip(options, widened((*options.values(),)), strict=True))
             options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
         args = args if function in IN_PLACE else widened(args)
         if "where" in options:
@@ -358,7 +362,7 @@ def operand(x: Any) -> Any:
 
 def arrays_of_lists(function: Any, value: Any) -> Any:
     """An argument of a function; in place of a list of numbers or arrays, of which some are traced, one array."""
-    if type(value) not in (list, tuple) or not value:
+    if function in OF_ANY_LIST or type(value) not in (list, tuple) or not value:
         return value
     leaves = [*value]
     while any(type(item) in (list, tuple) for item in leaves):
@@ -423,12 +427,12 @@ def cast(result: Any, dtype: Any) -> Any:
 
 def as_number(x: Any) -> Any:
     """A traced argument without the derivative."""
-    return number_of(x) if type(x) is Dual else numbers_of(x)
+    return numbers_of(x) if type(x) is Array and not is_number(x) else number_of(x)
 
 
 def of_its_form(x: Any) -> Any:
     """A traced argument as a plain one with the same shape and dtype."""
-    return sample_of(x) if type(x) is Dual else form_of(x)
+    return form_of(x) if type(x) is Array and not is_number(x) else sample_of(x)
 
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:

@@ -86,6 +86,7 @@ def astype(
     if is_discrete(dtype):
         return numbers_of(self).astype(dtype, order, casting)
     if dtype != self.dtype:
+        self = self.real if dtype.kind == "f" else self  # numpy has warned
         self = rules_of(self).function(numpy.astype, (self, dtype), {})
     elif copy:
         return self.copy(order)

@@ -26,7 +26,7 @@ def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping
 
 
 def _copied(x: Any) -> Any:
-    if type(x) is Dual or (type(x) is Array and is_number(x)):
+    if is_number(x):
         return number_of(x)
     return numbers_of(x) if type(x) is Array and not x.flags.writeable else value_of(x)
 

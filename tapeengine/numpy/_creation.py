@@ -14,7 +14,7 @@ from .._core.arrays.functions import offered
 from .._core.arrays.operators import is_number
 from .._core.arrays.storing import form_of
 from ..duals.creation import copy as copy
-from ..duals.creation import copy_mode, is_discrete, like, plain
+from ..duals.creation import copy_mode, like, plain
 from ..duals.creation import full_like as full_like
 
 __all__ = [
@@ -123,11 +123,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
     """numpy.full, with a fill value that may be traced."""
     if not holds_traced(fill_value):
         return fresh(numpy.full(shape, fill_value, dtype, **options))
-    if is_discrete(dtype):
-        return numpy.full(shape, plain(fill_value), dtype, **options)
-    result = zeros(shape, asarray(fill_value).dtype if dtype is None else dtype, **options)
-    result[...] = fill_value
-    return result
+    return full_like(asarray(fill_value), fill_value, dtype, shape=shape, **{"order": "C", **options})
 
 
 def window(function: Callable[..., Any]) -> Callable[..., Any]:

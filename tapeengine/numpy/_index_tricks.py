@@ -10,6 +10,7 @@ import numpy
 from .._core.arrays.array import Array
 from .._core.arrays.creation import holds_traced
 from .._core.arrays.functions import offered
+from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from ..duals.creation import plain
 from ..duals.outputs import numpys
@@ -65,7 +66,7 @@ def row(item: Any) -> Any:
     """The array for an item; for a slice, its numbers."""
     if not isinstance(item, slice):
         return item
-    if isinstance(item.step, complex):
+    if isinstance(item.step, (complex, ComplexDual)):
         return linspace(item.start or 0, item.stop, int(abs(item.step)))
     if not is_traced_item(item):
         return numpy.r_[item]

@@ -120,3 +120,14 @@ def test_layouts_of_results_from_views(name: str) -> None:
         (values, strides) = found[0]
         assert strides == strides_of(plain), layout
         numpy.testing.assert_array_equal(values, plain, layout)
+
+
+@pytest.mark.parametrize("name", "cbrt sinh arcsinh exp log expm1 log10 arccos power hypot logaddexp".split())
+@pytest.mark.parametrize("arranged", [lambda x: x[::-1], lambda x: x[::-1, None], lambda x: x[None, ::-1].T])
+def test_the_step_of_one_element_chooses_numpys_loop(arranged: Callable[[Any], Any], name: str) -> None:
+    """numpy's loops for processors with wide registers round elsewhere where an array runs backwards."""
+    ufunc = getattr(numpy, name)
+    for x in numpy.linspace(0.1, 0.9, 40):
+        x, others = numpy.array([x]), [numpy.array([1.7])[::-1]] * (ufunc.nin - 1)
+        wanted = ufunc(arranged(x), *others)
+        assert te.vjp(lambda x: ufunc(arranged(x), *others), x)[0].tobytes() == wanted.tobytes()  # noqa: B023

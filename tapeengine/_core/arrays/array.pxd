@@ -10,7 +10,8 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef Py_ssize_t size    # number of elements
     cdef uint32_t tag, index, epoch     # the epoch counts replacements of the base
     cdef int type
-    cdef bint number        # stands for a numpy scalar: it cannot be written to
+    cdef bint number        # stands for a scalar: it cannot be written to
+    cdef bint python        # for a complex number of Python, which adapts to arrays
     cdef bint active        # whether it depends on an input of its trace
     cdef bint shared        # another primal shares its memory: it cannot be written to
     cdef bint kept          # the caller or a rule refers to it: copy before the first write

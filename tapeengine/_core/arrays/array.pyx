@@ -18,7 +18,7 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 
 from tapeengine._core.arrays.assignment cimport put
-from tapeengine._core.arrays.calls cimport apply
+from tapeengine._core.arrays.calls cimport apply, as_python
 from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
 from tapeengine._core.arrays.operators cimport compared, in_place, operate, ufunc_call
 from tapeengine._core.tape.accumulation cimport strided, view_of
@@ -397,6 +397,8 @@ cdef object part_of(Array a, str name):
     part = viewed(whole, getattr(whole.current(), name))
     if part is None:
         raise UnsupportedError(f"parts of {a.dtype} arrays are not differentiated: convert them with astype(complex)")
+    if a.storage.python:
+        return as_python(read_number(part))
     return read_number(part) if a.storage.number else part
 
 

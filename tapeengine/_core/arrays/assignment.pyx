@@ -104,9 +104,9 @@ cdef int put(Array a, object index, object value) except -1:
     cdef ndarray numbers = plain(a.current())
     value = unlifted(value)
     if type(value) is ComplexDual:
-        if not ((<ComplexDual> value).numpys or PyTypeNum_ISCOMPLEX(PyArray_TYPE(numbers))):
-            raise TypeError("a real array takes no complex number of Python. Write z.real")
         value = (<ComplexDual> value).array()
+    if type(value) is Array and (<Array> value).storage.python and not PyTypeNum_ISCOMPLEX(PyArray_TYPE(numbers)):
+        raise TypeError("a real array takes no complex number of Python. Write z.real")
     check_writable(a, numbers)
     if s.type == NPY_DOUBLE and element_offset(a, numbers, index, &offset):
         if write_element(a, offset, unboxed(value)):

@@ -75,6 +75,15 @@ cdef object stripped(Head *h, uint32_t tag, object x):
     return x
 
 
+cdef object argument(object x, object value):
+    """The value of an argument x for numpy's functions: a number of Python, which they adapt, where x stands for one."""
+    if type(x) is Array and (<Array> x).storage.python:
+        if type(value) is not Array:
+            return as_python(value)
+        (<Array> value).storage.number = (<Array> value).storage.python = True
+    return value
+
+
 cdef object apply(object primitive, tuple args, dict static):
     """Call a primitive and record the call on the innermost trace among its arguments."""
     cdef uint32_t tag
@@ -90,7 +99,7 @@ cdef object apply(object primitive, tuple args, dict static):
             return apply(primitive, tuple([unlifted(a) for a in args]), static)
     tag = innermost_tag(args)
     if tag == 0:
-        values = [(<Array> x).current() if type(x) is Array else x for x in args]
+        values = [argument(x, (<Array> x).current()) if type(x) is Array else x for x in args]
         return constant(primitive.primal(*values, **static))
     h = head_of(tag)
     if h == NULL:
@@ -99,7 +108,7 @@ cdef object apply(object primitive, tuple args, dict static):
                 head_of_array(<Array> x)
             elif type(x) is Dual:
                 head_of_dual(<Dual> x)
-    values = [stripped(h, tag, x) for x in args]
+    values = [argument(x, stripped(h, tag, x)) for x in args]
     for x in values:
         outer = outer or is_traced(x)
     try:
@@ -278,7 +287,7 @@ cdef class Kept:
             if type(value) is Array:
                 self.kept[i] = snapshot(<Array> value)
             else:
-                self.kept[i] = keep(self.head, x if type(x) is Array else value)
+                self.kept[i] = keep(self.head, x if type(x) is Array and type(value) is not complex else value)
         return self.kept[i]
 
 
@@ -460,13 +469,13 @@ def zero_dim(Dual x):
     return array_of_dual(x)
 
 
-def zero_dim_complex(object re, object im):
+def zero_dim_complex(object re, object im, bint python):
     """A 0-d array of a complex number, whose parts are written: i times an infinite part would make the other NaN."""
     dual = re if type(re) is Dual and (type(im) is not Dual or (<Dual> re).tag >= (<Dual> im).tag) else im
     cdef Array a = new_array(head_of_dual(<Dual> dual), numpy.zeros((), complex), False)
     a.real[...] = re
     a.imag[...] = im
-    a.storage.number = True
+    a.storage.number, a.storage.python = True, python
     return a
 
 
@@ -640,7 +649,7 @@ cpdef tuple widened(tuple args):
 
     These are the float64 numbers among float32 or float16 arrays, and numpy's numbers of other precisions beside traced
     numbers.
-    Complex numbers become arrays of the precision that numpy's result has.
+    Complex numbers become arrays.
     """
     cdef bint has_scalars = False, has_floats = False, has_complex = False
     cdef int kind

@@ -21,7 +21,7 @@ cdef object stripped_list(object value, int depth=0):
     if type(value) is Dual:
         return (<Dual> value).v
     if type(value) is Array:
-        return plain(value)
+        return plain(value).item() if (<Array> value).storage.python else plain(value)
     if type(value) is ComplexDual:
         return value.value
     if isinstance(value, (list, tuple)):
@@ -63,7 +63,7 @@ def from_values(value, dtype=None, **options):
     An array (traced or not) is copied.
     """
     cdef Head *h
-    if type(value) is Array:
+    if type(value) is Array and not (<Array> value).storage.python:
         copy = read_part(<Array> value, None)   # an array also of a number
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
     numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)

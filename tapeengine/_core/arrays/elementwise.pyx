@@ -471,6 +471,13 @@ cdef void place_values(object x, Operand *o, int axes, Py_ssize_t *dims) noexcep
             o.whole = False
 
 
+cdef Py_ssize_t step_of(object x) noexcept:
+    """The step of numpy's loop over an operand in C order, of one element as well: its code depends on it."""
+    if type(x) is not array_class:
+        return 0
+    return PyArray_STRIDES(<ndarray> x)[0] if PyArray_NDIM(<ndarray> x) == 1 else 8
+
+
 cdef bint in_c_order(int axes, te_operand *a, te_operand *b) noexcept:
     """Whether numpy lays out a result in C order, given the strides of its operands.
 
@@ -605,8 +612,8 @@ cdef object elementwise(int op, object function, object x, object y):
         record.dims[0] = PyArray_SIZE(out)
         memset(a.values.strides, 0, sizeof(a.values.strides))
         memset(b.values.strides, 0, sizeof(b.values.strides))
-        a.values.strides[0] = 8 if type(xv) is array_class else 0
-        b.values.strides[0] = 8 if type(yv) is array_class else 0
+        a.values.strides[0] = step_of(xv)
+        b.values.strides[0] = step_of(yv)
     else:
         record.axes = axes
         record.dims = dims

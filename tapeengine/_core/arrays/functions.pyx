@@ -11,7 +11,7 @@ from tapeengine._core.arrays.sums cimport total
 from tapeengine._core.arrays.products cimport product
 from tapeengine._core.arrays.storing cimport check_depth, kernels
 from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, by_ufunc, of_kind, unary_of
+from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, by_ufunc, of_kind, other_precision, unary_of
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES
 
 import numpy
@@ -24,11 +24,11 @@ kernels.product = product
 
 
 cdef bint real(object x, double *value) except -1:
-    """Whether x is a real scalar; sets `value`."""
+    """Whether x is a real scalar that is no numpy.float32 or its like; sets `value`."""
     if type(x) is Dual:
         value[0] = (<Dual> x).v
         return True
-    return as_double(x, value)
+    return not other_precision(x) and as_double(x, value)
 
 
 cdef object traced_in(object args):
@@ -49,7 +49,7 @@ cdef object first_traced(object items, int depth=0):
         if type(x) is Dual or type(x) is Array:
             return x
         if type(x) is ComplexDual:
-            return (<ComplexDual> x).array()
+            return (<ComplexDual> x).re if type((<ComplexDual> x).re) is Dual else (<ComplexDual> x).im
         if type(x) is list or type(x) is tuple:
             found = first_traced(x, depth + 1)
             if found is not None:
@@ -92,6 +92,9 @@ def of_arrays(method):
     """A method of a ufunc, which gets arrays in place of lists that hold traced values."""
 
     def called(*args, **options):
+        traced = first_traced(options.values())
+        if traced is not None:
+            return rules_of(traced).ufunc(method.__self__, method.__name__, args, options)
         return method(*[from_values(x) if type(x) in (list, tuple) and first_traced(x) is not None else x for x in args],
                       **options)
 
@@ -171,7 +174,7 @@ cdef class Function:
         self.__name__ = function.__name__
 
     def __call__(self, *args, **options):
-        traced = traced_in(args)
+        traced = first_traced(args)
         if traced is None and options:
             traced = first_traced(options.values())
         if traced is not None:

@@ -250,7 +250,7 @@ def view(Array a, function, order="C"):
     """
     values = plain(a.current())
     if a.storage.number:    # numpy rearranges a scalar into a scalar, or into a new array
-        values = values[()]
+        values = values if a.storage.python else values[()]
         a = read_part(a, None)
     if values.ndim == 0 and isinstance(function(values), numpy.generic):
         return get(a, ())

@@ -21,6 +21,7 @@ cdef Operand operand(Head *h, object x):
             h.guards.lost = b"it works on values of a trace around it"
         elif a.storage.tag == h.tag:
             o.view, o.epoch, o.written = geometry(a), a.storage.epoch, a.storage.written
+            o.python = a.storage.python
         else:
             o.constant = copied_once(h, plain(a))
     else:

@@ -40,10 +40,10 @@ cdef object operate(object ufunc, object x, object y, int op=-1):
     return rules.ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
 
 
-cpdef bint is_number(object x) except -1:
-    """Whether x is a number, also a traced one of any precision."""
+cpdef int is_number(object x) except -1:
+    """Whether x is a number, also a traced one of any precision; 2 for an array in place of a complex one of Python."""
     if type(x) is Array:
-        return (<Array> x).storage.number
+        return (<Array> x).storage.number + (<Array> x).storage.python
     return type(x) is Dual or type(x) is float or type(x) is int or isinstance(x, (numpy.generic, complex))
 
 

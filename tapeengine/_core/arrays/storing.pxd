@@ -53,6 +53,7 @@ cdef class Operand:         # a value that a recorded operation reads
     cdef View view          # of an array
     cdef uint32_t epoch     # of its storage
     cdef bint written       # whether its storage was written before, so that a record keeps a copy
+    cdef bint python        # whether the array stands for a complex number of Python
     cdef uint32_t id        # of a scalar
     cdef object constant    # a value that depends on no input
 

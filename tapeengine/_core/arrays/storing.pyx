@@ -202,6 +202,7 @@ cdef Array snapshot(Array a):
     if f is None:
         f = Storage.__new__(Storage)
         f.base, f.data, f.size, f.tag, f.index, f.type, f.active = s.base, s.data, s.size, s.tag, s.index, s.type, s.active
+        f.number = f.python = s.python
         f.kept = s.kept = True
         s.frozen = f
     return array_over(f, a.current(), a.offset)

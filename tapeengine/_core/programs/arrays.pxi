@@ -66,7 +66,8 @@ cdef class Arena:
     cdef object operand(self, Operand o):
         """An operand of an operation: an array of this run, a scalar's register, or a constant."""
         if o.view is not None:
-            return self.shown(o.view, o.epoch)
+            shown = self.shown(o.view, o.epoch)
+            return FromRegister(0, place=shown) if o.python else shown
         return FromRegister(o.id) if o.id else o.constant
 
 
@@ -76,13 +77,20 @@ cdef class FromRegister:
 
     cdef uint32_t number
     cdef bint double        # whether it is a numpy.float64
+    cdef object place       # the array without axes that holds it, if it is a complex number of Python
 
-    def __init__(self, uint32_t number, bint double=False):
-        self.number, self.double = number, double
+    def __init__(self, uint32_t number, bint double=False, place=None):
+        self.number, self.double, self.place = number, double, place
 
 
-cdef object number_of(FromRegister place, double *v):
-    return numpy.float64(v[place.number]) if place.double else v[place.number]
+cdef object number_of(object place, double *v):
+    """The present number of an operand; arrays and constants are themselves."""
+    if type(place) is not FromRegister:
+        return place
+    if (<FromRegister> place).place is not None:
+        return (<FromRegister> place).place.item()
+    number = v[(<FromRegister> place).number]
+    return numpy.float64(number) if (<FromRegister> place).double else number
 
 
 cdef Arena new_arena(ArrayPart part, Path path):
@@ -179,7 +187,7 @@ cdef class Action:
 
     cdef object kept(self, object values, Operand o):
         """The value that a rule keeps of an operand: the array, or a copy if its storage had been written to."""
-        if o.view is None or not o.written:
+        if o.view is None or o.python or not o.written:
             return values
         kept = numpy.empty(values.shape, values.dtype)
         if self.copies is None:
@@ -418,8 +426,7 @@ cdef class Writing(Action):
     cdef object target, index, value
 
     cdef bint run(self, double *v) except -1:
-        value = self.value
-        self.target[self.index] = v[(<FromRegister> value).number] if type(value) is FromRegister else value
+        self.target[self.index] = number_of(self.value, v)
         return True
 
 
@@ -451,8 +458,7 @@ cdef class Adding(Action):
     cdef object target, index, value
 
     cdef bint run(self, double *v) except -1:
-        value = self.value
-        numpy.add.at(self.target, self.index, v[(<FromRegister> value).number] if type(value) is FromRegister else value)
+        numpy.add.at(self.target, self.index, number_of(self.value, v))
         return True
 
 
@@ -492,7 +498,7 @@ cdef Action looking(Arena arena, tuple what):
 
 cdef list filled(list operands, double *v):
     """Operands in which registers are replaced by their values."""
-    return [v[(<FromRegister> x).number] if type(x) is FromRegister else x for x in operands]
+    return [number_of(x, v) for x in operands]
 
 
 # -- calls of functions with rules of their own ------------------------------------------------------------------------
@@ -507,7 +513,7 @@ cdef class Ruling(Action):
 
     cdef bint run(self, double *v) except -1:
         cdef Py_ssize_t k
-        operands = [number_of(<FromRegister> x, v) if type(x) is FromRegister else x for x in self.operands]
+        operands = filled(self.operands, v)
         answer = self.function(operands)
         if answer is None:
             return False
@@ -588,11 +594,7 @@ cdef class Seen:
 
 
 cdef object kept_now(object place, double *v):
-    if type(place) is FromRegister:
-        return number_of(<FromRegister> place, v)
-    if type(place) is tuple:
-        return tuple([kept_now(part, v) for part in place])
-    return place
+    return tuple([kept_now(part, v) for part in place]) if type(place) is tuple else number_of(place, v)
 
 
 cdef bint is_fixed(object place) except -1:

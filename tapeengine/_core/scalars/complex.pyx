@@ -22,7 +22,6 @@ import operator
 import numpy
 
 from tapeengine._core.scalars.scalar import with_value
-from tapeengine._core.tape.above import ABOVE
 from tapeengine.dropped import told
 from tapeengine.errors import DroppedDerivativeError
 
@@ -326,11 +325,13 @@ cdef class ComplexDual:
     def __richcmp__(x, y, int kind):
         other = as_complex(y) if kind == Py_EQ or kind == Py_NE else None
         if other is None:
+            if type(y) is Dual and is_numpy(y):
+                return comparisons[kind](x.array(), y)
             return as_array_or_not(x, y, comparisons[kind])
         result = bool(x.re == (<ComplexDual> other).re and x.im == (<ComplexDual> other).im)
         if kind == Py_NE:
             result = not result
-        return numpy.bool_(result) if x.numpys or (<ComplexDual> other).numpys or is_numpy(y) else result
+        return numpy.bool_(result) if x.numpys or is_numpy(y) and not PyFloat_Check(y) else result
 
     def __getattr__(self, name):
         if self.numpys and not name.startswith("__"):
@@ -379,7 +380,7 @@ cdef class ComplexDual:
     def array(self):
         """The number as a traced array without dimensions."""
         from tapeengine._core.arrays.calls import zero_dim_complex
-        return zero_dim_complex(self.re, self.im)
+        return zero_dim_complex(self.re, self.im, not self.numpys)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:
@@ -392,16 +393,13 @@ cdef class ComplexDual:
         return getattr(ufunc, method)(*as_arrays(inputs), **options)
 
     def __array_function__(self, function, types, args, options):
-        if function is numpy.real or function is numpy.imag:
-            return getattr(args[0] if args else options["val"], function.__name__)
         return function(*as_arrays(args), **options)
 
 
 cdef object as_arrays(object args):
     """Arguments with arrays in place of traced complex scalars."""
     return type(args)([
-        ABOVE.complex_array(x.array(), (<ComplexDual> x).numpys, args) if type(x) is ComplexDual else as_arrays(x) if type(x) is list or type(x) is tuple else x
-        for x in args])
+        x.array() if type(x) is ComplexDual else as_arrays(x) if type(x) is list or type(x) is tuple else x for x in args])
 
 
 cdef dict python_operators = {

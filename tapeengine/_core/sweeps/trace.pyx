@@ -357,7 +357,8 @@ def value_of(x):
     3.0
     """
     if type(x) is Array:
-        return (<Array> x).value[()] if (<Array> x).storage.number else (<Array> x).value
+        found = x.value
+        return found.item() if (<Array> x).storage.python else found[()] if (<Array> x).storage.number else found
     if type(x) is ComplexDual:
         return x.value
     return value_seen(<Dual> x) if type(x) is Dual else x

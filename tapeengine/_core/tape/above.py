@@ -21,8 +21,6 @@ class Above:
     methods: Callable[[], Mapping[str, Callable[..., Any]]]
     #: The function ``array`` of `tapeengine.numpy`.
     array: Callable[[Any], Any]
-    #: The array of a complex number in the precision that numpy gives it among arguments.
-    complex_array: Callable[[Any, bool, Any], Any]
 
 
 ABOVE = Above()
