@@ -30,7 +30,7 @@ from types import GenericAlias
 import numpy
 
 from tapeengine._core.tape.above import ABOVE
-from tapeengine.dropped import told
+from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
 
 cnp.import_array()
@@ -356,8 +356,8 @@ cdef class Array:
         return numpy.array(seen(self), dtype=dtype)
 
     def __float__(self):
-        if self.storage.active:
-            hint = "Index it (a[()] or a[0]) to get a scalar that is still traced. "
+        if self.storage.active and not is_formatting():
+            hint = "Index it (a[0], or a.item() of one element) to get a scalar that is still traced. "
             raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", hint))
         return float(seen(self))
 

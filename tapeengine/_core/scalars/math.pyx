@@ -27,8 +27,14 @@ comb, factorial, gcd, isqrt, lcm, perm = (
     python_math.comb, python_math.factorial, python_math.gcd, python_math.isqrt, python_math.lcm, python_math.perm)
 ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
+cdef object number(object x):
+    """A number, or the element of a traced array without axes."""
+    return x if type(x) is Dual or PyFloat_CheckExact(x) else discrete.element(x)
+
+
 cdef object plain(object x):
     """The value of a dual, which the program then knows; anything else unchanged."""
+    x = number(x)
     return value_seen(<Dual> x) if type(x) is Dual else x
 
 
@@ -79,7 +85,7 @@ cdef inline object unary(object x, const int op, object fallback):
         if h.tag != (<Dual> x).tag:
             h = head_of_dual(<Dual> x)
         return new_dual(v, record_function(h, op, (<Dual> x).id, op_da(op, a, 0.0, v), PYTHON_FLOATS, v), (<Dual> x).tag)
-    return fallback(x)
+    return unary_of_python(x, op, fallback)
 
 
 cdef object unary_of_table(object x, const int op, object fallback):
@@ -92,6 +98,7 @@ cdef object unary_of_table(object x, const int op, object fallback):
 cdef object unary_of_python(object x, const int op, object function):
     """A function of one real for which CPython has its own algorithm."""
     cdef Dual result
+    x = number(x)
     if type(x) is not Dual:
         return function(x)
     # A replay stops where C's function has no number, although Python's may have one.
@@ -106,6 +113,7 @@ cdef object unary_of_python(object x, const int op, object function):
 
 cdef object binary_of_python(object x, object y, const int op, object function):
     """A function of two reals; duals among them are recorded."""
+    x, y = number(x), number(y)
     cdef bint left = type(x) is Dual, right = type(y) is Dual
     if not (left or right):
         return function(x, y)
@@ -158,6 +166,7 @@ def log(x, base=None, /):
     """Logarithm of x, natural or to the given base."""
     if base is None:
         return unary(x, OP_LOG, m_log)
+    x, base = number(x), number(base)
     if type(x) is not Dual and type(base) is not Dual:
         return m_log(x, base)
     return answer(log(x) / log(base), computed(m_log, (x, base)), m_log, (x, base))
@@ -220,6 +229,7 @@ def frexp(x, /):
 
 def nextafter(x, y, /, **steps):
     """The next float from x towards y; its derivative with respect to x is 1."""
+    x = number(x)
     value = python_math.nextafter(plain(x), plain(y), **steps)
     return returned(binary_of(x, value - (<Dual> x).v, OP_ADD, value)) if type(x) is Dual else value
 
@@ -237,6 +247,7 @@ def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
 cdef object classified(object x):
     """The value of a dual; records that the program learns whether it is finite, infinite or NaN."""
     cdef double v
+    x = number(x)
     if type(x) is not Dual:
         return x
     v = (<Dual> x).v
