@@ -12,6 +12,8 @@ from dataclasses import asdict
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._core.arrays.storing import errors_are_seen
 from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
 from .._core.sweeps import trace
@@ -194,7 +196,7 @@ class Staged(Replays):
                 value = plan.value(primals)
                 if value is not MISS:
                     return value
-        if self._may_record(self.engine) and open_tape() is None:
+        if self._may_record(self.engine) and open_tape() is None and not _is_narrow(self.engine, primals):
             return self._recorded(primals, keywords)[0]
         return self.program(*primals, **keywords)
 
@@ -541,6 +543,8 @@ class Staged(Replays):
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""
         engine = self.engine
+        if _is_narrow(engine, primals):
+            return engine.vjp(self._unstaged(), *primals, **keywords)
         try:
             kept = _kept_keywords(engine, keywords) if keywords else None
         except NotReplayable as error:
@@ -723,6 +727,13 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
     return all(
         not is_traced(leaf) and (is_continuous(leaf) or known(leaf)) for leaf in flatten(engine.structures, args)[0]
     )
+
+
+def _is_narrow(engine: Engine, args: tuple[Any, ...]) -> bool:
+    """Whether arguments hold numbers of numpy's that are not doubles: registers would change their precision."""
+    parts = [part for part in args if type(part) not in (float, np.ndarray)]
+    leaves = flatten(engine.structures, parts)[0] if parts else ()
+    return any(isinstance(leaf, np.floating) and type(leaf) is not np.float64 for leaf in leaves)
 
 
 def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome:

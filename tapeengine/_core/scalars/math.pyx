@@ -273,6 +273,7 @@ def isnan(x, /):
 
 def hypot(*coordinates):
     """Length of a vector, n-ary; its derivative at the origin is 0."""
+    coordinates = tuple([number(x) for x in coordinates])
     if not any_dual(coordinates):
         return m_hypot(*coordinates)
     result = chain(coordinates, 0.0, OP_HYPOT, computed(m_hypot, coordinates))
