@@ -39,6 +39,7 @@ cdef extern from "Python.h":
     object PySeqIter_New(object sequence)
     PyObject *PyEval_GetGlobals()
 
+cdef object INDEX_IT = "Index it (a[0], or a.item() of one element) to get a scalar that is still traced. "
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
 cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide, np_divmod = numpy.divmod
@@ -357,13 +358,12 @@ cdef class Array:
 
     def __float__(self):
         if self.storage.active and not is_formatting():
-            hint = "Index it (a[0], or a.item() of one element) to get a scalar that is still traced. "
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", hint))
+            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", INDEX_IT))
         return float(seen(self))
 
     def __complex__(self):
         if self.storage.active:
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "complex number"))
+            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "complex number", INDEX_IT))
         return complex(seen(self))
 
     def __reduce__(self):

@@ -19,6 +19,7 @@ from tapeengine._core.tape.opcodes cimport (
 from tapeengine._core.tape.tape cimport Head, PYTHON_FLOATS, record_function, traces
 
 from tapeengine._core.scalars import discrete, spread
+from tapeengine._core.scalars.discrete import element
 from tapeengine.errors import UnsupportedError
 
 
@@ -29,7 +30,7 @@ ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
 cdef object number(object x):
     """A number, or the element of a traced array without axes."""
-    return x if type(x) is Dual or PyFloat_CheckExact(x) else discrete.element(x)
+    return x if type(x) is Dual or PyFloat_CheckExact(x) else element(x)
 
 
 cdef object plain(object x):
@@ -60,6 +61,10 @@ cdef object computed(object function, tuple operands):
         for x in operands:
             plain(x)
         raise
+
+
+cdef tuple numbers(object xs):
+    return tuple([number(x) for x in xs])
 
 
 cdef bint any_dual(object xs) except -1:
@@ -273,7 +278,7 @@ def isnan(x, /):
 
 def hypot(*coordinates):
     """Length of a vector, n-ary; its derivative at the origin is 0."""
-    coordinates = tuple([number(x) for x in coordinates])
+    coordinates = numbers(coordinates)
     if not any_dual(coordinates):
         return m_hypot(*coordinates)
     result = chain(coordinates, 0.0, OP_HYPOT, computed(m_hypot, coordinates))
@@ -298,7 +303,7 @@ cdef object chain(object xs, double start, int op, double value):
 
 def dist(p, q, /):
     """Distance between two points of the same dimension."""
-    p, q = list(p), list(q)
+    p, q = numbers(p), numbers(q)
     if len(p) != len(q) or not (any_dual(p) or any_dual(q)):
         return python_math.dist(values_of(p), values_of(q))
     value = computed(spread.dist, (*p, *q))
@@ -308,7 +313,7 @@ def dist(p, q, /):
 
 def fsum(seq, /):
     """Sum without loss of precision."""
-    cdef tuple items = tuple(seq)
+    cdef tuple items = numbers(seq)
     if not any_dual(items):
         return python_math.fsum(items)
     return answered(returned(chain(items, 0.0, OP_ADD, computed(spread.fsum, items))), spread.fsum, items)
@@ -324,7 +329,7 @@ def prod(iterable, /, *, start=1):
 
 def sumprod(p, q, /):
     """Sum of the products of corresponding numbers, as accurate as in Python 3.12."""
-    p, q = list(p), list(q)
+    p, q = numbers(p), numbers(q)
     if len(p) != len(q):
         raise ValueError("Inputs are not the same length")
     if not (any_dual(p) or any_dual(q)):
