@@ -23,7 +23,7 @@ def number_of(cls: Any) -> Any:
         if args and cls is not numpy.longdouble:
             x, args = make(x, *args), ()
         if type(x) is Dual and kind is numpy.float64:
-            return numpy.add(x, -kind())
+            return numpy.add(x, -kind())  # type: ignore[call-overload]
         if type(x) in (Dual, ComplexDual):
             return asarray(x).astype(kind)[()]
         if type(x) is Array:
@@ -42,8 +42,8 @@ def numpy_names() -> dict[str, Any]:
     """The classes of numpy that code calls or tests against with traced numbers or arrays."""
     known = stand_ins()
     if numpy.ndarray not in known:
-        methods = [name for name, x in vars(numpy.ndarray).items() if callable(x) and name[0] != "_" and name != "resize"]
-        stand_in(numpy.ndarray, (Array,), numpy.ndarray, **dict(zip(methods, map(method, methods), strict=True)))
+        names = [name for name, x in vars(numpy.ndarray).items() if callable(x) and name[0] != "_" and name != "resize"]
+        stand_in(numpy.ndarray, (Array,), numpy.ndarray, **dict(zip(names, map(method, names), strict=True)))
         for cls in (numpy.float64, numpy.float32, numpy.longdouble, numpy.complex128, numpy.complex64):
             stand_in(cls, (), number_of(cls))
         known = stand_ins()
