@@ -50,7 +50,7 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
             "whole array with strides of its own layout, or use sliding_window_view"
         )
     axes = numpy.argsort([-abs(stride) for stride in strides], kind="stable")  # as numpy's results
-    indices = numpy.ascontiguousarray(found.reshape(shape).transpose(axes))
+    indices = found.reshape(shape).transpose(axes).copy()
     copied = x.reshape(-1)[indices, ...].transpose(numpy.argsort(axes))
     return numpy.broadcast_to(follow(copied, x), shape)
 
