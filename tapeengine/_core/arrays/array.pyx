@@ -353,17 +353,17 @@ cdef class Array:
             unread = offered_back(self)
             if unread is not None:
                 return unread
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "array"))
+            raise dropped(self, "array", "")
         return numpy.array(seen(self), dtype=dtype)
 
     def __float__(self):
         if self.storage.active and not is_formatting():
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", INDEX_IT))
+            raise dropped(self, "float", INDEX_IT)
         return float(seen(self))
 
     def __complex__(self):
         if self.storage.active:
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "complex number", INDEX_IT))
+            raise dropped(self, "complex number", INDEX_IT)
         return complex(seen(self))
 
     def __reduce__(self):
@@ -373,6 +373,11 @@ cdef class Array:
 
     def __reduce_ex__(self, protocol):
         return self.__reduce__()
+
+
+cdef object dropped(Array a, str kind, str hint):
+    """The error for an array that would be converted to a plain value."""
+    return DroppedDerivativeError(told(f"a traced array of shape {a.shape}", kind, hint))
 
 
 cdef object as_seen(Array a):

@@ -35,8 +35,3 @@ def knows_whole(x: Any, whole: float) -> bool:
 def exponent(x: float) -> float:
     """The exponent of `math.frexp`, which a replay computes again."""
     return float(math.frexp(x)[1])
-
-
-def element(x: Any) -> Any:
-    """The element of a traced real array without axes, as `math` reads it; anything else unchanged."""
-    return x.item() if hasattr(x, "__tapeengine_trace__") and x.shape == () and x.dtype.kind == "f" else x

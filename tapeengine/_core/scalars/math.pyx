@@ -19,7 +19,7 @@ from tapeengine._core.tape.opcodes cimport (
 from tapeengine._core.tape.tape cimport Head, PYTHON_FLOATS, record_function, traces
 
 from tapeengine._core.scalars import discrete, spread
-from tapeengine._core.scalars.discrete import element
+from tapeengine._core.scalars.elements import element
 from tapeengine.errors import UnsupportedError
 
 
@@ -30,7 +30,7 @@ ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
 cdef object number(object x):
     """A number, or the element of a traced array without axes."""
-    return x if type(x) is Dual or PyFloat_CheckExact(x) else element(x)
+    return x if type(x) is Dual or isinstance(x, (float, int)) else element(x)
 
 
 cdef object plain(object x):
@@ -64,7 +64,11 @@ cdef object computed(object function, tuple operands):
 
 
 cdef tuple numbers(object xs):
-    return tuple([number(x) for x in xs])
+    cdef tuple items = tuple(xs)
+    for x in items:
+        if type(x) is not Dual and not PyFloat_CheckExact(x):
+            return tuple([number(x) for x in items])
+    return items
 
 
 cdef bint any_dual(object xs) except -1:
@@ -118,8 +122,10 @@ cdef object unary_of_python(object x, const int op, object function):
 
 cdef object binary_of_python(object x, object y, const int op, object function):
     """A function of two reals; duals among them are recorded."""
-    x, y = number(x), number(y)
     cdef bint left = type(x) is Dual, right = type(y) is Dual
+    if not left and not PyFloat_CheckExact(x) or not right and not PyFloat_CheckExact(y):
+        x, y = number(x), number(y)
+        left, right = type(x) is Dual, type(y) is Dual
     if not (left or right):
         return function(x, y)
     cdef double unused
@@ -184,11 +190,13 @@ def digamma(x, /):
 
 def degrees(x, /):
     """Radians to degrees."""
+    x = number(x)
     return returned(x * in_degrees) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.degrees(x)
 
 
 def radians(x, /):
     """Degrees to radians."""
+    x = number(x)
     return returned(x * in_radians) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.radians(x)
 
 
@@ -199,6 +207,7 @@ cdef object power_of_two(int i):
 
 def ldexp(x, int i, /):
     """x * 2**i."""
+    x = number(x)
     if type(x) is not Dual:
         return python_math.ldexp(x, i)
     try:
@@ -214,6 +223,7 @@ def ldexp(x, int i, /):
 
 def modf(x, /):
     """The fractional part, which is differentiated, and the whole part, which is not."""
+    x = number(x)
     if type(x) is not Dual:
         return python_math.modf(x)
     fraction, whole = python_math.modf((<Dual> x).v)
@@ -224,6 +234,7 @@ def modf(x, /):
 
 def frexp(x, /):
     """The mantissa, which is differentiated, and the exponent of x."""
+    x = number(x)
     if type(x) is not Dual:
         return python_math.frexp(x)
     mantissa, exponent = python_math.frexp((<Dual> x).v)
@@ -346,6 +357,7 @@ cdef extern from "math.h":
 
 def fma(x, y, z, /):
     """x * y + z, rounded once."""
+    x, y, z = numbers((x, y, z))
     value = computed(_fma, (x, y, z))
     return answer(x * y + z, value, _fma, (x, y, z)) if any_dual((x, y, z)) else value
 
