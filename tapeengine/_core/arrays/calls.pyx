@@ -75,6 +75,11 @@ cdef object stripped(Head *h, uint32_t tag, object x):
     return x
 
 
+cdef bint is_of_later(object x, uint32_t tag) noexcept:
+    """Whether an array of a later trace holds an array of an outer one, and depends on no input of its own."""
+    return type(x) is Array and (<Array> x).storage.tag > tag and type((<Array> x).storage.base) is Array
+
+
 cdef object apply(object primitive, tuple args, dict static):
     """Call a primitive and record the call on the innermost trace among its arguments."""
     cdef uint32_t tag
@@ -90,6 +95,9 @@ cdef object apply(object primitive, tuple args, dict static):
     if tag == 0:
         values = [(<Array> x).current() if type(x) is Array else x for x in args]
         return constant(primitive.primal(*values, **static))
+    for x in args:
+        if is_of_later(x, tag):
+            return apply(primitive, tuple([(<Array> a).current() if is_of_later(a, tag) else a for a in args]), static)
     h = head_of(tag)
     if h == NULL:
         for x in args:
