@@ -22,7 +22,7 @@ OBJECTS = re.compile(
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
     r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
-    r"|supporting the buffer API required|a traced array has no attribute '__array_interface__'"
+    r"|supporting the buffer API required|has no attribute '__(?:array_interface|dlpack)__'"
 )
 #: Messages of Python's own library, and of other code in C, that takes plain numbers and asks no class for its number;
 #: not those that a plain number causes as well.
@@ -111,6 +111,8 @@ def frame_of_program(frame: FrameType) -> FrameType:
 
 def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     """What to use instead of the function of SciPy or pandas that a program's frame calls; empty without advice."""
+    if ".broadcast(" in call:
+        return "Write np.broadcast_arrays for the elements, np.broadcast_shapes for the shape"
     found = package_of(frame, program) or package_named(call, program)
     if found.startswith("pandas"):
         return "Columns of pandas take no traced array: compute with the data's array, X.to_numpy() @ b"

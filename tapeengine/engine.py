@@ -512,7 +512,7 @@ class Engine(Parallel):
         return second_order.hvp(self, f, primals, tangents)
 
     def vhp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-        """Return the product of a cotangent with the Hessian of `f`, reverse over reverse.
+        """Return the product of a cotangent with the Hessian of `f`: `hvp`, as a Hessian is its own transpose.
 
         Parameters
         ----------
@@ -526,7 +526,7 @@ class Engine(Parallel):
         >>> Engine().vhp(lambda x: x * x * x, (2.0,), (1.0,))
         12.0
         """
-        return second_order.vhp(self, f, primals, cotangents)
+        return self.hvp(f, primals, cotangents)
 
     def custom_vjp(self, f: Callable[..., Any]) -> CustomFunction:
         """Return `f` as a function whose reverse rule is set by ``defvjp(fwd, bwd)``, and a forward rule by `defjvp`.

@@ -8,18 +8,24 @@ import numpy
 
 from .._core.arrays.array import Array
 from .._core.programs.standins import stand_in, stand_ins
+from .._core.scalars.complex import ComplexDual, make
 from .._core.scalars.scalar import Dual
+from ._creation import asarray
 
 __all__ = ["numpy_names"]
 
 
 def number_of(cls: Any) -> Any:
-    """A function for calls of a numpy number class; a traced number becomes a number of numpy's of double precision."""
-    zero = numpy.complex128(-0.0) if cls is numpy.complex128 else numpy.float64(-0.0)
+    """A function for calls of a numpy number class; a traced number becomes a number of that class, or a double."""
+    kind = numpy.float64 if cls is numpy.longdouble else cls
 
     def made(x: Any = 0.0, *args: Any) -> Any:
-        if type(x) is Dual:
-            return numpy.add(x, zero)  # type: ignore[call-overload]
+        if args and cls is not numpy.longdouble:
+            x, args = make(x, *args), ()
+        if type(x) is Dual and kind is numpy.float64:
+            return numpy.add(x, -kind())  # type: ignore[call-overload]
+        if type(x) in (Dual, ComplexDual):
+            return asarray(x).astype(kind)[()]
         if type(x) is Array:
             return x.astype(cls)[()]
         return cls(x, *args)
@@ -27,12 +33,18 @@ def number_of(cls: Any) -> Any:
     return made
 
 
+def method(name: str) -> Any:
+    """A method of arrays, plain or traced, as a function."""
+    return lambda a, *args, **options: getattr(a, name)(*args, **options)
+
+
 def numpy_names() -> dict[str, Any]:
     """The classes of numpy that code calls or tests against with traced numbers or arrays."""
     known = stand_ins()
     if numpy.ndarray not in known:
-        stand_in(numpy.ndarray, (Array,), numpy.ndarray)
-        for cls in (numpy.float64, numpy.longdouble, numpy.complex128):
+        names = [name for name, x in vars(numpy.ndarray).items() if callable(x) and name[0] != "_" and name != "resize"]
+        stand_in(numpy.ndarray, (Array,), numpy.ndarray, **dict(zip(names, map(method, names), strict=True)))
+        for cls in (numpy.float64, numpy.float32, numpy.longdouble, numpy.complex128, numpy.complex64):
             stand_in(cls, (), number_of(cls))
         known = stand_ins()
     return {name: known[cls] for name, cls in vars(numpy).items() if isinstance(cls, type) and cls in known}

@@ -18,9 +18,9 @@ from ..transforms.array_copies import ArrayCopies, same_bits
 from ..transforms.forms import is_traced
 from ..transforms.generators import differ, state_of
 from ..transforms.hidden_state import SHOWN
-from ..transforms.kinds import BOUND, Kinds
+from ..transforms.kinds import Kinds
 from ..transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
-from ..transforms.program_objects import is_fixed, is_plain, owner_of
+from ..transforms.program_objects import is_fixed, is_plain
 from .reports import facts_of, obstacle_of
 
 #: Classes of libraries whose objects have attributes in addition to their contents.
@@ -86,7 +86,7 @@ class Watch:
             self._generators.append(value)
         elif node.held is not None:
             self.checks.add_array(value, node.held, same_bits)
-        elif issubclass(type(value), (set, bytearray)):
+        elif issubclass(type(value), (set, *nodes.MEMORY)):
             self.checks.add(node.differs)
         elif node.keys is not None:
             self._watch(value, node.read)
@@ -156,11 +156,6 @@ class Watched(Kinds):
         if type(kind.__getattribute__) is types.FunctionType and not is_fixed(kind):
             return nodes.of_watched(value, parts_of(value))
         return super().of_other_kind(value, kind)
-
-    def _container(self, value: Any, kind: type) -> Node | None:
-        if kind in BOUND and owner_of(value) is not None:
-            return nodes.of_bound(value, value.__self__)
-        return super()._container(value, kind)
 
     def _of_library(self, value: Any) -> Node | None:
         held = None if is_fixed(type(value)) else parts_of(value)

@@ -64,12 +64,12 @@ class Kinds:
             return nodes.of_slice(value)
         if kind is frozenset:
             return nodes.of_frozenset(value)
-        if isinstance(value, bytearray):
-            return nodes.of_bytes(value)
+        if isinstance(value, nodes.MEMORY):
+            return nodes.of_memory(value)
         if kind is weakref.ref:
             return nodes.of_reference(value)
-        if kind in BOUND and isinstance(owner_of(value), (*GENERATORS, *SOURCES)):
-            return nodes.of_bound(value, value.__self__)
+        if kind in BOUND and (owner := owner_of(value)) is not None:
+            return nodes.of_bound(value, owner)
         return self._container(value, kind)
 
     def _container(self, value: Any, kind: type) -> Node | None:

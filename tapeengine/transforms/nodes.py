@@ -12,7 +12,8 @@ import functools
 import random
 import types
 import weakref
-from collections import OrderedDict, defaultdict, deque
+from array import array
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
@@ -34,9 +35,10 @@ ATOMS = frozenset(
     )
 )
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+MEMORY = (bytearray, array)
 WEAK_DICTS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
-#: Dictionaries that `update` fills.
-DICTS = frozenset((dict, OrderedDict, defaultdict, *WEAK_DICTS))
+#: Dictionaries that are filled by key.
+DICTS = frozenset((dict, OrderedDict, defaultdict, Counter, *WEAK_DICTS))
 #: Smaller integers are not addresses of objects.
 _ADDRESSES = 1 << 20
 
@@ -167,7 +169,8 @@ def of_dict(value: Any) -> Node:
     places = _finders(keys)
 
     def make(inside: list[Any], made: Any) -> None:
-        made.update(zip(_replaced(keys, places, inside), inside[len(places) :]))
+        for key, item in zip(_replaced(keys, places, inside), inside[len(places) :]):
+            made[key] = item
 
     inside = [*(keys[k] for k in places), *value.values()]
     return Node(value, inside, make, lambda: _emptied(value), keys, dict, can_change=True, places=places)
@@ -215,10 +218,10 @@ def of_address(address: int, node: Node) -> Node:
     return Node(address, [node], lambda inside: id(inside[0]))
 
 
-def of_bytes(value: bytearray) -> Node:
-    """An array of bytes."""
-    held = value.copy()
-    return Node(value, [], lambda inside: held.copy(), can_change=True, has_changed=lambda: value != held)
+def of_memory(value: Any) -> Node:
+    """A bytearray or an `array.array`."""
+    held, before = copy.copy(value), bytes(value)
+    return Node(value, [], lambda inside: copy.copy(held), can_change=True, has_changed=lambda: bytes(value) != before)
 
 
 def of_array(value: Any, held: Any) -> Node:

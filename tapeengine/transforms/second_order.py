@@ -78,7 +78,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
-        products = of_program(engine, f, primals, tangents, "hvp")
+        products = of_program(engine, f, primals, tangents)
         is_found = products is not None and all_finite(engine, products)
         return products if is_found else hvp(engine, plain(f), primals, tangents)
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not checked
@@ -130,19 +130,7 @@ def _gradient(
     return gradient
 
 
-def vhp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
-    """See `Engine.vhp`: reverse over reverse."""
-    primals, cotangents = as_tuple(primals, "primals"), as_tuple(cotangents, "cotangents")
-    if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *cotangents))):
-        products = of_program(engine, f, primals, cotangents, "vhp")  # a Hessian is its own transpose
-        is_found = products is not None and all_finite(engine, products)
-        return products if is_found else vhp(engine, plain(f), primals, cotangents)
-    gradient = engine.grad(f, tuple(range(len(primals))))
-    products = engine.vjp(gradient, *primals)[1](cotangents)
-    return products[0] if len(primals) == 1 else products
-
-
-def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...], transform: str) -> Any:
+def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     """The gradient of a program's directional derivative; None if that has no derivative of its own."""
     whole = f.positional(primals, {})[1]
     f = f.for_values(whole)
@@ -150,7 +138,7 @@ def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple
         return None
     along = f.tangents(whole, (*tangents, *[None] * (len(whole) - len(primals))))
     (value, _), backpropagator = engine.vjp(f.__tapeengine_directional__(), *whole, *along)
-    check_scalar(value, None, transform)
+    check_scalar(value, None, "hvp")
     products = backpropagator((0.0, 1.0))[: len(primals)]
     return products[0] if len(primals) == 1 else products
 

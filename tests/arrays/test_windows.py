@@ -221,3 +221,21 @@ def test_results_have_the_bits_and_the_memory_order_of_numpy(view: str, result: 
     wanted = RESULTS[result](VIEWS[view](x))
     numpy.testing.assert_array_equal(found[0], wanted)
     assert found[1] == wanted.strides
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (4,), (1, 2, 3), (3, 0), 5, (9, 8), ()])
+@pytest.mark.parametrize("layout", [lambda a: a, lambda a: a[::2], lambda a: a.T, lambda a: a[0], lambda a: a[0, ::2]])
+def test_strides_that_are_not_given_are_numpys(layout: Callable[[Any], Any], shape: Any) -> None:
+    try:
+        expected = numpy.lib.stride_tricks.as_strided(layout(IMAGE[0]), shape)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            te.vjp(lambda x: np.lib.stride_tricks.as_strided(layout(x), shape), IMAGE[0])
+        return
+    try:
+        found, back = te.vjp(lambda x: np.lib.stride_tricks.as_strided(layout(x), shape), IMAGE[0])
+    except UnsupportedError as error:
+        assert "outside its elements" in str(error)
+        return
+    numpy.testing.assert_array_equal(found, expected)
+    assert numpy.sum(back(expected)[0] * IMAGE[0]) == pytest.approx(numpy.sum(expected**2))

@@ -29,6 +29,7 @@ PROGRAMS = {
     "element": (lambda x: x[0], lambda v: np.array([v])),
     "float": (lambda x: x, lambda v: v),
     "numpy.float64": (lambda x: x, np.float64),
+    "numpy.float32": (lambda x: x, np.float32),
     "of a list": (lambda x: x[0], lambda v: [v]),
     "sum": (lambda x: x.sum(), lambda v: np.array([v])),
     "item": (lambda x: x.item(), lambda v: np.array([v])),

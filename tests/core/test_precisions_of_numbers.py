@@ -21,6 +21,7 @@ from tapeengine.errors import TapeEngineError
 NUMBERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "float": (lambda x: x, 1.3),
     "numpy.float64": (lambda x: x, np.float64(1.3)),
+    "numpy.float32": (lambda x: x, np.float32(1.3)),
     "element": (lambda x: x[0], np.array([1.3])),
     "item": (lambda x: x[0].item(), np.array([1.3])),
     "float32": (lambda x: x[0], np.array([1.3], np.float32)),

@@ -30,7 +30,7 @@ OUTER = {
 }
 
 
-@pytest.mark.parametrize("x", [0.5, np.float64(0.5)], ids=["float", "float64"])
+@pytest.mark.parametrize("x", [0.5, np.float64(0.5), np.float32(0.5)], ids=["float", "float64", "float32"])
 @pytest.mark.parametrize("outer", OUTER)
 @pytest.mark.parametrize("derivative", DERIVATIVES)
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -43,11 +43,11 @@ def test_a_derivative_has_the_same_class_inside_a_transform(function, derivative
     assert nested == pytest.approx(plain, rel=1e-14)
 
 
-#: A float32 is no float32 inside a trace either: there it is a number of Python.
 PRIMALS = {
     "float": 0.5,
     "complex": 0.5 + 0.25j,
     "float64": np.float64(0.5),
+    "float32": np.float32(0.5),
     "complex128": np.complex128(0.5 + 0.25j),
     "complex64": np.complex64(0.5 + 0.25j),
     "array of no axes": np.array(0.5),
@@ -114,3 +114,23 @@ def test_what_is_nested_has_the_class_that_it_has_alone(transform, outer, primal
     assert [np.asarray(leaf).dtype for leaf in nested] == [np.asarray(leaf).dtype for leaf in plain]
     for a, b in zip(nested, plain, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5 if np.asarray(b).dtype.char in "fF" else 1e-14)
+
+
+@pytest.mark.parametrize("primal", PRIMALS)
+def test_tangents_of_what_depends_on_no_input_have_the_class_of_the_value(primal):
+    x = PRIMALS[primal]
+    known, found = leaves(x), [[], [], []]
+
+    def inner(y, k):
+        value, tangent = te.jvp(lambda z: y, (x,), (x,))
+        found[k] += [type(te.value(leaf)) for leaf in leaves(value) + leaves(tangent)]
+        return y
+
+    inner(x, 0)
+    te.vjp(lambda y: inner(y, 1), x)
+    te.jvp(lambda y: values(inner(y, 2)), (x,), (x,))
+    for k in range(3):
+        assert found[k] == 2 * list(map(type, known))
+    for part in te.jvp(te.grad(lambda y: real(y) - real(values(y))), (x,), (x,)):
+        assert list(map(type, leaves(part))) == list(map(type, known))
+    assert list(map(type, leaves(values(x)))) == list(map(type, leaves(te.vjp(values, x)[0]))) == list(map(type, known))

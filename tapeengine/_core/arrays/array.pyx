@@ -30,7 +30,7 @@ from types import GenericAlias
 import numpy
 
 from tapeengine._core.tape.above import ABOVE
-from tapeengine.dropped import told
+from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
 
 cnp.import_array()
@@ -39,6 +39,7 @@ cdef extern from "Python.h":
     object PySeqIter_New(object sequence)
     PyObject *PyEval_GetGlobals()
 
+cdef object INDEX_IT = "Index it (a[0], or a.item() of one element) to get a scalar that is still traced. "
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
 cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide, np_divmod = numpy.divmod
@@ -352,18 +353,17 @@ cdef class Array:
             unread = offered_back(self)
             if unread is not None:
                 return unread
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "array"))
+            raise dropped(self, "array", "")
         return numpy.array(seen(self), dtype=dtype)
 
     def __float__(self):
-        if self.storage.active:
-            hint = "Index it (a[()] or a[0]) to get a scalar that is still traced. "
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "float", hint))
+        if self.storage.active and not is_formatting():
+            raise dropped(self, "float", INDEX_IT)
         return float(seen(self))
 
     def __complex__(self):
         if self.storage.active:
-            raise DroppedDerivativeError(told(f"a traced array of shape {self.shape}", "complex number"))
+            raise dropped(self, "complex number", INDEX_IT)
         return complex(seen(self))
 
     def __reduce__(self):
@@ -373,6 +373,11 @@ cdef class Array:
 
     def __reduce_ex__(self, protocol):
         return self.__reduce__()
+
+
+cdef object dropped(Array a, str kind, str hint):
+    """The error for an array that would be converted to a plain value."""
+    return DroppedDerivativeError(told(f"a traced array of shape {a.shape}", kind, hint))
 
 
 cdef object as_seen(Array a):

@@ -137,7 +137,7 @@ cdef object number(object x):
     if PyFloat_CheckExact(x):
         return x
     if type(x) is Array and x.size == 1 and x.dtype.kind == "f":
-        x = x.reshape(-1)[0]
+        return x.item()
     if type(x) is Dual:
         return as_float(<Dual> x)
     cls = type(x)

@@ -4,7 +4,7 @@ import cmath as python_cmath
 
 from tapeengine._core.scalars.complex cimport ComplexDual, as_complex, exactly, new, of_parts, operated, plain, product, quotient, seen
 from tapeengine._core.scalars.parts cimport add, div, mul, neg, one, sub, two, v, valued
-from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.scalars.scalar cimport Dual, as_float
 from tapeengine._core.tape.opcodes cimport (
     OP_ADD, OP_ATAN2, OP_COS, OP_COSH, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_SIN, OP_SINH, OP_SQRT, OP_TAN, OP_TANH,
 )
@@ -218,17 +218,22 @@ cdef bint is_traced(object x):
     return type(x) is ComplexDual or type(x) is Dual
 
 
+cdef object returned(object x):
+    """A result of `cmath`: a Python float, whatever the argument was."""
+    return as_float(<Dual> x) if type(x) is Dual else x
+
+
 def phase(z, /):
     """The angle of z, in radians."""
     if not is_traced(z):
         return python_cmath.phase(z)
     cdef ComplexDual c = <ComplexDual> as_complex(z)
-    return two(c.im, c.re, OP_ATAN2)
+    return returned(two(c.im, c.re, OP_ATAN2))
 
 
 def polar(z, /):
     """The absolute value and the angle of z."""
-    return (abs(as_complex(z)), phase(z)) if is_traced(z) else python_cmath.polar(z)
+    return (returned(abs(as_complex(z))), phase(z)) if is_traced(z) else python_cmath.polar(z)
 
 
 def rect(r, phi, /):

@@ -19,6 +19,7 @@ from tapeengine._core.tape.opcodes cimport (
 from tapeengine._core.tape.tape cimport Head, PYTHON_FLOATS, record_function, traces
 
 from tapeengine._core.scalars import discrete, spread
+from tapeengine._core.scalars.elements import element
 from tapeengine.errors import UnsupportedError
 
 
@@ -27,8 +28,14 @@ comb, factorial, gcd, isqrt, lcm, perm = (
     python_math.comb, python_math.factorial, python_math.gcd, python_math.isqrt, python_math.lcm, python_math.perm)
 ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
+cdef object number(object x):
+    """A number, or the element of a traced array without axes."""
+    return x if type(x) is Dual or isinstance(x, (float, int)) else element(x)
+
+
 cdef object plain(object x):
     """The value of a dual, which the program then knows; anything else unchanged."""
+    x = number(x)
     return value_seen(<Dual> x) if type(x) is Dual else x
 
 
@@ -56,6 +63,14 @@ cdef object computed(object function, tuple operands):
         raise
 
 
+cdef tuple numbers(object xs):
+    cdef tuple items = tuple(xs)
+    for x in items:
+        if type(x) is not Dual and not PyFloat_CheckExact(x):
+            return tuple([number(x) for x in items])
+    return items
+
+
 cdef bint any_dual(object xs) except -1:
     for x in xs:
         if type(x) is Dual:
@@ -79,7 +94,7 @@ cdef inline object unary(object x, const int op, object fallback):
         if h.tag != (<Dual> x).tag:
             h = head_of_dual(<Dual> x)
         return new_dual(v, record_function(h, op, (<Dual> x).id, op_da(op, a, 0.0, v), PYTHON_FLOATS, v), (<Dual> x).tag)
-    return fallback(x)
+    return unary_of_python(x, op, fallback)
 
 
 cdef object unary_of_table(object x, const int op, object fallback):
@@ -92,6 +107,7 @@ cdef object unary_of_table(object x, const int op, object fallback):
 cdef object unary_of_python(object x, const int op, object function):
     """A function of one real for which CPython has its own algorithm."""
     cdef Dual result
+    x = number(x)
     if type(x) is not Dual:
         return function(x)
     # A replay stops where C's function has no number, although Python's may have one.
@@ -107,6 +123,9 @@ cdef object unary_of_python(object x, const int op, object function):
 cdef object binary_of_python(object x, object y, const int op, object function):
     """A function of two reals; duals among them are recorded."""
     cdef bint left = type(x) is Dual, right = type(y) is Dual
+    if not left and not PyFloat_CheckExact(x) or not right and not PyFloat_CheckExact(y):
+        x, y = number(x), number(y)
+        left, right = type(x) is Dual, type(y) is Dual
     if not (left or right):
         return function(x, y)
     cdef double unused
@@ -158,6 +177,7 @@ def log(x, base=None, /):
     """Logarithm of x, natural or to the given base."""
     if base is None:
         return unary(x, OP_LOG, m_log)
+    x, base = number(x), number(base)
     if type(x) is not Dual and type(base) is not Dual:
         return m_log(x, base)
     return answer(log(x) / log(base), computed(m_log, (x, base)), m_log, (x, base))
@@ -170,11 +190,13 @@ def digamma(x, /):
 
 def degrees(x, /):
     """Radians to degrees."""
+    x = number(x)
     return returned(x * in_degrees) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.degrees(x)
 
 
 def radians(x, /):
     """Degrees to radians."""
+    x = number(x)
     return returned(x * in_radians) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.radians(x)
 
 
@@ -185,6 +207,7 @@ cdef object power_of_two(int i):
 
 def ldexp(x, int i, /):
     """x * 2**i."""
+    x = number(x)
     if type(x) is not Dual:
         return python_math.ldexp(x, i)
     try:
@@ -200,6 +223,7 @@ def ldexp(x, int i, /):
 
 def modf(x, /):
     """The fractional part, which is differentiated, and the whole part, which is not."""
+    x = number(x)
     if type(x) is not Dual:
         return python_math.modf(x)
     fraction, whole = python_math.modf((<Dual> x).v)
@@ -210,6 +234,7 @@ def modf(x, /):
 
 def frexp(x, /):
     """The mantissa, which is differentiated, and the exponent of x."""
+    x = number(x)
     if type(x) is not Dual:
         return python_math.frexp(x)
     mantissa, exponent = python_math.frexp((<Dual> x).v)
@@ -220,6 +245,7 @@ def frexp(x, /):
 
 def nextafter(x, y, /, **steps):
     """The next float from x towards y; its derivative with respect to x is 1."""
+    x = number(x)
     value = python_math.nextafter(plain(x), plain(y), **steps)
     return returned(binary_of(x, value - (<Dual> x).v, OP_ADD, value)) if type(x) is Dual else value
 
@@ -237,6 +263,7 @@ def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
 cdef object classified(object x):
     """The value of a dual; records that the program learns whether it is finite, infinite or NaN."""
     cdef double v
+    x = number(x)
     if type(x) is not Dual:
         return x
     v = (<Dual> x).v
@@ -262,6 +289,7 @@ def isnan(x, /):
 
 def hypot(*coordinates):
     """Length of a vector, n-ary; its derivative at the origin is 0."""
+    coordinates = numbers(coordinates)
     if not any_dual(coordinates):
         return m_hypot(*coordinates)
     result = chain(coordinates, 0.0, OP_HYPOT, computed(m_hypot, coordinates))
@@ -286,7 +314,7 @@ cdef object chain(object xs, double start, int op, double value):
 
 def dist(p, q, /):
     """Distance between two points of the same dimension."""
-    p, q = list(p), list(q)
+    p, q = numbers(p), numbers(q)
     if len(p) != len(q) or not (any_dual(p) or any_dual(q)):
         return python_math.dist(values_of(p), values_of(q))
     value = computed(spread.dist, (*p, *q))
@@ -296,7 +324,7 @@ def dist(p, q, /):
 
 def fsum(seq, /):
     """Sum without loss of precision."""
-    cdef tuple items = tuple(seq)
+    cdef tuple items = numbers(seq)
     if not any_dual(items):
         return python_math.fsum(items)
     return answered(returned(chain(items, 0.0, OP_ADD, computed(spread.fsum, items))), spread.fsum, items)
@@ -312,7 +340,7 @@ def prod(iterable, /, *, start=1):
 
 def sumprod(p, q, /):
     """Sum of the products of corresponding numbers, as accurate as in Python 3.12."""
-    p, q = list(p), list(q)
+    p, q = numbers(p), numbers(q)
     if len(p) != len(q):
         raise ValueError("Inputs are not the same length")
     if not (any_dual(p) or any_dual(q)):
@@ -329,6 +357,7 @@ cdef extern from "math.h":
 
 def fma(x, y, z, /):
     """x * y + z, rounded once."""
+    x, y, z = numbers((x, y, z))
     value = computed(_fma, (x, y, z))
     return answer(x * y + z, value, _fma, (x, y, z)) if any_dual((x, y, z)) else value
 

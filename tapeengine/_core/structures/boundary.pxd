@@ -36,7 +36,7 @@ cdef class Outputs(Walk):
     cdef object array(self, Array a)
     cdef object values(self, Array a)
     cdef int check_earlier(self, uint32_t tag) except -1
-    cdef object plain_array(self, object value)
+    cdef object plain_array(self, object value, bint number)
     cdef object objects(self, object value)
 
 cdef bint given_twice(object structures, tuple primals) except -1

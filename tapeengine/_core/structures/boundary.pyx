@@ -39,6 +39,12 @@ cdef object last_of(list items):
     return items[len(items) - 1]
 
 
+cdef object of_class(Walk walk, object cls, str why):
+    """The error about the class of a leaf, whose name takes the place of %s."""
+    name = cls.__qualname__
+    return StructureError(f"{walk.path()} is a {cls.__module__}.{name}, {why.replace('%s', name)}")
+
+
 cdef bint differentiable(object value) noexcept:
     """Whether a value is an array, of no subclass, of one of the four dtypes that have derivatives."""
     cdef int kind
@@ -203,14 +209,11 @@ cdef class Inputs(Walk):
             return d
         if differentiable(value):
             return self.array(value)
-        if isinstance(value, floating):
+        if isinstance(value, double):
             d = self.dual(value)
             self.layout.add(NUMPY, 0, d.id)
             self.layout.keep(cls)
-            if cls is double:
-                self.tape.note_double(d.id)
-            else:
-                self.tape.head.kinds |= PYTHON_FLOATS
+            self.tape.note_double(d.id)
             return d
         if cls is complex:
             value = self.array(numpy.asarray(value))
@@ -223,13 +226,12 @@ cdef class Inputs(Walk):
             found = self.read_later(found)
             (<ComplexDual> found).numpys = (<ComplexDual> value).numpys
             return found
-        if cls is Array or (isinstance(value, (array_class, numpy.complexfloating)) and value.dtype.kind in "fc"):
+        if cls is Array or (isinstance(value, (array_class, numpy.inexact)) and value.dtype.kind in "fc"):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
-                raise StructureError(
-                    f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, whose operations are not those of plain "
-                    "arrays. Pass numpy.asarray of it, and its mask or unit as a separate argument")
+                raise of_class(self, cls, "whose operations are not those of plain arrays. Pass numpy.asarray of it, and "
+                               "its mask or unit as a separate argument")
             found = self.array(value)
-            if isinstance(value, numpy.complexfloating) or cls is Array and (<Array> value).storage.number:
+            if isinstance(value, numpy.inexact) or cls is Array and (<Array> value).storage.number:
                 (<Array> found).storage.number = (<View> last_of(self.layout.aux)).number = True
             return found
         if self.structures.is_discrete(value) or (isinstance(value, array_class) and value.dtype.kind in "iubSUMm"):
@@ -243,11 +245,9 @@ cdef class Inputs(Walk):
                 return self.leaf(found)
         if isinstance(value, array_class):
             refuse_dtype(self.path(), value)
-        raise StructureError(
-            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Pass numbers, "
-            "arrays and containers of them; make it a dataclass, register the class, "
-            f"tapeengine.register_container({cls.__qualname__}), or let the program capture it instead of taking it as an argument"
-        )
+        raise of_class(self, cls, "which the engine cannot take apart. Pass numbers, arrays and containers of them; make it a "
+                       "dataclass, register the class, tapeengine.register_container(%s), or let the program capture it "
+                       "instead of taking it as an argument")
 
     cdef object read_later(self, object a):
         """The complex scalar that an array holds; its parts are read, by records, after the last input."""
@@ -446,24 +446,25 @@ cdef class Outputs(Walk):
 
     cdef object leaf(self, object value):
         cdef Dual d
-        cdef bint numpys
+        cdef bint numpys, own
         cls = type(value)
         if cls is float:
             self.layout.add(FLOAT, 0, 0)
             return value
         if cls is Dual:
             d = <Dual> value
-            if d.tag == self.tape.head.tag:
-                numpys = is_numpy(d)
-                self.layout.add(NUMPY if numpys else FLOAT, 0, d.id)
-                if numpys:
-                    self.layout.keep(double)
+            own = d.tag == self.tape.head.tag
+            if not own:
+                head_of_dual(d)
+                self.check_earlier(d.tag)
+            numpys = is_numpy(d)
+            self.layout.add(NUMPY if numpys else FLOAT, 0, d.id if own else 0)
+            if numpys:
+                self.layout.keep(double)
+            if own:
                 if self.copies is not None and self.copies.ids[d.id]:
                     return as_kind(new_dual(d.v, self.copies.ids[d.id], self.copies.tag), numpys)
                 return double(d.v) if numpys else d.v
-            head_of_dual(d)
-            self.check_earlier(d.tag)
-            self.layout.add(FLOAT, 0, 0)
             return value
         if cls is Array:
             return self.array(<Array> value)
@@ -482,19 +483,16 @@ cdef class Outputs(Walk):
             self.layout.keep(cls)
             return value
         if isinstance(value, array_class):
-            return self.plain_array(value)
+            return self.plain_array(value, False)
         if isinstance(value, complex) or isinstance(value, numpy.complexfloating):
-            self.plain_array(value if cls is not complex else numpy.complex128(value))
+            self.plain_array(value if cls is not complex else numpy.complex128(value), False)
             self.layout.note_builtin(cls is complex)
             return value
         if self.structures.is_discrete(value):
             self.layout.add(DISCRETE, 0, 0)
             return value
-        raise StructureError(
-            f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Return "
-            "numbers, arrays and containers of them; make it a dataclass or register the class, "
-            f"tapeengine.register_container({cls.__qualname__})"
-        )
+        raise of_class(self, cls, "which the engine cannot take apart. Return numbers, arrays and containers of them; make it a "
+                       "dataclass or register the class, tapeengine.register_container(%s)")
 
     cdef object array(self, Array a):
         """The values of a traced array, as an array that the caller owns, or as a number."""
@@ -512,9 +510,9 @@ cdef class Outputs(Walk):
             if a.storage.active:
                 head_of_array(a)
                 self.check_earlier(a.storage.tag)
-            return self.plain_array(a)
+            return self.plain_array(a, a.storage.number)
         if not a.storage.active:
-            return self.plain_array(a.current())
+            return self.plain_array(a.current(), a.storage.number)
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
         if a.storage.kept and type(a.storage.base) is array_class:      # one copy for all views of this storage
@@ -530,14 +528,15 @@ cdef class Outputs(Walk):
             )
         return 0
 
-    cdef object plain_array(self, object value):
+    cdef object plain_array(self, object value, bint number):
         if value.dtype == object:
             return self.objects(value)
         if value.dtype.kind not in "fc":
             self.layout.add(DISCRETE, 0, 0)
             return value
         self.layout.add(ARRAY, CONSTANT_ARRAY, 0)
-        self.layout.keep(value)
+        kept = plain(value) if type(value) is Array else value
+        self.layout.keep(kept[()] if number else kept)
         return value
 
     cdef object objects(self, object value):

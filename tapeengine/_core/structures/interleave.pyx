@@ -304,9 +304,7 @@ cdef object in_class_of(object aux, object found, bint builtin):
         return found
     if builtin:
         return complex(found)
-    if type(aux) is View:
-        return found[()] if (<View> aux).number else found
-    return found if type(aux) is ndarray else type(aux)(found)
+    return found if type(aux) is ndarray or type(aux) is View and not (<View> aux).number else found[()]
 
 
 cdef bint is_flat(Layout layout) noexcept:

@@ -17,7 +17,7 @@ from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout,
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.sweeps.recorded cimport RecordedReverse, resolve_recorded
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, value_seen
+from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, number_seen
 from tapeengine._core.sweeps.sweep cimport Counts, resolve
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
@@ -361,4 +361,4 @@ def value_of(x):
         return found.item() if (<Array> x).storage.python else found[()] if (<Array> x).storage.number else found
     if type(x) is ComplexDual:
         return x.value
-    return value_seen(<Dual> x) if type(x) is Dual else x
+    return number_seen(<Dual> x) if type(x) is Dual else x

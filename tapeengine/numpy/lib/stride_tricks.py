@@ -36,8 +36,10 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     """
     if type(x) is not Array:
         return _theirs.as_strided(x, shape, strides, subok, writeable)
-    shape = x.shape if shape is None else tuple(numpy.atleast_1d(shape).tolist())
-    strides = x.strides if strides is None else tuple(numpy.atleast_1d(strides).tolist())
+    shape = x.shape if shape is None else tuple(shape)
+    if strides is None:  # numpy's are those of an array of the new shape, if this one has no gaps
+        strides = numpy.empty(shape, x.dtype).strides if x.flags.c_contiguous else x.strides
+    strides = tuple(strides)
     own, read = offsets(x.shape, x.strides).ravel(), offsets(shape, strides)
     order = numpy.argsort(own, kind="stable")
     places = numpy.searchsorted(own, read.ravel(), sorter=order)
@@ -48,8 +50,8 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
             "whole array with strides of its own layout, or use sliding_window_view"
         )
     axes = numpy.argsort([-abs(stride) for stride in strides], kind="stable")  # as numpy's results
-    indices = numpy.ascontiguousarray(found.reshape(shape).transpose(axes))
-    copied = x.reshape(-1)[indices].transpose(numpy.argsort(axes))
+    indices = found.reshape(shape).transpose(axes).copy()
+    copied = x.reshape(-1)[indices, ...].transpose(numpy.argsort(axes))
     return numpy.broadcast_to(follow(copied, x), shape)
 
 
