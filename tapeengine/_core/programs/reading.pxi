@@ -114,6 +114,18 @@ cdef class Arguments(Reader):
         return type(value) is array_class and has_form(<ndarray> value, <tuple> self.forms[self.array_at - 1])
 
 
+cpdef bint is_plain(object x, int depth=0) except -1:
+    """Whether x consists of lists and tuples, not too deep, of Python's own numbers and texts and numpy's own arrays."""
+    if type(x) is list or type(x) is tuple:
+        if depth == 32:
+            return False
+        for item in x:
+            if type(item) is not float and not is_plain(item, depth + 1):
+                return False
+        return True
+    return type(x) is float or type(x) is array_class or type(x) in <frozenset> ATOMS
+
+
 cdef tuple form_of_array(object value):
     """The properties of an array, other than its numbers, on which a recording depends."""
     return value.shape, value.strides, value.dtype, flags_of(<ndarray> value)

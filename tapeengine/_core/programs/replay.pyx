@@ -655,7 +655,7 @@ cdef class ArrayBackpropagator:
             seeds.match(cotangent)
             ct[0] = 0.0
             r.begin(arena.part.places, ct)
-            r.pool = arena.part.pool
+            r.pool, r.small = arena.part.pool, arena.small
             while seeds.arrays:
                 view, value = seeds.arrays.pop()
                 r.add(<View> view, value)
@@ -683,7 +683,7 @@ cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
     cdef Arena arena = path.part.arena(path)
     memcpy(arena.v, registers.v, path.first * sizeof(double))
     for storage, values in registers.arrays or ():
-        PyArray_CopyInto(<ndarray> arena.inputs[storage], <ndarray> values)
+        copy_into(<ndarray> arena.inputs[storage], <ndarray> values)
     try:
         reached[0] = path.run_arrays(arena)
     except Exception:       # the program raises as well, or knows what to do
