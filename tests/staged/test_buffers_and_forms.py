@@ -1,4 +1,4 @@
-"""What a replay returns is the caller's own, and the forms of calls that are recognised quickly give what the others give."""
+"""What a replay returns is the caller's own, and forms of calls that are recognised quickly give what the others do."""
 
 import functools
 
@@ -19,7 +19,7 @@ def test_results_of_earlier_replays_stay_as_they_were(size):
     for held in (True, False):
         kept = []
         for a, b in calls:
-            value, back = te.vjp(staged, a, b)
+            _value, back = te.vjp(staged, a, b)
             first, second = back(1.0), back(2.0)
             kept = [*kept, (first, second)] if held else [(first, second)]
             if not held:
