@@ -138,3 +138,30 @@ def test_a_captured_partial_function_that_changes(change):
     for _ in range(2):
         assert staged(1.5) == program(1.5)
     assert staged.stats().replays
+
+
+ROWS = [0, 1, 2, 3, 50, 129]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("columns", ROWS)
+@pytest.mark.parametrize("layout", ["C", "F", "padded", "reversed"])
+def test_products_have_the_bits_of_numpy(rows, columns, layout):
+    rng = np.random.default_rng(rows + 7 * columns)
+    staged = te.stage(lambda matrix, vector: (matrix @ vector, np.sin(matrix) @ (vector * 2.0), vector @ vector))
+    for _ in range(3):
+        padded = rng.normal(size=(rows, columns + 2))
+        matrix = {
+            "C": padded[:, :columns].copy(),
+            "F": np.asfortranarray(padded[:, :columns]),
+            "padded": padded[:, :columns],
+            "reversed": padded[::-1, :columns],
+        }[layout]
+        vector = rng.normal(size=columns)
+        value, back = te.vjp(staged, matrix, vector)
+        plain = (matrix @ vector, np.sin(matrix) @ (vector * 2.0), vector @ vector)
+        assert [np.array_equal(*pair) for pair in zip(value, plain, strict=True)] == [True] * 3
+        first, second = back((np.ones(rows), np.zeros(rows), 0.0))
+        assert np.array_equal(first, np.broadcast_to(vector, matrix.shape))
+        assert np.allclose(second, matrix.sum(axis=0))
+    assert staged.refused is None and staged.stats().replays == 2

@@ -346,14 +346,30 @@ cdef class Multiplying(Action):
 
     cdef object left, right, out
     cdef uint32_t register
+    cdef int loop           # of numpy.matmul, which calls BLAS; -1 where numpy prepares the product
+    cdef char *data[3]
+    cdef cnp.npy_intp sizes[4], steps[9]
 
     cdef bint run(self, double *v) except -1:
-        if self.out is None:
+        if self.loop >= 0:
+            (<ufunc *> matmul).functions[self.loop](self.data, self.sizes, self.steps, (<ufunc *> matmul).data[self.loop])
+        elif self.out is None:
             v[self.register] = PyArray_MatrixProduct(self.left, self.right)
         else:
             PyArray_MatrixProduct2(self.left, self.right, <ndarray> self.out)
         self.keep_copies()
         return True
+
+    cdef int prepare(self, ndarray left, ndarray right) except -1:
+        """Set what the loop reads, as `numpy.matmul` does; a single row or column takes another way there."""
+        cdef cnp.npy_intp *strides = PyArray_STRIDES(left)
+        self.sizes[0] = self.sizes[3] = 1
+        self.sizes[1], self.sizes[2] = PyArray_DIMS(left)[0], PyArray_DIMS(left)[1]
+        self.steps[3], self.steps[4], self.steps[5], self.steps[7] = strides[0], strides[1], PyArray_STRIDES(right)[0], 8
+        self.data = [<char *> PyArray_DATA(left), <char *> PyArray_DATA(right), <char *> PyArray_DATA(<ndarray> self.out)]
+        if self.sizes[1] > 1 and self.sizes[2] > 1:
+            self.loop = loop_of_doubles(matmul, 3)
+        return 0
 
 
 cdef Action multiplying(Arena arena, list operands, ProductRecord noted, uint32_t register):
@@ -366,8 +382,10 @@ cdef Action multiplying(Arena arena, list operands, ProductRecord noted, uint32_
         record.right_values = step.kept(step.right, operands[1])
     if noted.right is not None:
         record.left_values = step.kept(step.left, operands[0])
+    step.loop = -1
     if noted.result is not None:
         step.out = arena.shown(noted.result, 0)
+        step.prepare(step.left, step.right)
     step.record = record
     return step
 

@@ -114,16 +114,20 @@ cdef class Arguments(Reader):
         return type(value) is array_class and has_form(<ndarray> value, <tuple> self.forms[self.array_at - 1])
 
 
-cpdef bint is_plain(object x, int depth=0) except -1:
-    """Whether x consists of lists and tuples, not too deep, of Python's own numbers and texts and numpy's own arrays."""
-    if type(x) is list or type(x) is tuple:
-        if depth == 32:
+cdef bint plain_within(object x, int depth) except -1:
+    cdef Py_ssize_t i
+    if type(x) is not list and type(x) is not tuple:
+        return type(x) is float or type(x) is array_class or type(x) in <frozenset> ATOMS
+    for i in range(len(x)):
+        item = <object> PySequence_Fast_GET_ITEM(x, i)
+        if type(item) is not float and (depth == 0 or not plain_within(item, depth - 1)):
             return False
-        for item in x:
-            if type(item) is not float and not is_plain(item, depth + 1):
-                return False
-        return True
-    return type(x) is float or type(x) is array_class or type(x) in <frozenset> ATOMS
+    return True
+
+
+def is_plain(x):
+    """Whether x consists of lists and tuples, not too deep, of Python's own numbers and texts and numpy's own arrays."""
+    return plain_within(x, 32)
 
 
 cdef tuple form_of_array(object value):
