@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core.arrays.storing import errors_are_seen
-from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays
+from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays, is_plain
 from .._core.sweeps import trace
 from .._core.sweeps.inspection import has_array_records, open_tape
 from ..errors import RepeatError, StagingError, StagingWarning
@@ -168,10 +168,9 @@ class Staged(Replays):
         own = vars(self)
         own["__wrapped__"], own["__name__"] = program, type(program).__name__
         for name in functools.WRAPPER_ASSIGNMENTS:
-            try:
-                own[name] = getattr(program, name)
-            except AttributeError:  # such as the name of a partial function
-                continue
+            found = getattr(program, name, MISS)
+            if found is not MISS:  # a partial function has no name
+                own[name] = found
 
     @property
     def compiler(self) -> Compiler | None:
@@ -731,8 +730,7 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
 
 def _is_narrow(engine: Engine, args: tuple[Any, ...]) -> bool:
     """Whether arguments hold numbers of numpy's that are not doubles: registers would change their precision."""
-    parts = [part for part in args if type(part) not in (float, np.ndarray)]
-    leaves = flatten(engine.structures, parts)[0] if parts else ()
+    leaves = () if is_plain(args) else flatten(engine.structures, args)[0]
     return any(isinstance(leaf, np.floating) and type(leaf) is not np.float64 for leaf in leaves)
 
 

@@ -23,8 +23,8 @@ from ..transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
 from ..transforms.program_objects import is_fixed, is_plain
 from .reports import facts_of, obstacle_of
 
-#: Classes of libraries whose objects have attributes in addition to their contents.
-WITH_MORE = (functools.partial, defaultdict)
+#: What a partial function consists of.
+_OF_PARTIAL = operator.attrgetter("func", "args", "keywords", "__dict__")
 #: Packages whose objects are not watched: they are known, or change with threads or messages.
 APART = frozenset(("builtins", "concurrent", "logging", "multiprocessing", "tapeengine", "threading"))
 #: Functions that look up names, which they keep.
@@ -79,6 +79,9 @@ class Watch:
             if held is not None:
                 self.checks.add_array(value, held, same_bits)
             return ()
+        if type(value) is functools.partial:
+            self.checks.add_contents(functools.partial(_OF_PARTIAL, value))
+            return _OF_PARTIAL(value)
         node = Watched(self._structures, self._copies, is_traced).of_other_kind(value, type(value))
         if node is None:
             return ()
@@ -101,7 +104,7 @@ class Watch:
     def _has_more(value: Any, node: Node) -> bool:
         """Whether an object may have attributes besides the contents that its node reads."""
         kind: Any = type(value)
-        return kind in WITH_MORE or not (node.read is parts_of or is_plain(kind) or is_fixed(kind))
+        return kind is defaultdict or not (node.read is parts_of or is_plain(kind) or is_fixed(kind))
 
     @property
     def obstacle(self) -> str:

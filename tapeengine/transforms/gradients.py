@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -29,17 +30,20 @@ def value_and_grad(
         function = of_complex_numbers(engine, f, arguments, has_aux)
         return named(function, engine, "value_and_grad", f, argnums, has_aux, holomorphic)
 
-    alone = arguments.first and not has_aux
-    replayed = f.vjp_at_once if isinstance(f, Replays) else None
+    alone, (needed, replayed, choose) = arguments.first and not has_aux, _replays(f, arguments, has_aux)
 
     def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
-        if alone and not kwargs:  # the common cases skip the selection of arguments
-            found = engine.vjp(f, args[0]) if len(args) == 1 else replayed and args and replayed(engine, args, kwargs)
+        if (alone or replayed) and not kwargs:  # the common cases skip the selection of arguments
+            found = (
+                engine.vjp(f, args[0])
+                if alone and len(args) == 1
+                else replayed and len(args) >= needed and replayed(engine, args, kwargs)
+            )
             if found:
                 value, backpropagator = found
                 if type(value) is not float:
                     check_scalar(value, backpropagator, "value_and_grad")
-                return value, backpropagator(1.0)[0]
+                return value, choose(backpropagator(1.0))
         program, primals = arguments.split(f, args, kwargs)
         if has_aux:
             value, backpropagator, aux = engine.vjp_with_aux(program, primals)
@@ -51,6 +55,14 @@ def value_and_grad(
         return value, arguments.result(backpropagator(1.0))
 
     return named(value_and_grad_f, engine, "value_and_grad", f, argnums, has_aux, holomorphic)
+
+
+def _replays(f: Any, arguments: Arguments, has_aux: bool) -> tuple[int, Any, Callable[[tuple[Any, ...]], Any]]:
+    """The number of arguments with which a program is replayed at once, how, and what chooses among its cotangents."""
+    highest, chosen = arguments.highest, arguments.chosen
+    if has_aux or highest is None or not isinstance(f, Replays) or (len(chosen) == 1 and not arguments.single):
+        return 0, None, itemgetter(0)
+    return highest + 1, f.vjp_at_once, itemgetter(*chosen)
 
 
 def of_complex_numbers(
@@ -85,17 +97,20 @@ def grad(
         function = _gradient_only(of_complex_numbers(engine, f, arguments, has_aux), has_aux)
         return named(function, engine, "grad", f, argnums, has_aux, holomorphic)
 
-    alone = arguments.first and not has_aux
-    replayed = f.vjp_at_once if isinstance(f, Replays) else None
+    alone, (needed, replayed, choose) = arguments.first and not has_aux, _replays(f, arguments, has_aux)
 
     def grad_f(*args: Any, **kwargs: Any) -> Any:
-        if alone and not kwargs:
-            found = engine.vjp(f, args[0]) if len(args) == 1 else replayed and args and replayed(engine, args, kwargs)
+        if (alone or replayed) and not kwargs:
+            found = (
+                engine.vjp(f, args[0])
+                if alone and len(args) == 1
+                else replayed and len(args) >= needed and replayed(engine, args, kwargs)
+            )
             if found:
                 value, backpropagator = found
                 if type(value) is not float:
                     check_scalar(value, backpropagator, "grad")
-                return backpropagator(1.0)[0]
+                return choose(backpropagator(1.0))
         program, primals = arguments.split(f, args, kwargs)
         if has_aux:
             value, backpropagator, aux = engine.vjp_with_aux(program, primals)

@@ -17,8 +17,8 @@ cdef extern from "kernels.h" nogil:
         Py_ssize_t a, b
     void te_next_row(te_offsets *o, int axes, const Py_ssize_t *dims, const Py_ssize_t *sa, const Py_ssize_t *sb,
                      const Py_ssize_t *sacc)
-    int te_values_short(int op, int axes, Py_ssize_t rows, const Py_ssize_t *dims, const te_operand *a,
-                        const te_operand *b, double *out)
+    int te_values(int op, int axes, Py_ssize_t rows, const Py_ssize_t *dims, const te_operand *a, const te_operand *b,
+                  double *out)
     int te_reads(int op, int which)
     bint te_selects(int op, int which)
     double te_sum_of(const double *a, Py_ssize_t n)

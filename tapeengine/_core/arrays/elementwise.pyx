@@ -509,7 +509,7 @@ cdef int compute(int op, ufunc *f, int loop, int arguments, int axes, Py_ssize_t
     cdef te_offsets o
     for axis in range(axes - 1):
         rows *= dims[axis]
-    if axes > 1 and arguments == 3 and n < TE_SHORT and te_values_short(op, axes, rows, dims, a, b, out):
+    if axes > 1 and arguments == 3 and n < TE_SHORT and te_values(op, axes, rows, dims, a, b, out):
         return 0
     memset(&o, 0, sizeof(o))
     memset(none, 0, sizeof(none))

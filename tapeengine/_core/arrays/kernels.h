@@ -156,24 +156,25 @@ static inline void te_next_row(te_offsets *o, int axes, const ptrdiff_t *dims, c
         char *to = acc + o.acc;                                                                  \
         (void)pa, (void)pb;                                                                      \
         __VA_ARGS__                                                                              \
-        ct += n;                                                                                 \
-        v += n;                                                                                  \
+        ct += step == 1 ? n : 1;                                                                 \
+        v += step == 1 ? n : 1;                                                                  \
         te_next_row(&o, axes, dims, a->strides, b->strides, sacc);                               \
     }                                                                                            \
     return 1
 #define TE_SHORT_LOOP(partial)                                                                   \
     TE_SHORT_ROWS(for (i = 0; i < n; i++) {                                                      \
-        const double c = ct[i], t = c != 0.0 ? c * (partial) : 0.0;                              \
+        const double c = ct[i * step], t = c != 0.0 ? c * (partial) : 0.0;                       \
         double *out = (double *)(to + i * sl);                                                   \
         if (assign) *out = t; else *out += t;                                                    \
     })
 #define TE_SHORT_SUM(sign) \
     TE_SHORT_ROWS(double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)to sign s;)
 
-/* The contribution to one operand where rows are short; 0 for operations that have no loop here. */
+/* The contribution to one operand where rows are short; 0 for operations that have no loop here. Elements of ct and v
+   that follow each other in a row are `step` apart: 1, or the number of rows where they are the columns of an array. */
 TE_PLAIN static int te_accumulate_short(int op, int which, int axes, ptrdiff_t rows, const ptrdiff_t *dims, const double *ct,
                                         const te_operand *a, const te_operand *b, const double *v, char *acc,
-                                        const ptrdiff_t *sacc, int assign) {
+                                        const ptrdiff_t *sacc, int assign, ptrdiff_t step) {
     const ptrdiff_t n = dims[axes - 1], sl = sacc[axes - 1], sa = a->strides[axes - 1], sb = b->strides[axes - 1];
     const int sums = sl == 0 && !assign;
     ptrdiff_t i;
@@ -191,7 +192,7 @@ TE_PLAIN static int te_accumulate_short(int op, int which, int axes, ptrdiff_t r
     case OP_DIV:
         if (!b->data) return 0;
         TE_SHORT_LOOP(1.0 / TE_AT(pb, sb, i));
-    case OP_DIV + OP_COUNT: TE_SHORT_LOOP(-(v[i] / TE_AT(pb, sb, i)));
+    case OP_DIV + OP_COUNT: TE_SHORT_LOOP(-(v[i * step] / TE_AT(pb, sb, i)));
     }
     return 0;
 }
@@ -199,15 +200,15 @@ TE_PLAIN static int te_accumulate_short(int op, int which, int axes, ptrdiff_t r
 #define TE_SHORT_VALUES(value)                                                                   \
     for (; rows > 0; rows--) {                                                                   \
         const char *pa = a->data + o.a, *pb = b->data + o.b;                                     \
-        for (i = 0; i < n; i++) { const double x = TE_AT(pa, sa, i), y = TE_AT(pb, sb, i); out[i] = value; } \
-        out += n;                                                                                \
+        for (i = 0; i < n; i++) { const double x = TE_AT(pa, sa, i), y = TE_AT(pb, sb, i); out[i * step] = value; } \
+        out += step == 1 ? n : 1;                                                                                \
         te_next_row(&o, axes, dims, a->strides, b->strides, none);                               \
     }                                                                                            \
     return 1
 
 /* The values of an operation of two operands where rows are short; 0 for operations that have no loop here. */
 TE_PLAIN static int te_values_short(int op, int axes, ptrdiff_t rows, const ptrdiff_t *dims, const te_operand *a,
-                                    const te_operand *b, double *out) {
+                                    const te_operand *b, double *out, ptrdiff_t step) {
     const ptrdiff_t n = dims[axes - 1], sa = a->strides[axes - 1], sb = b->strides[axes - 1], none[TE_AXES] = {0};
     ptrdiff_t i;
     te_offsets o = {{0}, 0, 0, 0};
@@ -220,6 +221,36 @@ TE_PLAIN static int te_values_short(int op, int axes, ptrdiff_t rows, const ptrd
     return 0;
 }
 
+#define TE_TALL 128 /* rows whose columns stay in the cache while a loop goes along them */
+
+/* Both for arrays of many short rows, whose loops go along the columns: the contribution, or with acc = 0 values in v. */
+static int te_tall(int op, int which, const ptrdiff_t *dims, const double *ct, const te_operand *a, const te_operand *b,
+                   double *v, char *acc, const ptrdiff_t *sacc, int assign) {
+    const ptrdiff_t n = dims[1];
+    te_operand x = {a->data, {a->strides[1], a->strides[0]}}, y = {b->data, {b->strides[1], b->strides[0]}};
+    for (ptrdiff_t left = dims[0]; left > 0; left -= TE_TALL) {
+        const ptrdiff_t turned[2] = {n, left < TE_TALL ? left : TE_TALL}, s[2] = {sacc[1], sacc[0]};
+        if (!(acc ? te_accumulate_short(op, which, 2, n, turned, ct, &x, &y, v, acc, s, assign, n)
+                  : te_values_short(op, 2, n, turned, &x, &y, v, n))) return 0;
+        if (acc) { ct += TE_TALL * n; acc += TE_TALL * sacc[0]; }
+        if (v) v += TE_TALL * n;
+        if (x.data) x.data += TE_TALL * a->strides[0];
+        if (y.data) y.data += TE_TALL * b->strides[0];
+    }
+    return 1;
+}
+
+/* Whether te_tall can compute: numbers that are added up go through in the order of the rows. */
+#define TE_IS_TALL(axes, dims, acc, sacc, assign) \
+    ((axes) == 2 && (dims)[0] > 2 * TE_SHORT && (!(acc) || (assign) || ((sacc)[0] && (sacc)[1])))
+
+/* Values of an operation of two operands where rows are short; 0 for operations that have no loop here. */
+static int te_values(int op, int axes, ptrdiff_t rows, const ptrdiff_t *dims, const te_operand *a, const te_operand *b,
+                     double *out) {
+    return TE_IS_TALL(axes, dims, 0, a->strides, 0) ? te_tall(op, 0, dims, 0, a, b, out, 0, a->strides, 0)
+                                                    : te_values_short(op, axes, rows, dims, a, b, out, 1);
+}
+
 /* Add the contribution to one operand: ct and v are C-contiguous of shape dims, acc has the operand's geometry. */
 static void te_accumulate(int op, int which, int axes, const ptrdiff_t *dims, const double *ct, const te_operand *a,
                           const te_operand *b, const double *v, char *acc, const ptrdiff_t *sacc, int assign) {
@@ -228,7 +259,10 @@ static void te_accumulate(int op, int which, int axes, const ptrdiff_t *dims, co
     te_offsets o = {{0}, 0, 0, 0};
     for (int axis = 0; axis < axes - 1; axis++) rows *= dims[axis];
     if (n == 0) return; /* an operand without elements has no place even for a sum of none */
-    if (axes > 1 && n < TE_SHORT && te_accumulate_short(op, which, axes, rows, dims, ct, a, b, v, acc, sacc, assign)) return;
+    if (axes > 1 && n < TE_SHORT
+        && (TE_IS_TALL(axes, dims, acc, sacc, assign)
+                ? te_tall(op, which, dims, ct, a, b, (double *)v, acc, sacc, assign)
+                : te_accumulate_short(op, which, axes, rows, dims, ct, a, b, v, acc, sacc, assign, 1))) return;
     for (row = 0; row < rows; row++) {
         te_accumulate_row(op, which, n, ct + row * n, a->data ? a->data + o.a : 0, axes ? a->strides[last] : 0,
                           b->data ? b->data + o.b : 0, axes ? b->strides[last] : 0, v ? v + row * n : 0, acc + o.acc,

@@ -209,7 +209,8 @@ cdef bint has_nan(object values):
 
 cdef object product_of(object cotangent, object values):
     """cotangent @ values; by `times`, which is slower, only where zeros of the cotangent may have met infinities."""
-    found = numpy.dot(cotangent, values)
+    found = (cnp.PyArray_MatrixProduct(cotangent, values) if type(cotangent) is array_class and type(values) is array_class
+             else numpy.dot(cotangent, values))
     return times(cotangent, values) if has_nan(found) else found
 
 

@@ -101,7 +101,7 @@ cdef Arena new_arena(ArrayPart part, Path path):
     arena.part, arena.path = part, path
     arena.v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
     arena.data = <char **> room_for(NULL, len(part.storages), sizeof(char *), "arrays")
-    arena.owners = []
+    arena.owners, arena.small = [], [None] * part.places.place_count
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
         owner = (<ndarray> arena.owners[part.shared[k]] if k in part.shared
@@ -127,20 +127,26 @@ cdef class PooledReverse(Reverse):
     """The accumulation of a replay, in buffers of earlier replays that nothing else refers to."""
 
     cdef dict pool          # (size, type) -> arrays
+    cdef list small         # the last buffer of each storage with fewer elements, which stays its own
     cdef object resolved    # the last dropped buffer, which its record may still read
 
     cdef int allocate(self, uint32_t storage, bint zero) except -1:
         cdef Place *place = &self.tape.places[storage]
         cdef list spare
-        cdef ndarray owner
+        cdef object owner
         if place.size < POOLED:
-            return Reverse.allocate(self, storage, zero)
-        self.collect()
-        spare = self.pool.get((place.size, place.type))
-        if not spare:
-            return Reverse.allocate(self, storage, zero)
-        owner = spare.pop()
-        self.owners[storage], self.data[storage] = owner, <char *> PyArray_DATA(owner)
+            owner = self.small[storage]
+            if Py_REFCNT(owner) > 2 or owner is None:   # the list has one reference, this function the other
+                Reverse.allocate(self, storage, zero)
+                self.small[storage] = self.owners[storage]
+                return 0
+        else:
+            self.collect()
+            spare = self.pool.get((place.size, place.type))
+            if not spare:
+                return Reverse.allocate(self, storage, zero)
+            owner = spare.pop()
+        self.owners[storage], self.data[storage] = owner, <char *> PyArray_DATA(<ndarray> owner)
         if zero:
             memset(self.data[storage], 0, place.size * place.width)
         return 0
@@ -168,6 +174,16 @@ cdef bint is_free(object owner) noexcept:
             and PyArray_CHKFLAGS(<ndarray> owner, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_WRITEABLE | NPY_ARRAY_OWNDATA))
 
 
+cdef int copy_into(ndarray target, ndarray values) except -1:
+    """Copy numbers; as bytes where both arrays have them in the same order, which numpy takes longer to find out."""
+    if (PyArray_TYPE(target) == PyArray_TYPE(values) and PyArray_TYPE(target) < NPY_OBJECT and PyArray_ISNOTSWAPPED(values)
+            and PyArray_IS_C_CONTIGUOUS(target) and PyArray_IS_C_CONTIGUOUS(values)
+            and PyArray_NBYTES(target) == PyArray_NBYTES(values)):
+        memcpy(PyArray_DATA(target), PyArray_DATA(values), PyArray_NBYTES(values))
+        return 0
+    return PyArray_CopyInto(target, values)
+
+
 # -- steps -------------------------------------------------------------------------------------------------------------
 cdef class Action:
     """An operation of a run. Its record is None if no derivative depends on it."""
@@ -182,7 +198,7 @@ cdef class Action:
     cdef int keep_copies(self) except -1:
         if self.copies is not None:
             for kept, values in self.copies:
-                PyArray_CopyInto(<ndarray> kept, <ndarray> values)
+                copy_into(<ndarray> kept, <ndarray> values)
         return 0
 
     cdef object kept(self, object values, Operand o):
@@ -338,14 +354,30 @@ cdef class Multiplying(Action):
 
     cdef object left, right, out
     cdef uint32_t register
+    cdef int loop           # of numpy.matmul, which calls BLAS; -1 where numpy prepares the product
+    cdef char *data[3]
+    cdef cnp.npy_intp sizes[4], steps[9]
 
     cdef bint run(self, double *v) except -1:
-        if self.out is None:
+        if self.loop >= 0:
+            (<ufunc *> matmul).functions[self.loop](self.data, self.sizes, self.steps, (<ufunc *> matmul).data[self.loop])
+        elif self.out is None:
             v[self.register] = PyArray_MatrixProduct(self.left, self.right)
         else:
             PyArray_MatrixProduct2(self.left, self.right, <ndarray> self.out)
         self.keep_copies()
         return True
+
+    cdef int prepare(self, ndarray left, ndarray right) except -1:
+        """Set what the loop reads, as `numpy.matmul` does; a single row or column takes another way there."""
+        cdef cnp.npy_intp *strides = PyArray_STRIDES(left)
+        self.sizes[0] = self.sizes[3] = 1
+        self.sizes[1], self.sizes[2] = PyArray_DIMS(left)[0], PyArray_DIMS(left)[1]
+        self.steps[3], self.steps[4], self.steps[5], self.steps[7] = strides[0], strides[1], PyArray_STRIDES(right)[0], 8
+        self.data = [<char *> PyArray_DATA(left), <char *> PyArray_DATA(right), <char *> PyArray_DATA(<ndarray> self.out)]
+        if self.sizes[1] > 1 and self.sizes[2] > 1:
+            self.loop = loop_of_doubles(matmul, 3)
+        return 0
 
 
 cdef Action multiplying(Arena arena, list operands, ProductRecord noted, uint32_t register):
@@ -358,8 +390,10 @@ cdef Action multiplying(Arena arena, list operands, ProductRecord noted, uint32_
         record.right_values = step.kept(step.right, operands[1])
     if noted.right is not None:
         record.left_values = step.kept(step.left, operands[0])
+    step.loop = -1
     if noted.result is not None:
         step.out = arena.shown(noted.result, 0)
+        step.prepare(step.left, step.right)
     step.record = record
     return step
 
@@ -377,7 +411,7 @@ cdef class Copying(Action):
         if self.takes:
             PyArray_TakeFrom(self.source, self.index, 0, self.out, NPY_WRAP)
         else:
-            PyArray_CopyInto(self.out, self.source if self.index is None else <ndarray> (<object> self.source)[self.index])
+            copy_into(self.out, self.source if self.index is None else <ndarray> (<object> self.source)[self.index])
         return True
 
 
@@ -400,7 +434,7 @@ cdef class Filling(Action):
     cdef ndarray source, out
 
     cdef bint run(self, double *v) except -1:
-        PyArray_CopyInto(self.out, self.source)
+        copy_into(self.out, self.source)
         return True
 
 
@@ -620,7 +654,7 @@ cdef bint store(object place, object out, double *v) except -1:
             values = <ndarray> out.copy("K")
             if not same_form(values, target):
                 return False
-        PyArray_CopyInto(target, values)
+        copy_into(target, values)
         return True
     if type(place) is FromRegister:
         if type(out) is not float and type(out) is not numpy.float64:

@@ -72,16 +72,20 @@ TE_WIDE static void te_lanes(const uint8_t *op, const te_operands *operands, con
     TE_EACH stop[l] = (uint32_t)out[l];
 }
 
-/* A contribution to a row of cotangents; exactly nothing where the cotangent is zero. */
-#define TE_GIVE(to, part) { double *TE_RESTRICT t = ct[to]; TE_EACH t[l] = c[l] == 0.0 ? t[l] : t[l] + (part); }
+/* A contribution to a row of cotangents; exactly nothing where the cotangent is zero. It is computed for all lanes, as
+   compilers make no vectors of what is read in some lanes only. */
+#define TE_GIVE(to, part) {                                                                                    \
+    double *TE_RESTRICT t = ct[to];                                                                            \
+    TE_EACH { const double s = t[l] + (part); t[l] = c[l] == 0.0 ? t[l] : s; }                                 \
+}
 #define TE_ROW_BACK(NAME, da, db)                                                                              \
     case OP_##NAME: { const double *a = v[x.a], *b = v[x.b]; (void)a; (void)b; TE_GIVE(x.a, da) TE_GIVE(x.b, db) break; }        \
     case OP_##NAME + TE_RIGHT: { const double *b = v[x.b]; (void)b; TE_GIVE(x.a, da) break; }                           \
     case OP_##NAME + TE_LEFT: { const double *a = v[x.a]; (void)a; TE_GIVE(x.b, db) break; }
 
 /* Cotangents of the instructions from `last` down to `first`, in the order of te_replay_back. */
-TE_WIDE static void te_lanes_back(const uint8_t *op, const te_operands *operands, const te_row *v, te_row *ct, uint32_t last,
-                                  uint32_t first) {
+TE_WIDEST static void te_lanes_back(const uint8_t *op, const te_operands *operands, const te_row *TE_RESTRICT v,
+                                    te_row *TE_RESTRICT ct, uint32_t last, uint32_t first) {
     for (uint32_t i = last; i >= first; i--) {
         const te_operands x = operands[i];
         double c[TE_LANES];

@@ -114,6 +114,22 @@ cdef class Arguments(Reader):
         return type(value) is array_class and has_form(<ndarray> value, <tuple> self.forms[self.array_at - 1])
 
 
+cdef bint plain_within(object x, int depth) except -1:
+    cdef Py_ssize_t i
+    if type(x) is not list and type(x) is not tuple:
+        return type(x) is float or type(x) is array_class or type(x) in <frozenset> ATOMS
+    for i in range(len(x)):
+        item = <object> PySequence_Fast_GET_ITEM(x, i)
+        if type(item) is not float and (depth == 0 or not plain_within(item, depth - 1)):
+            return False
+    return True
+
+
+def is_plain(x):
+    """Whether x consists of lists and tuples, not too deep, of Python's own numbers and texts and numpy's own arrays."""
+    return plain_within(x, 32)
+
+
 cdef tuple form_of_array(object value):
     """The properties of an array, other than its numbers, on which a recording depends."""
     return value.shape, value.strides, value.dtype, flags_of(<ndarray> value)

@@ -97,6 +97,7 @@ cdef class Arena:
     cdef char **data        # of each slot
     cdef list owners
     cdef list steps
+    cdef list small         # buffers of cotangents, see `PooledReverse`
     cdef dict inputs        # storage -> array
     cdef Path path
     cdef int release(self) except -1

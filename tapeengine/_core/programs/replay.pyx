@@ -75,6 +75,11 @@ cdef extern from "Python.h":
     PyObject *PyFunction_GET_GLOBALS(object f)
     PyObject *PyFunction_GET_CLOSURE(object f)
 
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct ufunc "PyUFuncObject":
+        void (**functions)(char **args, const cnp.npy_intp *sizes, const cnp.npy_intp *steps, void *data)
+        void **data
+
 cdef extern from "numpy/arrayobject.h":
     object PyArray_MatrixProduct2(object left, object right, ndarray out)
 
@@ -90,7 +95,7 @@ UNCHANGING = (
 #: The texts of guards, from TE_LT_TRUE on.
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
-cdef object ufunc_class = numpy.ufunc, types_function = types.FunctionType, types_cell = types.CellType
+cdef object ufunc_class = numpy.ufunc, matmul = numpy.matmul, types_function = types.FunctionType, types_cell = types.CellType
 cdef object types_module = types.ModuleType
 #: Methods that only making an object calls, and those that only making an object or a class calls.
 cdef tuple CONSTRUCTING = ("__init__", "__new__", "__post_init__")
@@ -655,7 +660,7 @@ cdef class ArrayBackpropagator:
             seeds.match(cotangent)
             ct[0] = 0.0
             r.begin(arena.part.places, ct)
-            r.pool = arena.part.pool
+            r.pool, r.small = arena.part.pool, arena.small
             while seeds.arrays:
                 view, value = seeds.arrays.pop()
                 r.add(<View> view, value)
@@ -683,7 +688,7 @@ cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
     cdef Arena arena = path.part.arena(path)
     memcpy(arena.v, registers.v, path.first * sizeof(double))
     for storage, values in registers.arrays or ():
-        PyArray_CopyInto(<ndarray> arena.inputs[storage], <ndarray> values)
+        copy_into(<ndarray> arena.inputs[storage], <ndarray> values)
     try:
         reached[0] = path.run_arrays(arena)
     except Exception:       # the program raises as well, or knows what to do

@@ -46,7 +46,7 @@ cdef class Seeds(Matcher):
             self.duals.append((id, value))
         elif PyFloat_CheckExact(value):
             self.cotangent[id] += PyFloat_AS_DOUBLE(value)
-        elif number_of(value, &c):
+        elif type(value) is not array_class and number_of(value, &c):
             self.cotangent[id] += c
         elif type(value) is Array and (<Array> value).ndim == 0 and (<Array> value).dtype == float:
             return self.scalar(id, (<Array> value)[()])

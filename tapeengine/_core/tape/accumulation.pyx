@@ -7,7 +7,7 @@ meet in one place (EC 4.1 and 7: the cotangent of a part is never blown up to th
 
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
@@ -22,6 +22,9 @@ from tapeengine._core.tape.tape cimport Place, Tape
 import numpy
 
 cnp.import_array()
+
+cdef enum:
+    FEW = 1 << 10           # elements up to which numpy takes longer to prepare an addition than to do it
 
 cdef extern from "memory.h":
     void *te_aligned(size_t count, size_t size, bint zero)
@@ -165,6 +168,22 @@ cdef View once(View view):
     return v
 
 
+cdef bint add_few(object target, object contribution) noexcept:
+    """Add a small array to another one without the time that numpy takes to prepare it; False for any other addition."""
+    cdef double *to
+    cdef const double *given
+    cdef Py_ssize_t k
+    if not (are_numbers(target, NPY_DOUBLE) and are_numbers(contribution, NPY_DOUBLE)
+            and PyArray_NDIM(<ndarray> target) == PyArray_NDIM(<ndarray> contribution) and PyArray_SIZE(<ndarray> target) < FEW
+            and memcmp(PyArray_DIMS(<ndarray> target), PyArray_DIMS(<ndarray> contribution),
+                       PyArray_NDIM(<ndarray> target) * sizeof(npy_intp)) == 0):
+        return False
+    to, given = <double *> PyArray_DATA(<ndarray> target), <const double *> PyArray_DATA(<ndarray> contribution)
+    for k in range(PyArray_SIZE(<ndarray> target)):
+        to[k] += given[k]
+    return True
+
+
 cdef bint add_rows(object target, object index, object contribution) except -1:
     """Add rows of doubles, in their order, into those that one array of numbers names; False for any other addition."""
     cdef Py_ssize_t width, k, j, row, rows, count
@@ -258,6 +277,8 @@ cdef class Reverse:
         """Add into cotangents, in place. What a rule made in an enclosing trace becomes plain, or is refused there."""
         if type(contribution) is not ndarray:
             contribution = numpy.asarray(contribution)
+        if add_few(target, contribution):
+            return 0
         numpy.add(target, contribution, out=target, casting="same_kind")
         return 0
 

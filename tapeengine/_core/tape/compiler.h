@@ -15,13 +15,18 @@
 #endif
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
-#define TE_LOOPS optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", "no-trapping-math", "no-math-errno")
+/* No loop becomes one of vectors without tree-ch, which is off where the rest is small. */
+#define TE_LOOPS optimize("O2", "tree-ch", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off", \
+                          "no-trapping-math", "no-math-errno")
 #if defined(__x86_64__) && defined(__linux__)
-#define TE_WIDE __attribute__((TE_LOOPS, target_clones("avx512f", "avx2", "default"))) /* as wide as the processor */
+#define TE_WIDE __attribute__((TE_LOOPS, target_clones("avx2", "default"))) /* as wide as most processors */
+#define TE_WIDEST __attribute__((TE_LOOPS, target_clones("avx512f", "avx2", "default"))) /* where masks save much */
 #else
 #define TE_WIDE __attribute__((TE_LOOPS))
+#define TE_WIDEST TE_WIDE
 #endif
 #else
 #define TE_WIDE
+#define TE_WIDEST
 #endif
 #endif
