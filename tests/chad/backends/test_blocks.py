@@ -1,5 +1,7 @@
 """Rows that are read by vectors give the bits of rows read one number at a time, whatever their lengths."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,31 @@ def test_rows_that_are_too_short_are_an_error_as_in_python():
     te.vjp(program, np.ones((8, 6)), np.ones(6))
     with pytest.raises(IndexError):
         te.vjp(program, np.ones((8, 6)), np.ones(9))
+
+
+def counted(a: Matrix, w: te.Vec, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total = total + sum(a[i][j] * w[j] for j in range(len(w))) ** 2
+    return total
+
+
+@pytest.mark.parametrize("rows", range(4 * SIDE))
+def test_each_of_the_rows_that_are_read_together_may_be_missing(rows):
+    program, a, w = te.program(counted, backend="native"), np.ones((rows, 6)), np.ones(6)
+    for n in (min(rows, 1), rows):
+        assert te.vjp(program, a, w, n)[0] == counted(a, w, n)
+    for n in range(rows + 1, rows + SIDE + 1):
+        with pytest.raises(IndexError):
+            te.vjp(program, a, w, n)
+    te.vjp(program, a, w[:0], rows + SIDE)  # Python reads no row
+
+
+def test_rows_are_checked_once_for_all_steps_that_run_together():
+    """The last of four rows is in the array if all are; loops by vectors and one by one need the same checks."""
+    text = te.program(counted).inspect()
+    body = re.split(r"\n(?:steps|after)\.\d+:", text)[1]
+    assert body.count("icmp uge i64") == body.count("icmp slt i64 %p2") == 1
 
 
 def test_long_rows_look_for_interrupts():

@@ -83,7 +83,7 @@ def test_loops_call_the_functions_of_vectors(monkeypatch):
     texts = []
     monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
     improve(fast)
-    found = str(improved(texts[-1], machine(2), is_full=True))
+    found = str(improved(texts[-1], machine(2), level=2))
     assert all(f"call <4 x double> @{elementary.name_of(name)}(" in found for name in ("tanh", "sech2"))
 
 

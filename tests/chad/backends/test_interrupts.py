@@ -189,7 +189,7 @@ def test_code_for_long_loops_that_cannot_be_made_is_one_warning_with_a_reason(mo
 
     calls = []
 
-    def broken(text, is_full):
+    def broken(text, level):
         calls.append(text)
         raise RuntimeError("LLVM says no")
 

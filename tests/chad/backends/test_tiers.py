@@ -71,13 +71,30 @@ def test_a_program_takes_up_its_fastest_code_when_it_is_told_to():
 
 
 @needs_llvm
+def test_a_long_program_has_code_between_the_first_and_the_last_with_the_same_bits(monkeypatch):
+    from tapeengine.chad.backends.llvm import calling
+
+    levels, compiled = [], calling.compiled
+    monkeypatch.setattr(calling, "compiled", lambda text, level: levels.append(level) or compiled(text, level))
+    monkeypatch.setattr(calling, "EACH_STATEMENT", 1000)
+    monkeypatch.setattr(calling, "LONG", 0)
+    program = te.program(oscillator, backend="native")
+    wanted = run(program, 0.7, 10)
+    long = [run(program, 0.7, 50_000) for _ in range(3)]
+    assert levels == [0, 1, 2]
+    assert program.native.better.better is not None and program.native.better.better.better is None
+    assert run(program, 0.7, 10) == wanted
+    assert long[0] == long[1] == long[2]
+
+
+@needs_llvm
 def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
     from tapeengine.chad.backends.llvm import calling
 
-    def broken(text, is_full):
-        if is_full:
+    def broken(text, level):
+        if level:
             raise RuntimeError("LLVM says no")
-        return compiled(text, is_full)
+        return compiled(text, level)
 
     compiled = calling.compiled
     monkeypatch.setattr(calling, "EACH_STATEMENT", 1000)
@@ -132,7 +149,7 @@ def test_another_back_end_is_refused():
 def test_an_error_of_llvm_is_a_warning_with_a_reason(monkeypatch):
     from tapeengine.chad.backends.llvm import calling
 
-    def broken(text, is_full):
+    def broken(text, level):
         raise RuntimeError("LLVM says no\nand much more")
 
     monkeypatch.setattr(calling, "compiled", broken)
@@ -148,10 +165,10 @@ def test_a_failed_improvement_is_a_warning_with_a_reason(monkeypatch):
 
     made = calling.compiled
 
-    def broken(text, is_full):
-        if is_full:
+    def broken(text, level):
+        if level:
             raise RuntimeError("LLVM says no")
-        return made(text, is_full)
+        return made(text, level)
 
     monkeypatch.setattr(calling, "compiled", broken)
     program = te.program(oscillator, backend="native")

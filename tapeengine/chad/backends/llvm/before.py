@@ -13,7 +13,6 @@ from ...intermediate.analysis import changes, outs, walk
 from ...intermediate.operations import Scalar
 from .body import Body
 from .recompute import Site
-from .writer import REFER
 
 
 class Before:
@@ -60,7 +59,7 @@ class Before:
                 self.inside -= {v.name for v in outs(s)}
             elif isinstance(s, F.Compute) and self.sum_of(s) is not None:
                 self.sums[s.out.name] = s
-            elif isinstance(s, F.Load | F.Row) and s.checked and self.is_fixed(s.array):
+            elif isinstance(s, F.Load | F.Row) and s.checked and id(s) not in self.b.checked and self.is_fixed(s.array):
                 self.check(s, count)
 
     def may_share(self, s: F.New) -> bool:
@@ -101,7 +100,7 @@ class Before:
         for k, x in enumerate(s.indices):
             if x in self.indices:
                 if sizes[k] != count and not b.is_reverse:
-                    b.stop_if(b.op(f"icmp slt i64 {sizes[k]}, {count}"), REFER, now=True)
+                    b.refer_if(f"icmp slt i64 {sizes[k]}, {count}")
             elif isinstance(x, F.Var) and x.name in self.sums:
                 self.check_sum(self.sums[x.name], sizes[k], count)
             elif self.is_fixed(x):
@@ -124,7 +123,7 @@ class Before:
         if not b.is_reverse:
             assert start is not None
             left = b.op(f"sub nsw i64 {size}, {count}")
-            b.stop_if(b.op(f"icmp slt i64 {left}, {b.one(start)}"), REFER, now=True)
+            b.refer_if(f"icmp slt i64 {left}, {b.one(start)}")
         b.checked.add(id(s))
 
     def leave(self) -> None:

@@ -40,9 +40,10 @@ class Rows:
     loops: Sequence[For]
     reads: Sequence[Sequence[Load]]
 
-    def write(self, b: Body, loop: For, count: str, place: str) -> None:
-        """Write steps of the joined loop, some at once, while there are as many; leave the step that is next."""
+    def write(self, b: Body, loop: For, count: str) -> str:
+        """Write steps of the joined loop, some at once, while there are as many; give the step that is next."""
         head, body, after = b.label("rows"), b.label("block"), b.label("single")
+        place = b.place("i64")
         b.set(place, "i64", "0")
         b.begin(head)
         step = b.get(place, "i64")
@@ -57,6 +58,7 @@ class Rows:
         poll(b, SIDE * weight(loop.body))
         b.line(f"br label %{head}")
         b.start(after)
+        return step
 
     def step(self, b: Body, loop: For, index: str, found: Mapping[int, str]) -> None:
         """Write one step with the numbers that it has read."""

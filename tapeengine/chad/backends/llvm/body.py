@@ -12,7 +12,6 @@ from .aliases import Aliases
 from .helpers import Helpers
 from .layout import SCALARS, stride
 from .values import Values
-from .writer import REFER
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24
@@ -52,6 +51,7 @@ class Body(Values):
         self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
         self.fitting: frozenset[str] = frozenset()
+        self.last: dict[str, str] = {}
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
 
     def block(self, statements: Sequence[F.Statement]) -> None:
@@ -109,13 +109,13 @@ class Body(Values):
             return i
         if isinstance(x, F.Const) and not i.startswith("-"):
             if checked:
-                self.stop_if(self.op(f"icmp ule i64 {size}, {i}"), REFER, now=True)
+                self.refer_if(f"icmp ule i64 {size}, {i}")
             return i
         if not self.is_index(x):
             from_end = self.op(f"icmp slt i64 {i}, 0")
             i = self.op(f"select i1 {from_end}, i64 {self.op(f'add i64 {i}, {size}')}, i64 {i}")
         if checked:
-            self.stop_if(self.op(f"icmp uge i64 {i}, {size}"), REFER, now=True)
+            self.refer_if(f"icmp uge i64 {self.last.get(i, i)}, {size}")
         return i
 
     def read_at(self, s: F.Load | F.Row) -> str:

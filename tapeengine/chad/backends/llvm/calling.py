@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,6 +22,9 @@ from .vectors import variants
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
 #: The nanoseconds of work per statement after which a program is recompiled: about the time of compiling.
 EACH_STATEMENT = 2_000_000
+#: Programs of more lines are first emitted well without other improvements, in less than half of the time; this code is
+#: improved after so many times as much work.
+LONG, AGAIN = 1500, 8
 
 
 def code(entry: Entry, made: Compiled) -> Code:
@@ -37,8 +41,8 @@ def native(
 ) -> Native:
     """Compile a program's two passes quickly, and again with full optimisation after they have run as long.
 
-    The latter is replaced where its loops along arrays are long. If sums may be reordered, these forms would give
-    different bits, so there is only the last.
+    Between the two there is code of long programs that costs less. The last is replaced where its loops along arrays
+    are long. If sums may be reordered, these forms would give different bits, so there is only the last.
 
     Parameters
     ----------
@@ -56,30 +60,35 @@ def native(
         Where the program needs something that native code lacks.
     """
     program = passes.program
+    cost = EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body))
 
-    def by_level(is_full: bool, is_long: bool = False) -> Native:
-        text, found = module(program, passes.pair, is_full, is_long, variants() if is_full else (), is_loose)
-        code_of = compiled(loosened(text) if is_loose else text, is_full)
+    @functools.cache
+    def written(is_full: bool, is_long: bool) -> tuple[str, list[Entry]]:
+        return module(program, passes.pair, is_full, is_long, variants() if is_full else (), is_loose)
+
+    def by_level(level: int, is_long: bool = False) -> Native:
+        text, found = written(level > 0, is_long)
+        code_of = compiled(loosened(text) if is_loose else text, level)
         ahead, back = (code(e, code_of) for e in found)
         return passes.native(ahead, back, again)
 
-    def improved(is_long: bool) -> Native | None:
+    def improved(is_long: bool = False, may_wait: bool = False) -> Native | None:
         try:
-            return by_level(True, is_long)
+            is_brief = may_wait and written(True, False)[0].count("\n") > LONG
+            found = by_level(2 - is_brief, is_long)
         except FAULTS as error:
             kept(error)
             return None
-
-    def full() -> Native | None:
-        found = improved(False)
-        if found is not None:
+        if not is_long:
             found.replace_if_long(lambda: improved(True))
+        if is_brief:
+            found.promote_after(AGAIN * cost, improved)
         return found
 
     if is_loose:
-        return by_level(True, is_long=True)
-    first = by_level(False)
-    first.promote_after(EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body)), full)
+        return by_level(2, is_long=True)
+    first = by_level(0)
+    first.promote_after(cost, lambda: improved(may_wait=True))
     return first
 
 

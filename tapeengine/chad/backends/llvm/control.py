@@ -21,7 +21,7 @@ from ..machine import NotAssembled
 from .abreast import LANES, Abreast, abreast, side_by_side
 from .ahead import BLOCK, Ahead, ahead, is_chain
 from .before import Before
-from .blocks import SIDE, may_read_rows, rows_of
+from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
@@ -319,7 +319,8 @@ def counted(
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
     b.set(place, "i64", first)
     if is_whole:
-        enter_whole(b, count, weight(s.body), entered, done)
+        left = count if first == "0" else b.op(f"sub nsw i64 {count}, {first}")
+        enter_whole(b, left, weight(s.body), entered, done)
     else:
         b.jump_if(b.op(f"icmp sgt i64 {count}, {first}"), entered, done)
     b.start(entered)
@@ -431,6 +432,7 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
     b.depth += 1
     steps.scratch.begin(b)
     at = [b.op(f"add nuw nsw i64 {step}, {k}") for k in range(LANES)]
+    b.last |= dict.fromkeys(at, at[-1])
     lanes(b, s, steps, plan, at)
     steps.scratch.end(b)
     steps.quotients.end(b)
@@ -483,22 +485,14 @@ def kept_words(kept: Sequence[Columns]) -> bool:
 
 def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: Recalled) -> None:
     """Write the joined inner loop of several steps, which reads rows by vectors while it can."""
-    place = b.place("i64")
-    b.set(place, "i64", "0")
-    some, single, rest, done = (b.label(x) for x in ("some", "single", "rest", "done"))
-    b.jump_if(b.op(f"icmp sge i64 {count}, {SIDE}"), some, single)
+    some, done = b.label("some"), b.label("done")
+    b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), some, done)
     b.start(some)
     before_loop = Before(b, s, [])
     before_loop.write(count)
     rows = rows_of(b, loops)
-    if rows is not None:
-        rows.write(b, s, count, place)
+    steps_of(b, s, count, [], recalled, "0" if rows is None else rows.write(b, s, count))
     before_loop.leave()
-    b.begin(single)
-    first = b.get(place, "i64")
-    b.jump_if(b.op(f"icmp slt i64 {first}, {count}"), rest, done)
-    b.start(rest)
-    steps_of(b, s, count, [], recalled, first)
     b.begin(done)
 
 

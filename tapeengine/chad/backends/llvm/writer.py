@@ -28,6 +28,7 @@ class Writer:
         self.naturals: set[str] = set()
         self.sizes: set[str] = set()
         self.parts: dict[int, str] = {}
+        self.refused: set[str] = set()
         self.apart = ""
 
     # ------------------------------------------------------------ text
@@ -60,6 +61,7 @@ class Writer:
     def start(self, label: str) -> None:
         """Begin a block after a jump."""
         self.lines.append(f"{label}:")
+        self.refused = set()
 
     def jump_if(self, condition: str, then: str, orelse: str, unlikely: bool = False) -> None:
         """End a block with a conditional jump."""
@@ -167,6 +169,13 @@ class Writer:
         go = self.label("go")
         self.jump_if(condition, self.stop(status), go, unlikely=True)
         self.start(go)
+
+    def refer_if(self, text: str) -> None:
+        """Refer the run to Python now if a comparison holds; it is not written again until other code joins."""
+        if text not in self.refused:
+            known = self.refused | {text}
+            self.stop_if(self.op(text), REFER, now=True)
+            self.refused = known
 
     def check_status(self, status: str, go: str = "") -> None:
         """Propagate the stop of a call; otherwise continue at an existing block or on the next line."""
