@@ -166,7 +166,7 @@ def same_sizes(
 
 def size_along(p: Parser, term: Term, axis: int) -> Term | None:
     """Give the size of an axis of an array; None where the text does not show it outside of loops."""
-    found, bound = None, ""
+    found, bound = None, set[str]()
     match term:
         case Var():
             for _ in range(axis):
@@ -174,7 +174,7 @@ def size_along(p: Parser, term: Term, axis: int) -> Term | None:
             return Size(term)
         case Build(size) | Replicate(size) if not axis:
             return size
-        case Map(_, _, arrays, True):
+        case Map(_, _, arrays, True) if axis < rank(arrays[0].type):
             return next((size_along(p, a, axis) for a in arrays if axis not in p.single_axes.of(a)), None)
         case Index(array):
             return size_along(p, array, axis + 1)
@@ -182,11 +182,13 @@ def size_along(p: Parser, term: Term, axis: int) -> Term | None:
             return size_along(p, array, axis)
         case Elements((item, *_)) | Replicate(_, item) if axis:
             return size_along(p, item, axis - 1)
-        case Build(_, var, body) | Map((var,), body):
-            found, bound = size_along(p, body, axis - 1), var.name
+        case Map(variables, body):
+            found, bound = size_along(p, body, axis - 1), {v.name for v in variables}
+        case Build(_, var, body):
+            found, bound = size_along(p, body, axis - 1), {var.name}
         case Let(var, _, body):
-            found, bound = size_along(p, body, axis), var.name
-    return None if found is None or bound in free_variables(found) else found
+            found, bound = size_along(p, body, axis), {var.name}
+    return None if found is None or bound.intersection(free_variables(found)) else found
 
 
 def wanted(p: Parser, node: ast.AST, args: Sequence[Term | ast.expr], count: int) -> None:

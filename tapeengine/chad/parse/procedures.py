@@ -21,6 +21,7 @@ from typing import Any
 from ..in_language import FUNCTIONS
 from .callees import is_plain, library_name
 from .names import OWN, assigned, parameters, walked
+from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
 
@@ -98,6 +99,7 @@ class Procedures:
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.outer = {} if outer is None else outer
+        Filling(is_numpy(self.outer)).visit(tree)
         nodes = list(ast.walk(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]

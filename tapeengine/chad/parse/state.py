@@ -537,7 +537,7 @@ class Parser:
         if isinstance(term, Var | Literal):
             return body(term)
         var = self.fresh(hint, term.type)
-        self.single_axes[var.name] = self.single_axes.of(term)
+        self.single_axes.note(var.name, term)
         return Let(var, term, body(var))
 
     def is_grid(self, name: str) -> bool:

@@ -232,7 +232,7 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term in the code after it."""
     var = p.fresh(name, term.type)
-    p.single_axes[var.name] = p.single_axes.of(term)
+    p.single_axes.note(var.name, term)
     if is_function(term.type):
         p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))
