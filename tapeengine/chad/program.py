@@ -35,7 +35,7 @@ from .depth import DEPTH, deep
 from .directional import directional, filled, without_discrete
 from .display import display
 from .errors import ProgramError
-from .execute import Checked, Executable, has_few, kept, of_plain
+from .execute import Checked, Executable, has_few, has_whole, kept, of_plain
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -391,8 +391,10 @@ class Program(Enterable):
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
-            found = value, backpropagator
-            return self.of_integers(own, found) if getattr(backpropagator, "has_integers", False) else found
+            integers = getattr(backpropagator, "has_integers", None)
+            if integers:
+                return self.of_integers(own, (value, backpropagator))
+            return self.with_integers(value, own) if integers is None else value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -402,12 +404,23 @@ class Program(Enterable):
                     return again(listed(plain, cotangent))  # type: ignore[no-any-return]
             return found
 
-        return self.of_integers(own, (value, without_nan))
+        return self.of_integers(own, (value, without_nan), others)
 
-    def of_integers(self, primals: tuple[Any, ...], made: tuple[Any, Any]) -> tuple[Any, Any]:
+    def of_integers(
+        self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
+    ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
-        primals = getattr(made[1], "given", primals)
-        return made[0], deep(DEPTH)(lambda cotangent: of_plain(primals, made[1](cotangent), False))
+        value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
+        return value, deep(DEPTH)(lambda cotangent: of_plain(primals, made[1](cotangent), False))
+
+    def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
+        """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
+        params, fits = self.executable.definition.params, self.executable.converter.fits
+        if all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals) or not has_whole(value):
+            return value
+        plain = self._as_python(primals)
+        number = lambda x: x.item() if isinstance(x, numpy.integer) else x  # noqa: E731
+        return value if plain is NOT_TAKEN else deep(DEPTH)(of_plain)(plain, value, discrete=number)
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
@@ -426,7 +439,9 @@ class Program(Enterable):
             return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
-        return self.with_kinds(found[0], (*primals, *others)), self.with_kinds(found[1], (*primals, *others))
+        value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
+        whole = self.with_integers(value, (*primals, *others))
+        return whole, tangent if whole is value else of_plain(whole, tangent)
 
     has_few = staticmethod(has_few)
 
