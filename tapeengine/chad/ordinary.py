@@ -22,7 +22,7 @@ import tapeengine.numpy as traced_numpy
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
 from .parse.callees import is_plain
-from .parse.constants import content, global_names
+from .parse.constants import content, global_names, imports
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
@@ -70,10 +70,18 @@ def on_duals(
     if "float" in used.difference(given) and used.isdisjoint(("isinstance", "type")):
         exchanged["float"] = _number
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
-    same = all(given.get(name) is value for name, value in exchanged.items())
+    same = not imports(function.__code__) and all(given.get(name) is value for name, value in exchanged.items())
     if same and all(content(new) is content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
         return function
-    scope = {**exchanged, "__builtins__": builtins, "__name__": given.get("__name__")}
+
+    def importing(name: str, _: Any, *others: Any) -> Any:
+        return _exchanged(builtins.__import__(name, given, *others), known)
+
+    scope = {
+        **exchanged,
+        "__builtins__": {**vars(builtins), "__import__": importing},
+        "__name__": given.get("__name__"),
+    }
     made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     for name in used:  # a recursive function calls itself, and not the program of it

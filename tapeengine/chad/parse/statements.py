@@ -21,6 +21,7 @@ from .closures import (
     local_of,
     value_of,
 )
+from .constants import imported, imported_names, imports
 from .dicts import is_dict
 from .expressions import condition, expression, narrowed_first, narrowing, wanted_or_common
 from .fields import call_changing, changing_method, field
@@ -104,6 +105,8 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return flow.continued(env)
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return then(env)
+        case ast.Import() | ast.ImportFrom() if ast.unparse(first) in imports(p.function.__code__):
+            return then(env) if imported_names(first) <= imported(p.function).keys() else failing()
         case ast.Raise():
             return failing()
         case ast.Assert(test=test):
@@ -204,8 +207,7 @@ ADVICE = {
     ast.Global: "pass the value in and return it",
     ast.Nonlocal: "pass the value in and return it",
     ast.ClassDef: "define the class outside the program, as a frozen dataclass",
-    ast.Import: "import at the top of the file",
-    ast.ImportFrom: "import at the top of the file",
+    **dict.fromkeys((ast.Import, ast.ImportFrom), "import at the top of the file, or of the function"),
 }
 
 
