@@ -9,12 +9,14 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import byte_bounds
 
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
@@ -178,6 +180,19 @@ def check_trees(values: Iterable[Any]) -> None:
         elif type(one) not in NUMBERS and (parts := parts_of(one)):
             around.add(id(one))
             pending += [(one, True), *((part, False) for part in parts)]
+
+
+def check_shared(values: Iterable[Any]) -> None:
+    """Refuse arguments of a program that changes one of them, where two are one object or share memory."""
+    pending, bounds = [*values], list[tuple[int, int]]()
+    for one in pending:
+        if isinstance(one, numpy.ndarray):
+            bounds.append(byte_bounds(one))
+        elif isinstance(one, list | dict) or hasattr(one, "__dataclass_fields__"):
+            bounds.append((id(one), id(one) + 1))
+        pending += parts_of(one)
+    if any(a[1] > b[0] for a, b in itertools.pairwise(sorted(bounds))):
+        raise StructureError("arguments share memory, and the program changes one of them: pass copies")
 
 
 def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:

@@ -22,7 +22,7 @@ REFUSED = {
     "len(*x)": r"\* of Array\[float\] in a call",
     "y = np.atleast_1d(x); y[0] = 2.0; y": r"y = np.atleast_1d\(x\) may be the same array",
     "y = np.squeeze(x); y[0] = 2.0; y": r"y = np.squeeze\(x\) may be the same array",
-    "np.add.at(x, [0, 1], 1.0); x": "the program has not made it",
+    "y = x; np.add.at(y, [0, 1], 1.0); x": "y = x may be the same array",
     "y = np.ones(5); np.maximum.at(y, [0, 1], x[:2]); y": "the value of this call is not used",
 }
 

@@ -11,6 +11,7 @@ import copy
 import itertools
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from .. import written
 from ..errors import ProgramError
@@ -241,8 +242,9 @@ def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Te
         p.grammar.refuse(p, node)
     if which == "sort":
         return sorted_(p, ast.copy_location(ast.Call(call.func, [whole], call.keywords), node), env)
-    text = f"{name}[::-1]" if which == "reverse" else f"{name}[:0]"
-    return expression(p, placed(ast.parse(text, mode="eval").body, node), env)
+    part: Any = ast.parse("_[::-1]" if which == "reverse" else "_[:0]", mode="eval").body
+    part.value.id = name  # which may be one that Python has not
+    return expression(p, placed(part, node), env)
 
 
 #: The methods that leave no new elements in a list.
