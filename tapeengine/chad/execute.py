@@ -489,7 +489,11 @@ def no_backpropagator(primals: tuple[Any, ...]) -> Any:
     """Say that a tangent function has none; a run that is referred to Python gives nothing."""
 
 
-def of_plain(value: Any, cotangent: Any, spells_none: bool = True) -> Any:
+def nothing(value: Any) -> None:
+    """Give the cotangent of a discrete number."""
+
+
+def of_plain(value: Any, cotangent: Any, spells_none: bool = True, discrete: Callable[[Any], Any] = nothing) -> Any:
     """Give a cotangent or a tangent as dual numbers have it: with None for each discrete number in lists and records.
 
     A plain value may be an integer where its type is float, such as an empty sum. Dual numbers take no None for a list.
@@ -497,17 +501,19 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True) -> Any:
     if cotangent is None and not spells_none:
         return None
     if isinstance(value, int | np.integer) or (isinstance(value, np.ndarray) and value.dtype.kind in "iub"):
-        return None
+        return discrete(value)
     if isinstance(value, dict) or (dataclasses.is_dataclass(value) and cotangent is not None):
         names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
-        made = (of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none) for n in names)
+        made = (
+            of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, discrete) for n in names
+        )
         return record_of(type(value), names, list(made))
     if type(value) is list and type(cotangent) is list and set(map(type, value)) == {float}:
         return cotangent
     if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple | None):
         like = value if cotangent is None else cotangent
         parts = [None] * len(value) if cotangent is None else cotangent
-        made = (of_plain(x, d, spells_none) for x, d in zip(value, parts, strict=True))
+        made = (of_plain(x, d, spells_none, discrete) for x, d in zip(value, parts, strict=True))
         return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
     return cotangent
 
@@ -530,11 +536,22 @@ def has_few(x: Any) -> bool:
         return True
     if isinstance(x, np.ndarray):
         return x.size <= FEW_NUMBERS
-    if isinstance(x, list | tuple | dict):
-        parts = list(x.values()) if isinstance(x, dict) else x
-    else:
-        parts = [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
+    parts = parts_of(x)
     return len(parts) <= FEW_NUMBERS and all(isinstance(part, float) or has_few(part) for part in parts)
+
+
+def parts_of(x: Any) -> Sequence[Any]:
+    """Give the parts of a list, a tuple, a dict or a record."""
+    if isinstance(x, list | tuple | dict):
+        return list(x.values()) if isinstance(x, dict) else x
+    return [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
+
+
+def has_whole(value: Any) -> bool:
+    """Tell whether a float in a value, or an array, may stand for an integer."""
+    if isinstance(value, float | np.ndarray):
+        return bool(np.all(value % 1 == 0))
+    return any(map(has_whole, parts_of(value)))
 
 
 #: Classes of numbers: a copy of a list of these shares nothing that can change.

@@ -557,20 +557,6 @@ def insert(arr, obj, values):
     return np.concatenate((arr[:obj], np.full(1, values, dtype=arr.dtype), arr[obj:]))
 
 
-def add_at(a, indices, b):
-    """``np.add.at`` of places along the first axis: elements are added in order, also several to one place."""
-    assert a[None].ndim > 1 and np.ndim(indices) == 1 and np.ndim(b) in (0, a.ndim)
-    for k, i in enumerate(indices):
-        a[i] += b if np.ndim(b) == 0 else b[k]
-
-
-def subtract_at(a, indices, b):
-    """``np.subtract.at`` of places along the first axis."""
-    assert a[None].ndim > 1 and np.ndim(indices) == 1 and np.ndim(b) in (0, a.ndim)
-    for k, i in enumerate(indices):
-        a[i] -= b if np.ndim(b) == 0 else b[k]
-
-
 def largest(array):
     """``np.maximum.reduce`` along the first axis."""
     return np.max(array, axis=0)
@@ -647,12 +633,10 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
     **{f"math.{f.__name__}": f for f in (comb, factorial, fsum, gcd, isclose)},
     **{f"numpy.{f.__name__}": f for f in NUMPY},
-    "numpy.add.at": add_at,
     "numpy.add.outer": sums_of_pairs,
     "numpy.maximum.accumulate": largest_so_far,
     "numpy.maximum.reduce": largest,
     "numpy.ptp": peak_to_peak,
-    "numpy.subtract.at": subtract_at,
     "numpy.subtract.outer": differences_of_pairs,
     "numpy.trapz": trapezoid,
 }

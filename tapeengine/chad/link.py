@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from ..errors import UnsupportedError
 from .depth import deep
 from .parse.state import Parsed
 from .terms import Call, Definition, Module, Term
@@ -38,6 +39,8 @@ def link(program: Linked) -> tuple[Module, dict[str, type], dict[str, Any]]:
         if unit.symbol in seen:
             continue
         seen.add(unit.symbol)
+        if unit is not program and getattr(unit, "changes", None):
+            raise UnsupportedError(f"{unit.symbol} changes its arguments: call it in a statement, by its name")
         parsed = unit.parsed()
         definitions.update(parsed.definitions)
         types.update(parsed.types)

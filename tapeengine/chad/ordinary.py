@@ -9,12 +9,14 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy
+from numpy.lib.array_utils import byte_bounds
 
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
@@ -22,7 +24,7 @@ import tapeengine.numpy as traced_numpy
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
 from .parse.callees import is_plain
-from .parse.constants import content, global_names
+from .parse.constants import content, global_names, imports
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
@@ -70,10 +72,18 @@ def on_duals(
     if "float" in used.difference(given) and used.isdisjoint(("isinstance", "type")):
         exchanged["float"] = _number
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
-    same = all(given.get(name) is value for name, value in exchanged.items())
+    same = not imports(function.__code__) and all(given.get(name) is value for name, value in exchanged.items())
     if same and all(content(new) is content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
         return function
-    scope = {**exchanged, "__builtins__": builtins, "__name__": given.get("__name__")}
+
+    def importing(name: str, _: Any, *others: Any) -> Any:
+        return _exchanged(builtins.__import__(name, given, *others), known)
+
+    scope = {
+        **exchanged,
+        "__builtins__": {**vars(builtins), "__import__": importing},
+        "__name__": given.get("__name__"),
+    }
     made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     for name in used:  # a recursive function calls itself, and not the program of it
@@ -170,6 +180,19 @@ def check_trees(values: Iterable[Any]) -> None:
         elif type(one) not in NUMBERS and (parts := parts_of(one)):
             around.add(id(one))
             pending += [(one, True), *((part, False) for part in parts)]
+
+
+def check_shared(values: Iterable[Any]) -> None:
+    """Refuse arguments of a program that changes one of them, where two are one object or share memory."""
+    pending, bounds = [*values], list[tuple[int, int]]()
+    for one in pending:
+        if isinstance(one, numpy.ndarray):
+            bounds.append(byte_bounds(one))
+        elif isinstance(one, list | dict) or hasattr(one, "__dataclass_fields__"):
+            bounds.append((id(one), id(one) + 1))
+        pending += parts_of(one)
+    if any(a[1] > b[0] for a, b in itertools.pairwise(sorted(bounds))):
+        raise StructureError("arguments share memory, and the program changes one of them: pass copies")
 
 
 def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:

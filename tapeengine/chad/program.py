@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import inspect
 import itertools
@@ -35,7 +36,7 @@ from .depth import DEPTH, deep
 from .directional import directional, filled, without_discrete
 from .display import display
 from .errors import ProgramError
-from .execute import Checked, Executable, has_few, kept, of_plain
+from .execute import Checked, Executable, has_few, has_whole, kept, of_plain
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -43,9 +44,10 @@ from .kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, 
 from .link import link
 from .lowering.values import NotLowered
 from .monoids import Monoid, OverMonoid
-from .ordinary import calls_own_program, check_trees, holds_traced, on_duals
+from .ordinary import calls_own_program, check_shared, check_trees, holds_traced, on_duals
 from .parse import Unresolved, parse_function
 from .parse.parser import ProgramParser
+from .parse.procedures import changed_parameters, starting
 from .parse.state import Parsed, unannotated
 from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
@@ -59,6 +61,8 @@ from .types import Sum, Type
 ERRORS = (ArithmeticError, ValueError, LookupError)
 #: Stands for the value of the plain program if it refuses arguments that the typed one takes; not finite.
 NOT_TAKEN = math.inf
+#: Annotations of numbers.
+SCALARS = (float, int, bool, "float", "int", "bool")
 #: Arguments of these types hold no lists.
 ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
 #: Classes of backpropagators that handle cotangents that are not finite themselves.
@@ -145,7 +149,7 @@ class Program(Enterable):
             raise UnsupportedError(
                 f"te.program takes a function that is written as a def, not {name}: write a def around it"
             )
-        self.given, self.sizes = given, sizes
+        self.given, self.sizes, self.is_entry = given, sizes, symbol is None
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
@@ -169,7 +173,7 @@ class Program(Enterable):
             whole = self.positional(args, named)[1]
             if self.inferred:
                 return self.for_values(whole)(*whole)
-            if self.is_twice_differentiable:
+            if self.is_twice_differentiable and not self.changes:
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
@@ -208,6 +212,18 @@ class Program(Enterable):
     def __tapeengine_function__(self) -> Callable[..., Any]:
         return self.function
 
+    @functools.cached_property
+    def changes(self) -> tuple[str, ...]:
+        """The parameters whose arguments the program changes; a derivative changes copies, as dual numbers do."""
+        of = {**self.function.__annotations__, **(self.given or {})}
+        found = changed_parameters(self.function) if self.is_entry else ()
+        return tuple(name for name in found if of.get(name) not in SCALARS)
+
+    @functools.cached_property
+    def entry(self) -> Callable[..., Any]:
+        """The function as it is read, to which alone belong the arguments that it changes."""
+        return starting(self.function, self.changes) if self.changes else self.function
+
     def parsed(self) -> Parsed:
         """Give the program's own definitions as typed terms; a refusal is remembered."""
         if self._parsed is None:
@@ -219,7 +235,7 @@ class Program(Enterable):
                 )
             self._reader = get_ident()
             try:
-                self._parsed = parse_function(self.function, self.symbol, self.given, program_of, self.sizes)
+                self._parsed = parse_function(self.entry, self.symbol, self.given, program_of, self.sizes)
                 self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
             except ProgramError as error:
                 self._refused = ProgramError(*error.args, *error.checks)
@@ -365,7 +381,7 @@ class Program(Enterable):
             return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
         if self.inferred:
             return instance.__tapeengine_vjp__(engine, *primals, **named)
-        if self.wanted and (self.wants_lists or not ARRAYS.issuperset(map(type, primals))):
+        if (self.wanted and not ARRAYS.issuperset(map(type, primals))) or self.wants_lists:
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
@@ -391,8 +407,10 @@ class Program(Enterable):
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
-            found = value, backpropagator
-            return self.of_integers(own, found) if getattr(backpropagator, "has_integers", False) else found
+            integers = getattr(backpropagator, "has_integers", None)
+            if integers:
+                return self.of_integers(own, (value, backpropagator))
+            return self.with_integers(value, own) if integers is None else value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -402,12 +420,23 @@ class Program(Enterable):
                     return again(listed(plain, cotangent))  # type: ignore[no-any-return]
             return found
 
-        return self.of_integers(own, (value, without_nan))
+        return self.of_integers(own, (value, without_nan), others)
 
-    def of_integers(self, primals: tuple[Any, ...], made: tuple[Any, Any]) -> tuple[Any, Any]:
+    def of_integers(
+        self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
+    ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
-        primals = getattr(made[1], "given", primals)
-        return made[0], deep(DEPTH)(lambda cotangent: of_plain(primals, made[1](cotangent), False))
+        value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
+        return value, deep(DEPTH)(lambda cotangent: of_plain(primals, made[1](cotangent), False))
+
+    def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
+        """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
+        params, fits = self.executable.definition.params, self.executable.converter.fits
+        if all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals) or not has_whole(value):
+            return value
+        plain = self._as_python(primals)
+        number = lambda x: x.item() if isinstance(x, numpy.integer) else x  # noqa: E731
+        return value if plain is NOT_TAKEN else deep(DEPTH)(of_plain)(plain, value, discrete=number)
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
@@ -426,7 +455,9 @@ class Program(Enterable):
             return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
-        return self.with_kinds(found[0], (*primals, *others)), self.with_kinds(found[1], (*primals, *others))
+        value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
+        whole = self.with_integers(value, (*primals, *others))
+        return whole, tangent if whole is value else of_plain(whole, tangent)
 
     has_few = staticmethod(has_few)
 
@@ -449,6 +480,8 @@ class Program(Enterable):
         """Refuse lists where the program uses its arguments as whole arrays, and arrays where it uses lists."""
         if self.wanted:
             check_lists(self.wanted, self.names, primals)
+        if self.changes:
+            check_shared(primals)
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -459,7 +492,7 @@ class Program(Enterable):
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
         used = {name for each in found for operand in each.operands for name, _ in operand.places}
         self.arrays = tuple(i for i, name in enumerate(self.names) if name in used) or None
-        self.wants_lists = any(each.of_lists or not each.operands for each in found)
+        self.wants_lists = bool(self.changes) or any(each.of_lists or not each.operands for each in found)
         return found
 
     def renew(self) -> None:
@@ -537,7 +570,7 @@ class Program(Enterable):
         key = (*key, repr(sizes or Sizes()))
         if key not in self.instances:
             made = Program(self.function, given, symbol_of(self, key), self.backend, sizes)
-            made._python = self._python
+            made._python, made.is_entry = self._python, self.is_entry
             self.instances[key] = made
         return self.instances[key]
 
@@ -553,8 +586,11 @@ class Program(Enterable):
 
     @functools.cached_property
     def by_position(self) -> Callable[..., Any]:
-        """The same as `python`, with arguments by position for parameters by name only."""
-        return by_position(self.python)  # type: ignore[no-any-return]
+        """The same as `python` on arguments by position, of which copies are changed."""
+        made = by_position(self.python)
+        if not self.changes:
+            return made  # type: ignore[no-any-return]
+        return lambda *args, **named: made(*(args if holds_traced(args) else copy.deepcopy(args)), **named)
 
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""

@@ -102,3 +102,38 @@ def test_arrays_without_elements_that_a_program_makes(tmp_path, form):
             elif not isinstance(found, TapeEngineError):
                 assert np.shape(found[0]) == np.shape(wanted), (made, shape)
                 assert [d.shape for d in found[1](np.zeros(wanted.shape))] == [a.shape, b.shape]
+
+
+#: Operands of a hollow array whose sizes their text shows in various ways, or only a run knows.
+OPERANDS = (
+    "b[:, None]",
+    "b[b > 1.0]",
+    "np.concatenate((b, b))",
+    "np.array([1.0, b[0]])",
+    "b[np.array([0, 1])]",
+    "np.cumsum(b)",
+    "np.sum(np.ones((3, 2)) * b[:2], axis=0)",
+    "np.linspace(0.0, 1.0, 5)",
+    "(b if b[0] > 0 else b[:2])",
+    "np.tile(b, 2)",
+    "np.outer(b, b).T",
+    "a[a[:, 0] > 99.0]",
+)
+
+
+@pytest.mark.parametrize("operand", OPERANDS)
+@pytest.mark.parametrize("made", ["np.zeros((0, 3))", "np.zeros((0, 2, 3))"])
+def test_sizes_that_a_text_does_not_show_are_compared(tmp_path, made, operand):
+    f = of_text(tmp_path, f"return {made} + {operand}")
+    program = te.program(f)
+    for size in (2, 3):
+        a, b = np.ones((size, size)), np.arange(1.0, size + 1)
+        wanted = outcome(lambda a=a, b=b: f(a, b))
+        for found in (
+            outcome(lambda a=a, b=b: te.vjp(program, a, b)[0]),
+            outcome(lambda a=a, b=b: te.jvp(program, (a, b), (a, b))[0]),
+        ):
+            if isinstance(wanted, Exception):
+                assert isinstance(found, type(wanted)), (size, found)
+            else:
+                assert np.shape(found) == wanted.shape

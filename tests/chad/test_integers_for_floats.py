@@ -84,7 +84,7 @@ def test_integers_have_no_cotangent(function, backend):
         drawn = (2 if k else 2.5 for k in itertools.cycle((*ints, False)))
         args = PROGRAMS[function](lambda drawn=drawn: next(drawn))
         value, expected = te.vjp(function, *args)
-        if isinstance(value, int | np.integer):  # of integers alone: a program computes with floats
+        if isinstance(value, int | np.integer):  # which has no cotangent on dual numbers
             continue
         for _ in range(2):  # the second time without Python
             found, back = te.vjp(program, *args)
@@ -108,3 +108,58 @@ def test_a_backpropagator_keeps_tuples_and_lists_as_they_were():
     _, back = te.vjp(te.program(listed), xs, 2.0)
     xs[:] = [5, 5.0]
     assert back(1.0)[0] == [4.0, None]
+
+
+def scaled(x: float, y: float) -> tuple[float, float, list[float]]:
+    return x * y, x / 2, [x, y + 1, 2.5]
+
+
+def chosen(x: float, y: float) -> float:
+    return x if x > y else y
+
+
+def kept_pair(x: float, y: float) -> Pair:
+    return Pair(x * 2, y)
+
+
+def of_rows(m: list[list[float]], y: float) -> list[float]:
+    return [row[0] + row[1] for row in m]
+
+
+def of_vector(v: te.Vec, y: float) -> te.Vec:
+    return v * 2
+
+
+VALUES = {**PROGRAMS, scaled: PROGRAMS[numbers], chosen: PROGRAMS[numbers], kept_pair: PROGRAMS[numbers]}
+VALUES |= {of_rows: lambda n: ([[n(), n()], [n(), n()]], n()), of_vector: lambda n: (np.array([n(), n()]), n())}
+
+
+def classes(x):
+    """A value with the classes of its numbers, where Python's numbers stand for numpy's."""
+    if isinstance(x, list | tuple):
+        return type(x), *map(classes, x)
+    if isinstance(x, Pair):
+        return classes((x.a, x.b))
+    return (x.dtype, *x.tolist()) if isinstance(x, np.ndarray) else repr(x.item() if isinstance(x, np.generic) else x)
+
+
+@pytest.mark.parametrize("backend", [None, "machine"])
+@pytest.mark.parametrize("function", VALUES)
+def test_values_have_the_integers_of_python(function, backend):
+    program = te.program(function, backend=backend)
+    for numbers in itertools.product((2, 3.0), (3, 2.5), (5, 5.5)):
+        drawn = itertools.cycle(numbers)
+        args = VALUES[function](lambda drawn=drawn: next(drawn))
+        wanted = classes(function(*args))
+        for _ in range(2):  # the second time without Python
+            assert classes(te.vjp(program, *args)[0]) == wanted
+        assert classes(te.jvp(program, args, like(args, 1.0))[0]) == wanted
+
+
+def test_defaults_are_those_of_the_call():
+    def shifted(x: float, y: float, z: float = 0.5) -> float:
+        return x * y + z
+
+    value, back = te.vjp(te.program(shifted), 2, 3.0, z=4)
+    assert (repr(value), back(1.0)) == ("10.0", (None, 2.0))
+    assert repr(te.vjp(te.program(shifted), 2, 3, z=4)[0]) == "10"

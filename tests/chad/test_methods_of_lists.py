@@ -90,7 +90,7 @@ def test_deleted_parts_of_lists(seed):
     [
         ["a = [x for x in xs]", "b = a", "del a[:1]", "return b[0]"],
         ["a = [x for x in xs]", "for x in a:", "    del a[:1]", "return sum(a)"],
-        ["del xs[1:]", "return sum(xs)"],
+        ["ys = [xs]", "del xs[1:]", "return sum(ys[0])"],
         ["a = [x for x in xs]", "del a[::2]", "return sum(a)"],
         ["a = [[x, x * x] for x in xs]", "r = a[0]", "del a[:1]", "r[0] = 3.0", "return a[0][0]"],
     ],

@@ -24,17 +24,20 @@ def has_delete(x: float) -> float:
 
 
 def assigns_items(xs: te.Vec) -> te.Vec:
-    xs[0] = 1.0
+    ys = xs
+    ys[0] = 1.0
     return xs
 
 
 def adds_to_items(xs: te.Vec, i: int, x: float) -> te.Vec:
-    xs[i] += x * 2
+    ys = xs
+    ys[i] += x * 2
     return xs
 
 
 def subtracts_from_rows(m: te.Array[te.Vec], x: te.Vec) -> te.Array[te.Vec]:
-    m[1] -= x
+    n = m
+    n[1] -= x
     return m
 
 
@@ -314,8 +317,8 @@ def needs_a_result_type(x: float):
 REFUSED = {
     has_delete: ("delete is not in the language", "leave"),
     assigns_items: ("cannot be changed in place", "te.scatter"),
-    adds_to_items: ("cannot be changed in place", "xs = te.scatter(xs, [i], [x * 2])"),
-    subtracts_from_rows: ("cannot be changed in place", "m = te.scatter(m, [1], [-x])"),
+    adds_to_items: ("cannot be changed in place", "ys = te.scatter(ys, [i], [x * 2])"),
+    subtracts_from_rows: ("cannot be changed in place", "n = te.scatter(n, [1], [-x])"),
     changes_fields: ("cannot be changed in place", "a new p"),
     steps_by_a_variable: ("number written out", "range"),
     step_zero: ("not 0", "range"),

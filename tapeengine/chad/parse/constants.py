@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import dis
+import functools
+import inspect
 import marshal
+import textwrap
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -75,11 +79,40 @@ def value_at(function: Any, path: Path) -> Any:
     """Give the value to which a path leads now."""
     name, *attributes = path
     value = function.__globals__.get(name, getattr(builtins, name, MISSING))
+    if name in (*function.__code__.co_varnames, *function.__code__.co_cellvars):
+        value = imported(function).get(name, value)
     if name in function.__code__.co_freevars and function.__closure__:
         value = content(function.__closure__[function.__code__.co_freevars.index(name)])
     for attribute in attributes:
         value = getattr(value, attribute, MISSING)
     return value
+
+
+@functools.lru_cache(maxsize=4096)
+def imports(code: types.CodeType) -> tuple[str, ...]:
+    """Give the imports in the body of a function, where no statement before them reads what they bind."""
+    if all(instruction.opname != "IMPORT_NAME" for instruction in dis.get_instructions(code)):
+        return ()
+    body = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0].body  # type: ignore[attr-defined]
+    found, names = [], set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    for s in body:
+        if isinstance(s, ast.Import | ast.ImportFrom) and names.isdisjoint(imported_names(s)):
+            found.append(ast.unparse(s))
+        names.update(n.id for n in ast.walk(s) if isinstance(n, ast.Name))
+    return tuple(found)
+
+
+def imported_names(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Give the names that an import binds."""
+    return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+
+
+def imported(function: Any) -> dict[str, Any]:
+    """Give what the imports of a function bind."""
+    found: dict[str, Any] = {}
+    with contextlib.suppress(ImportError):
+        exec("\n".join(imports(function.__code__)), {**function.__globals__}, found)
+    return found
 
 
 def path_of(node: ast.AST) -> tuple[str, ...]:

@@ -13,8 +13,6 @@ from typing import Any
 from ..traverse import Names
 from .by_cells import placed
 from .names import jumps
-from .outputs import as_assignment
-from .outside import is_numpy
 from .ownership import READING
 from .procedures import Changed, Of, Procedures, given_to
 
@@ -46,7 +44,6 @@ class Plain(ast.NodeTransformer):
     """
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
-        self.is_numpy = is_numpy(outer or {})
         self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
         self.procedure = Procedures(tree, outer).of
 
@@ -123,11 +120,7 @@ class Plain(ast.NodeTransformer):
         taker = Taker(node, self.names, self.procedure)
         return taker.bound, taker.visit(node)
 
-    visit_Return = visit_Assign = visit_AnnAssign = of_value
-
-    def visit_Expr(self, node: ast.Expr) -> Any:
-        """Write a call that fills an array as an assignment."""
-        return self.of_value(as_assignment(node, self.is_numpy))
+    visit_Return = visit_Assign = visit_AnnAssign = visit_Expr = of_value
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         """Leave expressions as they are."""

@@ -149,7 +149,8 @@ def as_names(
 ) -> Term:
     """Bind terms to variables, and write `body` with the variables' names in place of expressions."""
     variables = [p.fresh(hint, term.type) for term in terms]
-    p.single_axes.update({v.name: p.single_axes.of(term) for v, term in zip(variables, terms, strict=True)})
+    for v, term in zip(variables, terms, strict=True):
+        p.single_axes.note(v.name, term)
     named: list[ast.expr] = [ast.copy_location(ast.Name(f" {v.name}", ast.Load()), node) for v in variables]
     inside = {**env, **{f" {v.name}": v for v in variables}}
     return lets(zip(variables, terms, strict=True), body(named, inside))

@@ -11,43 +11,38 @@ from collections.abc import Callable, Sequence
 
 from .. import written
 from ..terms import Build, For, Index, Op, Proj, Term, Tuple, lit
-from ..types import BOOL, INT, Array, numbers_of, show
+from ..types import BOOL, INT, Array, Product, numbers_of
 from .expressions import read_ahead
 from .functions import Env
 from .grids import cell, counted_from_end, is_within, rows, unless
-from .numeric import of_kind, rank
-from .outputs import is_exact
-from .partial import Change, held_type
-from .parts import At, Between, Key, Places, along_first, count, keyed, parts_of
+from .numeric import rank
+from .partial import Change
+from .parts import At, Between, Key, Store, along_first, count, depth_of, keyed, parts_of, stepped, stored_value
 from .state import Parser
 from .subscripts import with_axes
 
 
-def lists_in(p: Parser, parts: Sequence[ast.expr], env: Env) -> int:
-    """Give the number of arrays of places among indices; a mask of both axes counts twice."""
-    return sum(rank(read_ahead(p, part, env).type) for part in parts if not isinstance(part, ast.Slice))
+def is_named(p: Parser, parts: Sequence[ast.expr], env: Env) -> bool:
+    """Tell whether loops over the axes name a part: none of its indices is a mask of both, or a tuple."""
+    of = [read_ahead(p, part, env).type for part in parts if not isinstance(part, ast.Slice)]
+    return not any(isinstance(each, Product) or each == Array(Array(BOOL)) for each in of)
 
 
 def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: Env) -> Term | None:
     """Give a grid with another value in the part that an index names; None if loops cannot name the part."""
     table = rows(p, grid)
     parts = parts_of(p, node.slice, table, env)
-    if lists_in(p, parts, env) > 1:
+    if not is_named(p, parts, env):
         return None
     p.operated(node, [(node.value, table)])
 
     def changed(axes: Sequence[Key]) -> Term:
-        cells, depth = Proj(grid, 0), sum(not isinstance(key, At) for key in axes)
-        new = value(read(p, grid, axes))
-        of = held_type(p, node, node.value, numbers_of(cells.type), numbers_of(new.type))
-        if rank(new.type) > depth or (is_exact(node) and rank(new.type) != depth):
-            p.error(node, f"{show(new.type)} for a part of rank {depth}", "give an array of the part's shape")
-        kept = p.convert(cells, Array(of))
+        cells, depth = Proj(grid, 0), depth_of(axes, 2)
+        new, store = stored_value(p, node, value, read(p, grid, axes), numbers_of(cells.type), depth, env)
+        kept = p.convert(cells, Array(numbers_of(new.type)))
         assert kept is not None
         whole = grid if kept is cells else Tuple((kept, *sizes(grid)))
-        return p.let(
-            "v", of_kind(p, node, new, of), lambda v: p.let("grid", whole, lambda g: stored(p, g, axes, v, depth))
-        )
+        return p.let("v", new, lambda v: p.let("grid", whole, lambda g: stored(p, g, axes, v, depth, store)))
 
     return keyed(p, node, parts, sizes(grid), [], env, lambda keys: for_both(p, grid, keys, changed))
 
@@ -56,10 +51,10 @@ def part_of(p: Parser, node: ast.Subscript, grid: Term, env: Env) -> Term | None
     """Give the part of a grid that an index names; None if loops cannot name the part."""
     index = with_axes(p, node.slice, env)
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    lists = lists_in(p, parts, env) if len(parts) <= 2 and all(map(is_written, parts)) else 2
-    if lists > 1:
+    if len(parts) > 2 or not all(map(is_written, parts)) or not is_named(p, parts, env):
         return None
-    if lists or isinstance(index, ast.Tuple):  # which lists do not take
+    is_place = len(parts) == 1 and not isinstance(index, ast.Slice) and not rank(read_ahead(p, index, env).type)
+    if not is_place and not isinstance(index, ast.Slice):  # which lists do not take
         p.operated(node, [(node.value, rows(p, grid))])
     return keyed(
         p, node, parts, sizes(grid), [], env, lambda keys: for_both(p, grid, keys, lambda axes: read(p, grid, axes))
@@ -95,12 +90,14 @@ def for_both(p: Parser, grid: Term, keys: Sequence[Key], then: Callable[[Sequenc
     return located([], [*keys, *every[len(keys) :]])
 
 
-def at_step(p: Parser, key: Between | Places, k: Term, size: Term) -> Term:
-    """Give the place along an axis that is the k-th of a key."""
-    if isinstance(key, Places):
-        return checked(p, Index(key.indices, k), size)
-    step = k if key.step == 1 else Op("imul", (k, lit(key.step)), INT)
-    return Op("iadd", (key.low, step), INT)
+def along(p: Parser, grid: Term, keys: Sequence[Key], k: Term, then: Callable[[Sequence[Key]], Term]) -> Term:
+    """Give the keys of the k-th part along the first axis of a part to a term."""
+    first = next(i for i, key in enumerate(keys) if not isinstance(key, At))
+    key = keys[first]
+    if not isinstance(key, Between):
+        return stepped(p, keys, k, then, lambda axis, at: checked(p, at, sizes(grid)[axis]))
+    at = Op("iadd", (key.low, k if key.step == 1 else Op("imul", (k, lit(key.step)), INT)), INT)
+    return p.let("at", at, lambda at: then([*keys[:first], At(at), *keys[first + 1 :]]))
 
 
 def checked(p: Parser, at: Term, size: Term) -> Term:
@@ -109,36 +106,29 @@ def checked(p: Parser, at: Term, size: Term) -> Term:
     return p.let("at", counted, lambda at: unless(Op("not", (is_within(at, size),), BOOL), at))
 
 
-def read(p: Parser, grid: Term, keys: Sequence[Key], places: Sequence[Term] = ()) -> Term:
+def read(p: Parser, grid: Term, keys: Sequence[Key]) -> Term:
     """Give a part of a grid."""
+    places = [key.place for key in keys if isinstance(key, At)]
     if len(places) == 2:
         return Index(Proj(grid, 0), cell(grid, *places))
-    key, size = keys[len(places)], Proj(grid, len(places) + 1)
-    if isinstance(key, At):
-        return read(p, grid, keys, [*places, key.place])
     k = p.fresh("k", INT)
-    row = p.let("at", at_step(p, key, k, size), lambda at: read(p, grid, keys, [*places, at]))
-    return Build(count(key), k, row)
+    return Build(count(p, keys), k, along(p, grid, keys, k, lambda keys: read(p, grid, keys)))
 
 
-def stored(p: Parser, grid: Term, keys: Sequence[Key], v: Term, depth: int) -> Term:
+def stored(p: Parser, grid: Term, keys: Sequence[Key], v: Term, depth: int, store: Store) -> Term:
     """Give a grid with a value in the part that keys name, which has `depth` axes."""
-    n, m = sizes(grid)
 
-    def within(state: Term, places: Sequence[Term], v: Term, depth: int) -> Term:
+    def within(state: Term, keys: Sequence[Key], v: Term, depth: int) -> Term:
+        places = [key.place for key in keys if isinstance(key, At)]
         if len(places) == 2:
-            at = cell(grid, *places)
-            return p.let("value", v, lambda v: p.let("place", at, lambda at: changed(state, at, v)))
-        key, size = keys[len(places)], (n, m)[len(places)]
-        if isinstance(key, At):
-            return within(state, [*places, key.place], v, depth)
-        k, inner = p.fresh("k", INT), p.fresh("grid", grid.type)
-        own, fitting = along_first(p, v, depth, k, count(key))
-        at = at_step(p, key, k, size)
-        body = p.let("at", at, lambda at: within(inner, [*places, at], own, depth - 1))
-        return fitting(For(count(key), k, inner, state, body))
+            return p.let("place", cell(grid, *places), lambda at: changed(Proj(state, 0), at, v))
+        k, inner, size = p.fresh("k", INT), p.fresh("grid", grid.type), count(p, keys)
+        own, fitting = along_first(p, v, depth, k, size)
+        body = along(p, grid, keys, k, lambda keys: within(inner, keys, own, depth - 1))
+        return fitting(For(size, k, inner, state, body))
 
-    def changed(state: Term, at: Term, v: Term) -> Term:
-        return Tuple((written.replaced(Proj(state, 0), p.fresh("j", INT), at, v), n, m))
+    def changed(cells: Term, at: Term, v: Term) -> Term:
+        new = lambda v: Tuple((written.replaced(cells, p.fresh("j", INT), at, v), *sizes(grid)))  # noqa: E731
+        return p.let("value", store(Index(cells, at), v), new)
 
-    return within(grid, [], v, depth)
+    return within(grid, keys, v, depth)

@@ -7,9 +7,11 @@ value refers to the same list; if one may, the change is refused.
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from .. import written
 from ..errors import ProgramError
@@ -46,6 +48,7 @@ from .parts import replaced, with_parts
 from .raising import failing
 from .rectangles import indices
 from .state import UNDECIDED, Decided, Parser
+from .subscripts import by_items, is_index
 from .whole import appended
 
 
@@ -88,6 +91,16 @@ def element(
         of = whole.type.fields
         old = Proj(whole, of.index(key)) if key in of else failing()
         return p.grammar.bind(p, name, dicts.replaced(p, node, whole, key, value(old)), env, then)
+    if is_index(p, read_ahead(p, index, env).type if isinstance(index, ast.Name | ast.Call) else UNIT):
+
+        def by_axes(items: ast.Tuple, env: Env) -> Term:
+            part = copy.copy(node)
+            part.slice = items
+            return element(p, part, name, items, value, env, then, augmented)
+
+        return by_items(p, index, expression(p, index, env), env, by_axes)
+    if hasattr(node, "one_by_one") and name in env:  # numpy's function takes no lists
+        p.operated(node, [(node.value, rows(p, env[name]) if p.is_grid(name) else env[name])])
     if (cell := indices(node)) is not None and is_cell(p, cell, env):
         return cell_of_grid(p, node, *cell, value, env, then)
     array = env.get(name)
@@ -119,7 +132,7 @@ def element(
     def updated(at: Term) -> Term:
         old = p.fresh("old", element_type)
         new = value(old)
-        if rank(new.type) < rank(element_type) and isinstance(element_type, Array) and not p.as_list(node.value):
+        if rank(new.type) < rank(element_type):
             return with_parts(p, node, array, value, env)
         of = held_type(p, node, node.value, element_type, new.type)
         return Let(old, Index(array, at), p.let("v", p.coerce(node, new, of), lambda v: replaced(p, array, at, v)))
@@ -229,8 +242,9 @@ def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Te
         p.grammar.refuse(p, node)
     if which == "sort":
         return sorted_(p, ast.copy_location(ast.Call(call.func, [whole], call.keywords), node), env)
-    text = f"{name}[::-1]" if which == "reverse" else f"{name}[:0]"
-    return expression(p, placed(ast.parse(text, mode="eval").body, node), env)
+    part: Any = ast.parse("_[::-1]" if which == "reverse" else "_[:0]", mode="eval").body
+    part.value.id = name  # which may be one that Python has not
+    return expression(p, placed(part, node), env)
 
 
 #: The methods that leave no new elements in a list.

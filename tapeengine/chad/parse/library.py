@@ -764,6 +764,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.dot": whole.dot,
         "numpy.matmul": whole.matmul,
         "numpy.where": whole.where,
+        "numpy.ix_": whole.open_grid,
         "numpy.maximum": numeric.applied(larger("maximum"), 2),
         "numpy.minimum": numeric.applied(larger("minimum"), 2),
         "numpy.zeros": whole.filled(0.0),

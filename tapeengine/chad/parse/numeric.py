@@ -148,8 +148,20 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term], 
         args = [only_item(a) if s else a for a, s in zip(args, stretched, strict=True)]
         lower = [frozenset(axis - 1 for axis in own if axis) for own in singles]
         singles = [low if s else own for low, own, s in zip(lower, singles, stretched, strict=True)]
+    if is_row:
+        return broadcast(p, node, scalar, args, singles, top)
+    hidden = [(p.fresh("s", a.type), a) for a in args if hides_sizes(p, a, top)]
+    for var, a in hidden:
+        p.single_axes.note(var.name, a)
+        args = [var if x is a else x for x in args]
     made = broadcast(p, node, scalar, args, singles, top)
-    return made if is_row else lets(same_sizes(p, args, singles, top), made)
+    return lets(hidden, lets(same_sizes(p, args, singles, top), made))
+
+
+def hides_sizes(p: Parser, term: Term, top: int) -> bool:
+    """Tell whether a text does not show sizes that are compared of an operand, so that it gets a name."""
+    axes = range(max(0, rank(term.type) - top + 1), rank(term.type))
+    return any(size_along(p, term, axis) is None for axis in axes if axis not in p.single_axes.of(term))
 
 
 def same_sizes(
@@ -166,7 +178,7 @@ def same_sizes(
 
 def size_along(p: Parser, term: Term, axis: int) -> Term | None:
     """Give the size of an axis of an array; None where the text does not show it outside of loops."""
-    found, bound = None, ""
+    found, bound = None, set[str]()
     match term:
         case Var():
             for _ in range(axis):
@@ -174,7 +186,7 @@ def size_along(p: Parser, term: Term, axis: int) -> Term | None:
             return Size(term)
         case Build(size) | Replicate(size) if not axis:
             return size
-        case Map(_, _, arrays, True):
+        case Map(_, _, arrays) if axis < (rank(arrays[0].type) if term.broadcasts else 1):
             return next((size_along(p, a, axis) for a in arrays if axis not in p.single_axes.of(a)), None)
         case Index(array):
             return size_along(p, array, axis + 1)
@@ -182,11 +194,13 @@ def size_along(p: Parser, term: Term, axis: int) -> Term | None:
             return size_along(p, array, axis)
         case Elements((item, *_)) | Replicate(_, item) if axis:
             return size_along(p, item, axis - 1)
-        case Build(_, var, body) | Map((var,), body):
-            found, bound = size_along(p, body, axis - 1), var.name
+        case Map(variables, body):
+            found, bound = size_along(p, body, axis - 1), {v.name for v in variables}
+        case Build(_, var, body):
+            found, bound = size_along(p, body, axis - 1), {var.name}
         case Let(var, _, body):
-            found, bound = size_along(p, body, axis), var.name
-    return None if found is None or bound in free_variables(found) else found
+            found, bound = size_along(p, body, axis), {var.name}
+    return None if found is None or bound.intersection(free_variables(found)) else found
 
 
 def wanted(p: Parser, node: ast.AST, args: Sequence[Term | ast.expr], count: int) -> None:

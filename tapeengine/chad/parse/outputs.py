@@ -1,9 +1,13 @@
-"""Calls that fill an array, written as assignments: ``np.exp(x, out=y)`` is ``y[...] = np.exp(x)``, ``y.fill(v)``."""
+"""Calls that change an array, written as assignments: ``np.exp(x, out=y)`` is ``y[...] = np.exp(x)``, ``y.fill(v)``."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from types import MappingProxyType
+
+#: The operators of ufuncs.
+OPERATORS = MappingProxyType({"add": ast.Add(), "subtract": ast.Sub(), "multiply": ast.Mult(), "divide": ast.Div()})
 
 
 def is_exact(target: ast.expr) -> bool:
@@ -11,26 +15,40 @@ def is_exact(target: ast.expr) -> bool:
     return getattr(target, "is_exact", False)
 
 
-def as_assignment(node: ast.Expr, is_numpy: Callable[[str], bool]) -> ast.stmt:
-    """Write a call that fills an array as an assignment, and ``ys.remove(v)`` by `pop`; give any other statement back.
+class Filling(ast.NodeTransformer):
+    """Writes calls that change an array as assignments, and ``ys.remove(v)`` by `pop`.
 
     Examples
     --------
-    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "y.remove(x)", "print(x)"]
-    >>> [ast.unparse(as_assignment(s, "np".__eq__)) for text in texts for s in ast.parse(text).body]
-    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'y.pop(y.index(x))', 'print(x)']
+    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "y.remove(x)", "np.add.at(y, i, v)", "print(x)"]
+    >>> [ast.unparse(Filling("np".__eq__).visit(ast.parse(text))) for text in texts]
+    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'y.pop(y.index(x))', 'y[i] += v', 'print(x)']
     """
-    match node.value:
-        case ast.Call(func=ast.Attribute(value=ast.Name() as filled, attr="fill"), args=[value], keywords=[]):
-            return assigned(node, filled, value)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="remove"), args=[value], keywords=[]):
-            return placed(node, name, value)
-        case ast.Call(keywords=keywords) as call if of_numpy(call.func, is_numpy):
-            out = [k.value for k in keywords if k.arg == "out"]
-            if len(out) == 1 and isinstance(out[0], ast.Name | ast.Subscript):
-                rest = [k for k in keywords if k.arg != "out"]
-                return assigned(node, out[0], ast.copy_location(ast.Call(call.func, call.args, rest), call))
-    return node
+
+    def __init__(self, is_numpy: Callable[[str], bool]) -> None:
+        self.is_numpy = is_numpy
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        """Write a statement."""
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name() as filled, attr="fill"), args=[value], keywords=[]):
+                return assigned(node, filled, value)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="remove"), args=[value], keywords=[]):
+                return placed(node, name, value)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr=name) as ufunc, attr="at"),
+                args=[ast.Name() as array, index, value],
+                keywords=[],
+            ) if name in OPERATORS and of_numpy(ufunc, self.is_numpy):
+                target = ast.copy_location(ast.Subscript(array, index, ast.Store()), node)
+                target.one_by_one = OPERATORS[name], value  # type: ignore[attr-defined]
+                return ast.copy_location(ast.AugAssign(target, OPERATORS[name], value), node)
+            case ast.Call(keywords=keywords) as call if of_numpy(call.func, self.is_numpy):
+                out = [k.value for k in keywords if k.arg == "out"]
+                if len(out) == 1 and isinstance(out[0], ast.Name | ast.Subscript):
+                    rest = [k for k in keywords if k.arg != "out"]
+                    return assigned(node, out[0], ast.copy_location(ast.Call(call.func, call.args, rest), call))
+        return node
 
 
 def placed(node: ast.Expr, name: str, value: ast.expr) -> ast.stmt:

@@ -11,7 +11,7 @@ from typing import Any
 from numpy import ufunc
 
 from ..._core.arrays.functions import Ufunc
-from .constants import content
+from .constants import content, imported
 from .names import OWN
 from .stars import BUILTINS
 from .texts import MISSING
@@ -27,7 +27,7 @@ def itself(value: Any) -> Any:
 
 def names_outside(function: Any) -> dict[str, Any]:
     """Give the objects that a Python function may name: builtins, its module's variables, those of functions around."""
-    found = {**vars(builtins), **BUILTINS, OWN: itself, **function.__globals__}
+    found = {**vars(builtins), **BUILTINS, OWN: itself, **function.__globals__, **imported(function)}
     found.update(_captured(function))
     if function.__qualname__ == function.__name__:
         found[function.__name__] = function

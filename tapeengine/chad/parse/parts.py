@@ -7,12 +7,13 @@ plain function decides what that means.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .. import written
 from ..sugar import wrapped
-from ..terms import Build, Filter, For, If, Index, Let, Literal, Map, Op, Size, Term, lit
+from ..terms import Build, For, If, Index, Let, Literal, Map, Op, Size, Term, lit
 from ..types import BOOL, INT, Array, Type, numbers_of, show
 from . import arrays, numeric
 from .expressions import expression, read_ahead
@@ -22,7 +23,7 @@ from .outputs import is_exact
 from .partial import Change, held_type
 from .single_axes import only_item
 from .state import Parser
-from .subscripts import along_axes, bounds, is_new_axis, with_axes, written_out
+from .subscripts import along_axes, bounds, is_apart, is_new_axis, is_places, true_places, with_axes, written_out
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,15 @@ class Between:
 
 @dataclass(frozen=True)
 class Places:
-    """An array of places along an axis."""
+    """An array of places along an axis; the items of all such arrays are taken together, with broadcasting."""
 
     indices: Term
 
 
 Key = At | Between | Places
 Keys = Sequence[Key]
+#: Gives what stands in the place of a part from that part and a value.
+Store = Callable[[Term, Term], Term]
 
 
 def parts_of(p: Parser, index: ast.expr, array: Term, env: Env) -> list[ast.expr]:
@@ -73,14 +76,38 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
         return with_mask(p, node, array, expression(p, parts[0], env), value)
 
     def replaced(keys: Keys) -> Term:
-        old = along_axes(p, node, array, parts, env)
-        new = value(old)
-        of = held_type(p, node, node.value, numbers_of(array.type), numbers_of(new.type))
-        if is_exact(node) and rank(new.type) != rank(old.type):
-            p.error(node, f"{show(new.type)} as the output", "give an array of the shape of the result")
-        return p.let("v", numeric.of_kind(p, node, new, of), lambda v: changed(p, node, array, keys, v))
+        old, depth = along_axes(p, node, array, parts, env), depth_of(keys, rank(array.type))
+        new, store = stored_value(p, node, value, old, numbers_of(array.type), depth, env)
+        if hasattr(node, "one_by_one") and rank(array.type) == 1 and 0 < rank(new.type) < depth:  # numpy is wrong there
+            p.error(node, "a value that is broadcast over the indices", "give np.broadcast_to(value, index.shape)")
+        is_first = rank_of_places(keys) and is_apart(not isinstance(key, Between) for key in keys)
+        start = at_places if is_first else part
+        return p.let("v", new, lambda v: p.let("xs", array, lambda xs: start(p, xs, keys, v, depth, store)))
 
     return keyed(p, node, parts, sizes_of(array), [], env, replaced)
+
+
+def stored_value(
+    p: Parser, node: ast.Subscript, value: Change, old: Term, of: Type, depth: int, env: Env
+) -> tuple[Term, Store]:
+    """Give the value for a part of `depth` axes of an array of numbers of a type, and what stores it."""
+    new, store = value(old), functools.partial(filled, p)
+    of = held_type(p, node, node.value, of, numbers_of(new.type))
+    if rank(new.type) > depth or (is_exact(node) and rank(new.type) != depth):
+        p.error(node, f"{show(new.type)} for a part of rank {depth}", "give an array of the shape of the result")
+    if op := getattr(node, "one_by_one", None):
+        new, store = expression(p, op[1], env), functools.partial(numeric.binary, p, node, op[0])
+    return numeric.of_kind(p, node, new, of), store
+
+
+def depth_of(keys: Keys, axes: int) -> int:
+    """Give the number of axes of a part of an array."""
+    return axes + rank_of_places(keys) - sum(not isinstance(key, Between) for key in keys)
+
+
+def rank_of_places(keys: Keys) -> int:
+    """Give the number of axes that arrays of places make; 0 where there are none."""
+    return max((rank(key.indices.type) for key in keys if isinstance(key, Places)), default=0)
 
 
 def sizes_of(array: Term) -> list[Term]:
@@ -142,45 +169,25 @@ def keyed(
 
         return bounds(p, ends, n, env, between)
     given = expression(p, first, env)
-    if given.type == Array(BOOL):
-        j, k = p.fresh("j", INT), p.fresh("k", INT)
-
-        def places(mask: Term) -> Term:
-            size = Op("iequal", (n, Size(mask)), INT)
-            found = Filter(k, Index(mask, k), Build(size, j, j))
-            return p.let("places", found, lambda found: more(Places(found)))
-
-        return p.let("mask", given, places)
-    if given.type == Array(INT):
-        return p.let("places", given, lambda found: more(Places(found)))
+    if is_places(given.type):
+        places = true_places(p, given, n) if given.type == Array(BOOL) else given
+        return p.let("places", places, lambda found: more(Places(found)))
     return p.let("at", p.coerce(first, given, INT), lambda at: more(At(at)))
 
 
-def changed(p: Parser, node: ast.AST, array: Term, keys: Keys, v: Term) -> Term:
-    """Give an array with a value in the part that keys name."""
-    several = sum(isinstance(key, Places) for key in keys) > 1
-    if several and any(isinstance(key, Between) for key in keys):
-        p.error(node, "a slice beside several arrays of indices", "write a loop over the indices")
-    depth = rank(array.type) - sum(isinstance(key, At) for key in keys)
-    depth -= max(0, sum(isinstance(key, Places) for key in keys) - 1)
-    if rank(v.type) > depth:
-        p.error(node, f"{show(v.type)} for a part of rank {depth}", "give an array of the part's shape")
-    return p.let("xs", array, lambda xs: part(p, node, xs, keys, v, depth))
-
-
-def part(p: Parser, node: ast.AST, xs: Term, keys: Keys, v: Term, depth: int) -> Term:
+def part(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store) -> Term:
     """Give an array, which is a variable, with a value in a part that has `depth` axes."""
     if not keys:
-        return filled(p, xs, v)
+        return store(xs, v)
     key, rest = keys[0], keys[1:]
     if isinstance(key, At):
-        return placed(p, xs, key.place, lambda row: part(p, node, row, rest, v, depth))
+        return placed(p, xs, key.place, lambda row: part(p, row, rest, v, depth, store))
     if isinstance(key, Places):
-        return at_places(p, node, xs, keys, v, depth)
+        return at_places(p, xs, keys, v, depth, store)
     j = p.fresh("j", INT)
     distance = Op("isub", (j, key.low), INT)
-    own, checked = along_first(p, v, depth, divided(distance, key.step), count(key))
-    row = p.let("row", Index(xs, j), lambda row: part(p, node, row, rest, own, depth - 1))
+    own, checked = along_first(p, v, depth, divided(distance, key.step), count(p, keys))
+    row = p.let("row", Index(xs, j), lambda row: part(p, row, rest, own, depth - 1, store))
     if not key.is_all:
         inside: Term = If(Op("le", (key.low, j), BOOL), Op("lt", (j, key.high), BOOL), lit(False))
         if key.step > 1:
@@ -189,12 +196,20 @@ def part(p: Parser, node: ast.AST, xs: Term, keys: Keys, v: Term, depth: int) ->
     return checked(Build(Size(xs), j, row))
 
 
-def count(key: Between | Places) -> Term:
-    """Give the number of places that a key names."""
-    if isinstance(key, Places):
-        return Size(key.indices)
-    length = Op("imax", (Op("isub", (key.high, key.low), INT), lit(0)), INT)
-    return length if key.step == 1 else divided(Op("iadd", (length, lit(key.step - 1)), INT), key.step)
+def count(p: Parser, keys: Keys) -> Term:
+    """Give the number of places that the first key names, or arrays of places along the first axis that they make."""
+    key = next(key for key in keys if not isinstance(key, At))
+    if isinstance(key, Between):
+        length = Op("imax", (Op("isub", (key.high, key.low), INT), lit(0)), INT)
+        return length if key.step == 1 else divided(Op("iadd", (length, lit(key.step - 1)), INT), key.step)
+    sizes: list[Term] = [Size(key.indices) for key in outermost(keys) if 0 not in p.single_axes.of(key.indices)]
+    return functools.reduce(lambda n, m: Op("iequal", (n, m), INT), sizes or [lit(1)])
+
+
+def outermost(keys: Keys) -> list[Places]:
+    """Give the arrays of places that have the first axis that they make together."""
+    top = rank_of_places(keys)
+    return [key for key in keys if isinstance(key, Places) and rank(key.indices.type) == top]
 
 
 def divided(distance: Term, step: int) -> Term:
@@ -211,24 +226,33 @@ def along_first(p: Parser, v: Term, depth: int, at: Term, count: Term) -> tuple[
     return Index(v, at), lambda made: Let(p.fresh("n", INT), Op("iequal", (Size(v), count), INT), made)
 
 
-def at_places(p: Parser, node: ast.AST, xs: Term, keys: Keys, v: Term, depth: int) -> Term:
+def at_places(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store) -> Term:
     """Give an array with a value at places one after the other, so that the last of equal ones counts."""
-    lists = [key.indices for key in keys if isinstance(key, Places)]
-    size = lists[0]
-    count: Term = Size(size)
-    for other in lists[1:]:
-        count = Op("iequal", (count, Size(other)), INT)
-    k, state = p.fresh("k", INT), p.fresh("state", xs.type)
-    own, checked = along_first(p, v, depth, k, Size(size))
+    k, state, size = p.fresh("k", INT), p.fresh("state", xs.type), count(p, outermost(keys))
+    own, checked = along_first(p, v, depth, k, size)
 
-    def each(xs: Term, keys: Keys) -> Term:
-        if not keys or isinstance(keys[0], Between):
-            return part(p, node, xs, keys, own, depth - 1)
-        key = keys[0]
-        at = Index(key.indices, k) if isinstance(key, Places) else key.place
-        return p.let("at", at, lambda at: placed(p, xs, at, lambda row: each(row, keys[1:])))
+    def each(keys: Keys) -> Term:
+        return (at_places if rank_of_places(keys) else part)(p, state, keys, own, depth - 1, store)
 
-    return checked(For(count, k, state, xs, each(state, keys)))
+    return checked(For(size, k, state, xs, stepped(p, keys, k, each, lambda axis, at: at)))
+
+
+def stepped(p: Parser, keys: Keys, k: Term, then: Callable[[Keys], Term], checked: Callable[[int, Term], Term]) -> Term:
+    """Give the keys of the k-th places along the first axis that arrays of places make to a term."""
+    every = outermost(keys)
+
+    def located(done: list[Key], left: Keys) -> Term:
+        if not left:
+            return then(done)
+        key, *others = left
+        if key not in every:
+            return located([*done, key], others)
+        item = only_item(key.indices) if 0 in p.single_axes.of(key.indices) else Index(key.indices, k)
+        if isinstance(item.type, Array):
+            return p.let("places", item, lambda item: located([*done, Places(item)], others))
+        return p.let("at", checked(len(done), item), lambda at: located([*done, At(at)], others))
+
+    return located([], keys)
 
 
 def placed(p: Parser, xs: Term, at: Term, change: Change) -> Term:

@@ -20,7 +20,9 @@ from typing import Any
 
 from ..in_language import FUNCTIONS
 from .callees import is_plain, library_name
+from .constants import global_names
 from .names import OWN, assigned, parameters, walked
+from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
 
@@ -98,6 +100,7 @@ class Procedures:
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.outer = {} if outer is None else outer
+        Filling(is_numpy(self.outer)).visit(tree)
         nodes = list(ast.walk(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
@@ -326,6 +329,31 @@ def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     if hasattr(function, "changed"):
         return function, function.changed
     return _handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
+
+
+@lru_cache(maxsize=4096)
+def changed_parameters(function: Any) -> tuple[str, ...]:
+    """Give the parameters that a function changes in place, or only by ``+=``; none of one that calls itself."""
+    tree = text_of(function)
+    if tree is None or function.__name__ in global_names(function.__code__):
+        return ()
+    nodes = list(ast.walk(tree))
+    added = [n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)]
+    bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    changed = changed_in_place(tree.body, Procedures(tree, names_outside(function)).of)
+    names = [name for name in (*changed, *added) if bound.count(name) == added.count(name)]
+    return tuple(a.arg for a in parameters(tree.args) if a.arg in names)
+
+
+def starting(function: Any, names: Sequence[str]) -> FunctionType:
+    """Give a function that owns the arguments of some parameters."""
+    made = copy_of(function)
+
+    def rewritten(tree: ast.FunctionDef) -> None:
+        tree.body[:0] = [taken(name, tree.body[0]) for name in names]
+
+    made.rewritten = rewritten  # type: ignore[attr-defined]
+    return made
 
 
 def copy_of(function: FunctionType) -> FunctionType:

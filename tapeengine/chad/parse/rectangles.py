@@ -309,6 +309,8 @@ def changed_in_rows(node: ast.AST) -> str:
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Tuple(elts=[_, _] as parts)):
             return name if all(isinstance(part, ast.Slice) or not names_part(part) for part in parts) else ""
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Call(func=ast.Attribute(attr="ix_"), args=[_, _])):
+            return name
     return "" if (found := indices(node)) is None else found[0]
 
 

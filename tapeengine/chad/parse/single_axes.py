@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..terms import Build, Elements, If, Index, Let, Map, Proj, Replicate, Size, Term, Var, lets, lit
+from ..terms import Build, Elements, If, Index, Let, Map, Proj, Replicate, Size, Term, Tuple, Var, lets, lit
 from ..types import Array
 
 NONE = frozenset[int]()
@@ -27,6 +27,12 @@ class SingleAxes(dict[str, frozenset[int]]):
     def __init__(self) -> None:
         super().__init__()
         self.places: set[str] = set()
+
+    def note(self, name: str, term: Term) -> None:
+        """Record the axes of what a variable stands for, and those of its parts."""
+        self[name] = self.of(term)
+        for k, item in enumerate(term.items if isinstance(term, Tuple) else ()):
+            self.note(f"{name}.{k}", item)
 
     def of(self, term: Term) -> frozenset[int]:
         """Give the axes of an array that are known to be of size one, as ``[:, None]`` and ``keepdims`` make."""

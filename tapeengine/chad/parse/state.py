@@ -235,8 +235,8 @@ class Parser:
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        self.outer = names_outside(function)
         tree = self._read()
+        self.outer = names_outside(function)
         self.tree, self.local_names = separated(self.plain(tree))
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
@@ -537,7 +537,7 @@ class Parser:
         if isinstance(term, Var | Literal):
             return body(term)
         var = self.fresh(hint, term.type)
-        self.single_axes[var.name] = self.single_axes.of(term)
+        self.single_axes.note(var.name, term)
         return Let(var, term, body(var))
 
     def is_grid(self, name: str) -> bool:

@@ -21,6 +21,7 @@ from .closures import (
     local_of,
     value_of,
 )
+from .constants import imported, imported_names, imports
 from .dicts import is_dict
 from .expressions import condition, expression, narrowed_first, narrowing, wanted_or_common
 from .fields import call_changing, changing_method, field
@@ -104,6 +105,8 @@ def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow:
             return flow.continued(env)
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return then(env)
+        case ast.Import() | ast.ImportFrom() if ast.unparse(first) in imports(p.function.__code__):
+            return then(env) if imported_names(first) <= imported(p.function).keys() else failing()
         case ast.Raise():
             return failing()
         case ast.Assert(test=test):
@@ -204,8 +207,7 @@ ADVICE = {
     ast.Global: "pass the value in and return it",
     ast.Nonlocal: "pass the value in and return it",
     ast.ClassDef: "define the class outside the program, as a frozen dataclass",
-    ast.Import: "import at the top of the file",
-    ast.ImportFrom: "import at the top of the file",
+    **dict.fromkeys((ast.Import, ast.ImportFrom), "import at the top of the file, or of the function"),
 }
 
 
@@ -232,7 +234,7 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term in the code after it."""
     var = p.fresh(name, term.type)
-    p.single_axes[var.name] = p.single_axes.of(term)
+    p.single_axes.note(var.name, term)
     if is_function(term.type):
         p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))

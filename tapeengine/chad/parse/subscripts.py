@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from ..kinds import ListOf
 from ..terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
-from ..types import BOOL, INT, Array, Product, numbers_of, show
+from ..types import BOOL, INT, Array, Product, Type, numbers_of, show
 from .arrays import axes, expanded, product
-from .callees import library_name
 from .dicts import at_key
-from .expressions import as_name, expression, item_of, read_ahead
+from .expressions import as_names, expression, read_ahead
 from .functions import Env
-from .numeric import rank
+from .numeric import elementwise, rank
 from .raising import failing
 from .reshaping import element
 from .state import Parser
@@ -44,31 +44,45 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return of_tuple(p, node, term, index, env)
     if isinstance(index, ast.Slice):
         return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
-    if isinstance(index, ast.Call) and library_name(p.static(index.func, env)) == "numpy.ix_" and len(index.args) == 2:
-        rows = subscript(p, node, term, index.args[0], env)
-        return along_axes(p, node, rows, [ast.copy_location(ast.Slice(), index), index.args[1]], env)
     position = expression(p, index, env)
-    if isinstance(position.type, Product) and position.type.items and p.is_sequence(position.type):
-
-        def by_items(named: ast.expr, env: Env) -> Term:
-            items = [item_of(named, k) for k in range(len(position.type.items))]  # type: ignore[attr-defined]
-            return along_axes(p, node, term, items, env)
-
+    if is_index(p, position.type):
         p.operated(node, [(node.value, term)] if isinstance(node, ast.Subscript) else [])
-        return as_name(p, "at", index, position, env, by_items)
+        return by_items(p, index, position, env, lambda items, env: along_axes(p, node, term, items.elts, env))
     kind = p.kinds.of(index)
     if isinstance(kind, ListOf) and kind.made is tuple:
         p.error(node, "the index is a tuple whose size is not known", "write the indices out: a[i, j]")
-    if position.type in (Array(INT), Array(BOOL)) and isinstance(node, ast.Subscript):
+    if isinstance(position.type, Array) and isinstance(node, ast.Subscript):
         p.operated(node, [(node.value, term)])
     if position.type == Array(INT):
         return Gather(term, position)
+    if is_places(position.type):
+        return pairwise(p, node, term, [index], env)
     if numbers_of(position.type) == BOOL and 0 < rank(position.type) <= rank(term.type):
         return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
     place = p.coerce(index, position, INT)
     if isinstance(term, Build | Map | Let) and rank(term.type) > 1:  # a name for the rows, whose sizes must be known
         return p.let("xs", term, lambda xs: Index(xs, place))
     return Index(term, place)
+
+
+def is_index(p: Parser, of: Type) -> bool:
+    """Tell whether a type is that of a tuple of indices."""
+    return isinstance(of, Product) and bool(of.items) and p.is_sequence(of)
+
+
+def by_items(p: Parser, index: ast.expr, at: Term, env: Env, body: Callable[[ast.Tuple, Env], Term]) -> Term:
+    """Write out a tuple of indices in an expression."""
+    items = at.items if isinstance(at, Tuple) else [Proj(at, k) for k in range(len(at.type.items))]  # type: ignore[attr-defined]
+
+    def written(names: list[ast.expr], env: Env) -> Term:
+        return body(ast.copy_location(ast.Tuple(names, ast.Load()), index), env)
+
+    return as_names(p, "at", index, items, env, written)
+
+
+def is_places(of: Type) -> bool:
+    """Tell whether a type is that of places along an axis: integers, or a mask."""
+    return of == Array(BOOL) or (isinstance(of, Array) and numbers_of(of) == INT)
 
 
 def of_record(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:
@@ -137,12 +151,12 @@ def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], 
         p.error(node, f"the empty index () of {show(term.type)}", "leave it out: an array of no axes is a number")
     slices = [part for part in parts if isinstance(part, ast.Slice)]
     plain = [part for part in parts if part not in slices and not is_new_axis(part)]
-    chosen = [part for part in plain if read_ahead(p, part, env).type in (Array(INT), Array(BOOL))]
-    if len(chosen) > 1:
-        if slices:
-            p.error(node, "a slice beside several arrays of indices", "write a comprehension")
-        return pairwise(p, node, term, parts, env)
+    chosen = [part for part in plain if is_places(read_ahead(p, part, env).type)]
     first, *rest = parts
+    if chosen and is_apart(part in plain for part in parts):
+        return pairwise(p, node, term, parts, env)
+    if first in plain and (len(chosen) > 1 or rank(read_ahead(p, first, env).type) > 1):
+        return pairwise(p, node, term, parts, env)
     if is_new_axis(first):
         return expanded(p, along_axes(p, node, term, rest, env) if rest else term, 0)
     term = subscript(p, node, term, first, env)
@@ -158,19 +172,34 @@ def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], 
     return Map((row,), along_axes(p, node, row, rest, env), (term,))
 
 
+def is_apart(places: Iterable[bool]) -> bool:
+    """Tell whether a slice stands between places, so that the axes of arrays of these are the first."""
+    return "0" in "".join("01"[each] for each in places).strip("0")
+
+
 def pairwise(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
-    """``xs[rows, columns]``: arrays of indices are paired, as in numpy."""
-    indices = [expression(p, part, env) for part in parts]
-    arrays = tuple(i for i in indices if i.type == Array(INT))
-    variables = tuple(p.fresh("i", INT) for _ in arrays)
+    """``xs[rows, columns]``: arrays of indices are taken together, with broadcasting; their axes are the first."""
+    kept = [k for k, part in enumerate(parts) if not is_new_axis(part)]
+    chosen = [k for k in kept if not isinstance(parts[k], ast.Slice)]
 
-    def each(xs: Term) -> Term:
-        side_by_side = iter(variables)
-        for part, index in zip(parts, indices, strict=True):
-            xs = Index(xs, next(side_by_side) if index in arrays else p.coerce(part, index, INT))
-        return Map(variables, xs, arrays)
+    def found(xs: Term) -> Term:
+        sizes = dict(zip(kept, axes(xs), strict=False))
+        given = [(k, expression(p, parts[k], env)) for k in chosen]
+        indices = [true_places(p, at, sizes[k]) if at.type == Array(BOOL) else at for k, at in given]
+        return elementwise(p, node, lambda p, node, each: as_names(p, "at", node, each, env, partial(at, xs)), indices)
 
-    return p.let("xs", term, each)
+    def at(xs: Term, names: Sequence[ast.expr], env: Env) -> Term:
+        named = dict(zip(chosen, names, strict=True))
+        return along_axes(p, node, xs, [named.get(k, part) for k, part in enumerate(parts)], env)
+
+    return p.let("xs", term, found)
+
+
+def true_places(p: Parser, mask: Term, size: Term) -> Term:
+    """Give the places where a mask of a size is true."""
+    j, k = p.fresh("j", INT), p.fresh("k", INT)
+    each = lambda mask: Filter(k, Index(mask, k), Build(Op("iequal", (size, Size(mask)), INT), j, j))  # noqa: E731
+    return p.let("mask", mask, each)
 
 
 def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:

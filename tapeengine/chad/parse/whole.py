@@ -310,6 +310,18 @@ def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
     return If(to_bool(p, node, [xs[0]]), *numeric.promoted(p, node, xs[1:]))
 
 
+def open_grid(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.ix_(i, j)``: each array of indices with an axis of its own."""
+
+    def along(k: int) -> Term:
+        made = p.coerce(node, args[k], Array(INT))
+        for axis in range(len(args)):
+            made = made if axis == k else arrays.expanded(p, made, axis)
+        return made
+
+    return Tuple(tuple(map(along, range(len(args)))))
+
+
 def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """``np.zeros(n)``, ``np.ones(n)``."""
     return lambda p, node, args: arrays.filled(p, node, args[0], lit(value))
