@@ -29,7 +29,7 @@ LONGER = """thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge calle
     if-conversion if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer in a wheel
 PLAIN = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # without quicker errors and texts
 SHORT = (" -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os") + PLAIN
-HOT, VECTORS = "accumulation indexing interleave native records tape", "forward scalar sweep"
+HOT, VECTORS = "accumulation indexing interleave native records tape", "scalar sweep"
 COPIES = " -fno-".join(["", *LONGER.split()[:6]]) if GCC else ""  # of paths
 MANY = "accesses array assignment boundary calls operators replay"
 FEWER = "USE_DICT_VERSIONS UNPACK_METHODS USE_PYLONG_INTERNALS USE_PYLIST_INTERNALS VECTORCALL".split()

@@ -9,7 +9,7 @@ cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, ndarray
 
-from tapeengine._core.sweeps.forward cimport push_special
+from tapeengine._core.sweeps.sweep cimport push_special
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.lifetimes cimport Lifetimes
 from tapeengine._core.tape.records cimport ArrayRecord

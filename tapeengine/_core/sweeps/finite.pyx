@@ -9,7 +9,7 @@ from collections import namedtuple
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.sweeps.forward cimport push_special
+from tapeengine._core.sweeps.sweep cimport push_special
 from tapeengine._core.sweeps.inspection cimport PartialSweep
 from tapeengine._core.sweeps.linear cimport staged
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
