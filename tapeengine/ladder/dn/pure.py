@@ -32,11 +32,16 @@ from ...chad.terms import (
     Tuple,
     Var,
 )
+from ...chad.traverse import rebuild
 from ...chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
 from ..operations import ROWS
 from ..source import Fork
 from ..structure import homomorphic
 from ..target import Fresh, unpack
+
+
+#: D of these terms is the same term of D of their parts.
+HOMOMORPHIC = (Var, Let, Tuple, Proj, Fork, Lambda, Apply, Call, Inject, Case, Branch, If)
 
 
 class Pure(ABC):
@@ -73,29 +78,6 @@ class Pure(ABC):
     def term(self, term: Term) -> Term:
         """D on terms."""
         match term:
-            case Var():
-                return self.var(term)
-            case Let(var, bound, body):
-                return Let(self.var(var), self.term(bound), self.term(body))
-            case Tuple(items):
-                return Tuple(tuple(map(self.term, items)))
-            case Proj(whole, index):
-                return Proj(self.term(whole), index)
-            case Fork(left, right):
-                return Fork(self.term(left), self.term(right))
-            case Lambda(params, body):
-                return Lambda(tuple(map(self.var, params)), self.term(body))
-            case Apply(function, args):
-                return Apply(self.term(function), tuple(map(self.term, args)))
-            case Call(name, args, of):
-                return Call(name, tuple(map(self.term, args)), self.type(of))
-            case Inject(index, payload, of):
-                return Inject(index, self.term(payload), sum_type(self.type(of)))
-            case Case(subject, branches):
-                turned = tuple(Branch(self.var(b.var), self.term(b.body)) for b in branches)
-                return Case(self.term(subject), turned)
-            case If(condition, then, orelse):
-                return If(self.term(condition), self.term(then), self.term(orelse))
             case Literal():
                 return self.constant(term) if term.of == FLOAT else term
             case Op(op, args, of) if op in ROWS:
@@ -103,6 +85,8 @@ class Pure(ABC):
             case Op(op, args, of):
                 plain = Op(op, tuple(self.primal(arg) for arg in args), of)
                 return self.constant(plain) if of == FLOAT else plain
+        if isinstance(term, HOMOMORPHIC):
+            return rebuild(term, lambda part, _: self.term(part), self.type)
         raise ValueError(f"{type(term).__name__} is not in the source language of the dual-numbers paper")
 
     def primal(self, term: Term) -> Term:
