@@ -350,8 +350,12 @@ cpdef object constant_of(object x):
 
 cdef object unlifted(object x):
     """The value of an outer trace that an array holds which depends on inputs of that trace only; any other x as it is."""
+    cdef Storage s
     while type(x) is Array and not (<Array> x).storage.active and type((<Array> x).storage.base) is Array:
+        s = (<Array> x).storage
         x = (<Array> x).current()
+        if s.number:
+            (<Array> x).storage.number, (<Array> x).storage.python = True, s.python
     return x
 
 
