@@ -12,4 +12,5 @@ cdef class SumRecord(ArrayRecord):
     cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept
     cdef int spread(self, Reverse r, object ct) except -1
 
+cdef void add_up(Py_ssize_t outer, Py_ssize_t n, Py_ssize_t inner, const double *p, double *out, double divisor) noexcept nogil
 cdef object total(object x, int axis, bint keepdims, bint mean)

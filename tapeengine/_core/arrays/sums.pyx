@@ -161,6 +161,17 @@ cdef class SumRecord(ArrayRecord):
         if not PyArray_IS_C_CONTIGUOUS(<ndarray> ct):
             ct = numpy.ascontiguousarray(ct)
         c = <double *> PyArray_DATA(<ndarray> ct)
+        if inner == 1:      # one number for each row
+            for i in range(outer):
+                one = c[i]
+                if first:
+                    for j in range(n):
+                        acc[j] = 0.0 + one
+                else:
+                    for j in range(n):
+                        acc[j] += one
+                acc += n
+            return 0
         if first:
             for i in range(outer):
                 for j in range(n):

@@ -320,18 +320,12 @@ cdef class Summing(Action):
     """A sum or a mean."""
 
     cdef const double *source
-    cdef double *out        # NULL: a scalar
-    cdef Py_ssize_t size, outer, n, inner
+    cdef double *out
+    cdef Py_ssize_t outer, n, inner
     cdef double divisor
-    cdef uint32_t register
 
     cdef bint run(self, double *v) except -1:
-        cdef double total
-        if self.out != NULL:
-            te_sum(self.outer, self.n, self.inner, self.source, self.out, self.divisor)
-            return True
-        total = te_sum_of(self.source, self.size)
-        v[self.register] = total if self.divisor == 1.0 else total / self.divisor
+        add_up(self.outer, self.n, self.inner, self.source, self.out, self.divisor)
         return True
 
 
@@ -340,7 +334,8 @@ cdef Action summing(Arena arena, Operand o, SumRecord record, uint32_t register)
     cdef ndarray source = arena.shown(o.view, o.epoch)
     step.record = record
     step.source = <double *> PyArray_DATA(source)
-    step.size, step.divisor, step.register = PyArray_SIZE(source), record.divisor, register
+    step.outer, step.n, step.inner, step.divisor = 1, PyArray_SIZE(source), 1, record.divisor
+    step.out = &arena.v[register]
     if record.result is not None:
         record.extents(&step.outer, &step.n, &step.inner)
         step.out = <double *> PyArray_DATA(arena.shown(record.result, 0))

@@ -14,9 +14,9 @@
 #include "ops_table.h"
 #include "selects.h"
 
-/* The module around these loops is compiled for size. */
+/* The module around these loops is compiled for size; its flags hold in them too unless they are set again. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define TE_HOT __attribute__((optimize("O2")))
+#define TE_HOT __attribute__((optimize("O2", "caller-saves")))
 #else
 #define TE_HOT
 #endif
