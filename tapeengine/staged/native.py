@@ -92,7 +92,7 @@ class Compiler:
         bodies = found.bodies_of(code, found.LONGEST_IN_LANES if in_lanes and path.guards else found.LONGEST)
         if bodies:
             is_full = sum(len(body.op) for body in bodies) <= SHORT
-            made = llvm.compiled(module(code, bodies, LANES if in_lanes else 1), is_full)
+            made = llvm.compiled(module(code, bodies, LANES if in_lanes else 1), 2 * is_full)
             places = made.address("values"), made.address("cotangents")
             path.adopt(found.schedule_of(code, bodies).tobytes(), *places, in_lanes, made)
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 from tapeengine._core.tape.table import OPS
+from tapeengine.chad.backends.llvm import compile
 from tapeengine.errors import StagingError
 from tapeengine.staged import Staged, bodies, native
 
@@ -196,6 +197,24 @@ def test_a_periodic_loop_is_one_body() -> None:
     code = bodies.Code.of(staged.kept_plans()[0].paths[0])
     (body,) = bodies.bodies_of(code)
     assert len(body.op) * len(body.starts) > 0.9 * len(code.op) and len(body.live) <= 4
+
+
+@needs_llvm
+@pytest.mark.parametrize(("short", "level"), [(600, 2), (0, 0)])
+def test_short_bodies_get_all_that_llvm_has(monkeypatch: pytest.MonkeyPatch, short: int, level: int) -> None:
+    levels: list[int] = []
+    made = compile.compiled
+    monkeypatch.setattr(compile, "compiled", lambda text, at: levels.append(at) or made(text, at))
+    monkeypatch.setattr(native, "SHORT", short)
+
+    def run(xs: list[float]) -> float:
+        total = 0.0
+        for x in xs:
+            total = total * x + te.math.sin(x)
+        return total
+
+    agree(run, compiled(run), [0.1 * k for k in range(50)])
+    assert set(levels) == {level}
 
 
 @needs_llvm

@@ -38,6 +38,10 @@ def shifted(a: Matrix, w: te.Vec) -> te.Vec:
     return [sum(row[j + 1] * w[j] for j in range(len(w) - 1)) for row in a]
 
 
+def of_each_kind(a: Matrix, w: te.Vec) -> te.Vec:
+    return [sum(abs(w[j]) - -row[j] for j in range(len(w))) for row in a]
+
+
 @pytest.fixture(autouse=True)
 def improved(monkeypatch):
     """Let code be improved after the first call."""
@@ -50,7 +54,7 @@ def run(program, *args):
     return [np.asarray(x).tobytes() for x in (value, *back(np.linspace(1.0, 2.0, len(value))))]
 
 
-@pytest.mark.parametrize("function", [products, distances, of_pairs, of_columns, shifted])
+@pytest.mark.parametrize("function", [products, distances, of_pairs, of_columns, shifted, of_each_kind])
 def test_the_bits_are_those_of_numbers_read_one_by_one(function, monkeypatch):
     fast, draws = te.program(function, backend="native"), np.random.default_rng(5)
     sizes = [(n, n) if function is of_columns else (n, d) for n in SIZES for d in SIZES]
@@ -68,6 +72,13 @@ def test_the_bits_are_those_of_numbers_read_one_by_one(function, monkeypatch):
 @pytest.mark.parametrize(("function", "is_by_vectors"), [(products, True), (distances, True), (of_columns, False)])
 def test_rows_are_read_by_vectors_and_columns_are_not(function, is_by_vectors):
     assert ("load <4 x double>" in te.program(function).inspect()) == is_by_vectors
+
+
+@pytest.mark.parametrize(("function", "n"), [(products, 2), (distances, 3), (of_each_kind, 4)])
+def test_the_arithmetic_of_sums_side_by_side_is_on_vectors(function, n):
+    (block,) = re.findall(r"\nblock\.\d+:(.*?)br label", te.program(function).inspect(), re.DOTALL)
+    assert len(re.findall(r"= (?:f\w+|call) <4 x double>", block)) == n * SIDE
+    assert not re.search(r"= f\w+ double", block)
 
 
 def test_rows_that_are_too_short_are_an_error_as_in_python():

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from ...intermediate.operations import REAL
-from ...intermediate.statements import Add, Compute, For, Load, Row, Statement, Var
+from ...intermediate.statements import Add, Compute, For, Load, Operand, Row, Statement, Var
 from .body import Body
 from .interrupts import poll, weight
 from .writer import ELEMENT
 
 #: The number of steps at once, and of sums: vectors of as many numbers are transposed.
 SIDE = 4
-#: Operations that never stop a run, and are instructions on vectors.
-PLAIN = frozenset(("add", "sub", "mul", "neg", "abs"))
+VECTOR = f"<{SIDE} x double>"
+#: Operations that never stop a run, as instructions on vectors.
+PLAIN: Mapping[str, str] = MappingProxyType(
+    {
+        **{name: f"f{name} {VECTOR} {{}}, {{}}" for name in ("add", "sub", "mul")},
+        "neg": f"fneg {VECTOR} {{}}",
+        "abs": f"call {VECTOR} @llvm.fabs.v{SIDE}f64({VECTOR} {{}})",
+    }
+)
 #: How two vectors are interleaved: first elements by twos or in halves.
 LOW, HIGH, FRONT, REAR = ((0, 4, 2, 6), (1, 5, 3, 7), (0, 1, 4, 5), (2, 3, 6, 7))
-VECTOR = f"<{SIDE} x double>"
 
 
 @dataclass(frozen=True)
@@ -43,31 +51,54 @@ class Rows:
     def write(self, b: Body, loop: For, count: str) -> str:
         """Write steps of the joined loop, some at once, while there are as many; give the step that is next."""
         head, body, after = b.label("rows"), b.label("block"), b.label("single")
-        place = b.place("i64")
+        place, steps = b.place("i64"), list(zip(*(s.body for s in self.loops), strict=True))
         b.set(place, "i64", "0")
+        adds = [x for x in steps if isinstance(x[0], Add)]
+        sums = {x[0].out.name: b.place(VECTOR) for x in adds}
+        for x in adds:
+            b.set(sums[x[0].out.name], VECTOR, b.packed("double", [b.one(s.out) for s in x]))
         b.begin(head)
         step = b.get(place, "i64")
         following = b.op(f"add nuw nsw i64 {step}, {SIDE}")
         b.jump_if(b.op(f"icmp sle i64 {following}, {count}"), body, after)
         b.start(body)
         b.give(loop.index, [step])
-        found = {id(s): x for together in self.reads for s, x in zip(together, columns(b, together), strict=True)}
+        found = {id(x[0]): columns(b, x) for x in self.reads}
+        known = {name: b.get(total, VECTOR) for name, total in sums.items()}
         for k in range(SIDE):
-            self.step(b, loop, b.op(f"add nuw nsw i64 {step}, {k}"), {key: x[k] for key, x in found.items()})
+            b.give(loop.index, [b.op(f"add nuw nsw i64 {step}, {k}")])
+            for x in steps:
+                if id(x[0]) in found:
+                    known[x[0].out.name] = found[id(x[0])][k]
+                else:
+                    together(b, x, known)
+        for name, total in sums.items():
+            b.set(total, VECTOR, known[name])
         b.set(place, "i64", following)
         poll(b, SIDE * weight(loop.body))
         b.line(f"br label %{head}")
         b.start(after)
+        for x in adds:
+            total = b.get(sums[x[0].out.name], VECTOR)
+            for s, value in zip(x, b.unpacked("double", total, SIDE), strict=True):
+                b.give(s.out, [value])
         return step
 
-    def step(self, b: Body, loop: For, index: str, found: Mapping[int, str]) -> None:
-        """Write one step with the numbers that it has read."""
-        b.give(loop.index, [index])
-        for s in loop.body:
-            if isinstance(s, Load) and id(s) in found:
-                b.give(s.out, [found[id(s)]])
-            else:
-                b.block([s])
+
+def together(b: Body, steps: Sequence[Any], known: dict[str, str]) -> None:
+    """Write the same statement of all sums: arithmetic on vectors, or each in turn."""
+
+    def vector(xs: Sequence[Operand]) -> str:
+        found = known.get(getattr(xs[0], "name", ""))
+        return found or b.packed("double", [b.one(x) for x in xs])
+
+    s = steps[0]
+    if isinstance(s, Load) or id(s) in b.hoisted:
+        b.block(steps)
+        return
+    is_sum = isinstance(s, Add)
+    args = zip(*((x.out, x.value) if is_sum else x.args for x in steps), strict=True)
+    known[s.out.name] = b.op(PLAIN["add" if is_sum else s.operation.name].format(*map(vector, args)))
 
 
 def may_read_rows(loops: Sequence[For]) -> bool:
@@ -116,15 +147,14 @@ def is_same(reads: Sequence[Load]) -> bool:
     return all(s.array == reads[0].array and s.indices == reads[0].indices for s in reads)
 
 
-def columns(b: Body, reads: Sequence[Load]) -> list[list[str]]:
-    """Read a vector of each row; return the numbers of each sum, in the order of the steps."""
+def columns(b: Body, reads: Sequence[Load]) -> list[str]:
+    """Read a vector of each row; return the numbers of all sums in each step."""
     if is_same(reads):
-        return [b.unpacked("double", row(b, reads[0]), SIDE)] * len(reads)
+        found = row(b, reads[0])
+        return [mixed(b, found, found, [k] * SIDE) for k in range(SIDE)]
     first, second, third, fourth = (row(b, s) for s in reads)
     low, high = ([mixed(b, x, y, how) for x, y in ((first, second), (third, fourth))] for how in (LOW, HIGH))
-    steps = [mixed(b, x, y, how) for how in (FRONT, REAR) for x, y in (low, high)]
-    numbers = [b.unpacked("double", v, SIDE) for v in steps]
-    return [list(of_sum) for of_sum in zip(*numbers, strict=True)]
+    return [mixed(b, x, y, how) for how in (FRONT, REAR) for x, y in (low, high)]
 
 
 def row(b: Body, s: Load) -> str:

@@ -22,8 +22,8 @@ from .vectors import variants
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
 #: The nanoseconds of work per statement after which a program is recompiled: about the time of compiling.
 EACH_STATEMENT = 2_000_000
-#: Programs of more lines are first emitted well without other improvements, in less than half of the time; this code is
-#: improved after so many times as much work.
+#: Programs of more lines are first emitted well alone, in half of the time; they are improved after so many times as
+#: much work.
 LONG, AGAIN = 1500, 8
 
 
@@ -41,8 +41,8 @@ def native(
 ) -> Native:
     """Compile a program's two passes quickly, and again with full optimisation after they have run as long.
 
-    Between the two there is code of long programs that costs less. The last is replaced where its loops along arrays
-    are long. If sums may be reordered, these forms would give different bits, so there is only the last.
+    Between the two long programs have code that costs less. The last is replaced where its loops along arrays are
+    long. If sums may be reordered, these forms would give different bits, so there is only the last.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def native(
 
 def loosened(text: str) -> str:
     """Allow LLVM to reorder and contract sums and products."""
-    return re.sub(r"= (fadd|fsub|fmul|fdiv) double", r"= \1 reassoc contract nsz arcp double", text)
+    return re.sub(r"= (fadd|fsub|fmul|fdiv) (?=double|<)", r"= \1 reassoc contract nsz arcp ", text)
 
 
 def text_of(lowered: Lowered) -> str:

@@ -347,6 +347,7 @@ INTRINSICS: Mapping[str, str] = {
     "llvm.abs.i64": "i64 (i64, i1)",
     **{f"llvm.{n}.with.overflow.i64": "{i64, i1} (i64, i64)" for n in ("sadd", "ssub", "smul")},
     **{f"llvm.{n}.f64": "double (double)" for n in ("fabs", "rint", "sqrt", "trunc", "floor", "ceil")},
+    "llvm.fabs.v4f64": "<4 x double> (<4 x double>)",
     "llvm.copysign.f64": "double (double, double)",
     "llvm.memset.p0.i64": "void (ptr, i8, i64, i1)",
     "llvm.memcpy.p0.p0.i64": "void (ptr, ptr, i64, i1)",
