@@ -489,11 +489,7 @@ def no_backpropagator(primals: tuple[Any, ...]) -> Any:
     """Say that a tangent function has none; a run that is referred to Python gives nothing."""
 
 
-def nothing(value: Any) -> None:
-    """Give the cotangent of a discrete number."""
-
-
-def of_plain(value: Any, cotangent: Any, spells_none: bool = True, discrete: Callable[[Any], Any] = nothing) -> Any:
+def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integers: bool = False) -> Any:
     """Give a cotangent or a tangent as dual numbers have it: with None for each discrete number in lists and records.
 
     A plain value may be an integer where its type is float, such as an empty sum. Dual numbers take no None for a list.
@@ -501,11 +497,13 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, discrete: Cal
     if cotangent is None and not spells_none:
         return None
     if isinstance(value, int | np.integer) or (isinstance(value, np.ndarray) and value.dtype.kind in "iub"):
-        return discrete(value)
+        plain = value.item() if isinstance(value, np.integer) else value
+        return plain if keeps_integers else None
     if isinstance(value, dict) or (dataclasses.is_dataclass(value) and cotangent is not None):
         names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
         made = (
-            of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, discrete) for n in names
+            of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, keeps_integers)
+            for n in names
         )
         return record_of(type(value), names, list(made))
     if type(value) is list and type(cotangent) is list and set(map(type, value)) == {float}:
@@ -513,7 +511,7 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, discrete: Cal
     if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple | None):
         like = value if cotangent is None else cotangent
         parts = [None] * len(value) if cotangent is None else cotangent
-        made = (of_plain(x, d, spells_none, discrete) for x, d in zip(value, parts, strict=True))
+        made = (of_plain(x, d, spells_none, keeps_integers) for x, d in zip(value, parts, strict=True))
         return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
     return cotangent
 

@@ -435,8 +435,7 @@ class Program(Enterable):
         if all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals) or not has_whole(value):
             return value
         plain = self._as_python(primals)
-        number = lambda x: x.item() if isinstance(x, numpy.integer) else x  # noqa: E731
-        return value if plain is NOT_TAKEN else deep(DEPTH)(of_plain)(plain, value, discrete=number)
+        return value if plain is NOT_TAKEN else deep(DEPTH)(of_plain)(plain, value, keeps_integers=True)
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""

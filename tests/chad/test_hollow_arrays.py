@@ -118,13 +118,18 @@ OPERANDS = (
     "np.tile(b, 2)",
     "np.outer(b, b).T",
     "a[a[:, 0] > 99.0]",
+    "(a[5:] if b[0] > 0 else a[4:])",
+    "np.concatenate((a[5:], a[6:]))",
+    "np.cumsum(a[5:], axis=0)",
 )
 
 
 @pytest.mark.parametrize("operand", OPERANDS)
 @pytest.mark.parametrize("made", ["np.zeros((0, 3))", "np.zeros((0, 2, 3))"])
 def test_sizes_that_a_text_does_not_show_are_compared(tmp_path, made, operand):
-    f = of_text(tmp_path, f"return {made} + {operand}")
+    f = of_text(
+        tmp_path, f"c = {operand}\n    return {made} + c if np.ndim(c) < 2 else (c @ np.ones(3), {made} + c)[1]"
+    )
     program = te.program(f)
     for size in (2, 3):
         a, b = np.ones((size, size)), np.arange(1.0, size + 1)

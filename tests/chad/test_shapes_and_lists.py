@@ -316,7 +316,8 @@ def pops_elsewhere(xs: te.Vec) -> float:
 
 
 def pops_what_others_hold(xs: te.Vec) -> float:
-    x = xs.pop()
+    ys = xs
+    x = ys.pop()
     return x + xs[0]
 
 

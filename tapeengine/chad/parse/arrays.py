@@ -24,7 +24,7 @@ from ..terms import (
     lit,
 )
 from ..types import FLOAT, INT, Array, numbers_of, show
-from .numeric import elementwise, multiplied, promoted, rank, same_sizes, total_of
+from .numeric import elementwise, multiplied, promoted, rank, same_sizes, shown, total_of
 from .registered import primitive
 from .state import Parser
 
@@ -192,8 +192,9 @@ def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
         return dot(p, left, right)
     if rank(right.type) == 1:
         row = p.fresh("row", right.type)
+        hidden, (left, right) = shown(p, (left, right), 2)
         checked = same_sizes(p, (left, right), (frozenset(), frozenset()), 2)
-        return lets(checked, p.let("v", right, lambda v: Map((row,), dot(p, row, v), (left,))))
+        return lets(hidden, lets(checked, p.let("v", right, lambda v: Map((row,), dot(p, row, v), (left,)))))
     if rank(left.type) == 1:
         return matmul(p, node, transpose(p, node, right), left)
     if p.by_blas and FLOAT == numbers_of(left.type) == numbers_of(right.type):

@@ -13,7 +13,6 @@ from ..terms import (
     Build,
     Concatenate,
     Elements,
-    Gather,
     If,
     Index,
     Let,
@@ -150,18 +149,21 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term], 
         singles = [low if s else own for low, own, s in zip(lower, singles, stretched, strict=True)]
     if is_row:
         return broadcast(p, node, scalar, args, singles, top)
-    hidden = [(p.fresh("s", a.type), a) for a in args if hides_sizes(p, a, top)]
-    for var, a in hidden:
-        p.single_axes.note(var.name, a)
-        args = [var if x is a else x for x in args]
+    hidden, args = shown(p, args, top)
     made = broadcast(p, node, scalar, args, singles, top)
     return lets(hidden, lets(same_sizes(p, args, singles, top), made))
 
 
-def hides_sizes(p: Parser, term: Term, top: int) -> bool:
-    """Tell whether a text does not show sizes that are compared of an operand, so that it gets a name."""
-    axes = range(max(0, rank(term.type) - top + 1), rank(term.type))
-    return any(size_along(p, term, axis) is None for axis in axes if axis not in p.single_axes.of(term))
+def shown(p: Parser, args: Sequence[Term], top: int) -> tuple[list[tuple[Var, Term]], list[Term]]:
+    """Give names to operands of which a text does not show all sizes that are compared, and the operands with these."""
+    hidden, made = list[tuple[Var, Term]](), list(args)
+    for k, a in enumerate(args):
+        axes = set(range(max(0, rank(a.type) - top + 1), rank(a.type))).difference(p.single_axes.of(a))
+        if any(size_along(p, a, axis) is None for axis in axes):
+            made[k] = var = p.fresh("s", a.type)
+            p.single_axes.note(var.name, a)
+            hidden.append((var, a))
+    return hidden, made
 
 
 def same_sizes(
@@ -190,8 +192,6 @@ def size_along(p: Parser, term: Term, axis: int) -> Term | None:
             return next((size_along(p, a, axis) for a in arrays if axis not in p.single_axes.of(a)), None)
         case Index(array):
             return size_along(p, array, axis + 1)
-        case Gather(array) if axis:
-            return size_along(p, array, axis)
         case Elements((item, *_)) | Replicate(_, item) if axis:
             return size_along(p, item, axis - 1)
         case Map(variables, body):

@@ -22,8 +22,6 @@ Change = Callable[[Term], Term]
 
 def with_slice(p: Parser, node: ast.Subscript, array: Var, index: ast.Slice, value: Change, env: Env) -> Term:
     """Give an array with other elements between two indices."""
-    if index.step is not None:
-        p.error(node, "an assignment to a slice with a step", "write a loop over the indices")
     i, j = p.fresh("i", INT), p.fresh("j", INT)
 
     def changed(low: Term, high: Term) -> Term:

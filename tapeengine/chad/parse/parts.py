@@ -23,7 +23,18 @@ from .outputs import is_exact
 from .partial import Change, held_type
 from .single_axes import only_item
 from .state import Parser
-from .subscripts import along_axes, bounds, is_apart, is_new_axis, is_places, true_places, with_axes, written_out
+from .subscripts import (
+    along_axes,
+    bounds,
+    divided_up,
+    is_apart,
+    is_new_axis,
+    is_places,
+    step_of,
+    true_places,
+    with_axes,
+    written_out,
+)
 
 
 @dataclass(frozen=True)
@@ -71,9 +82,10 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
     """Give an array with another value in the part that an index names."""
     parts = parts_of(p, node.slice, array, env)
     p.operated(node, [(node.value, array)])
-    mask = typed(p, parts[0], env) if len(parts) == 1 else None
-    if mask is not None and numbers_of(mask) == BOOL and rank(mask) > 1:
-        return with_mask(p, node, array, expression(p, parts[0], env), value)
+    if len(parts) == 1 and not isinstance(parts[0], ast.Slice):
+        mask = read_ahead(p, parts[0], env)
+        if numbers_of(mask.type) == BOOL and rank(mask.type) > 1:
+            return with_mask(p, node, array, mask, value)
 
     def replaced(keys: Keys) -> Term:
         old, depth = along_axes(p, node, array, parts, env), depth_of(keys, rank(array.type))
@@ -118,11 +130,6 @@ def sizes_of(array: Term) -> list[Term]:
     return list(map(Size, lines))
 
 
-def typed(p: Parser, part: ast.expr, env: Env) -> Type | None:
-    """Give the type of an index; None for a slice."""
-    return None if isinstance(part, ast.Slice) else read_ahead(p, part, env).type
-
-
 def with_mask(p: Parser, node: ast.Subscript, array: Term, mask: Term, value: Change) -> Term:
     """Give an array with other numbers where a mask of the same shape is true."""
 
@@ -156,11 +163,9 @@ def keyed(
         return keyed(p, node, rest, sizes[1:], [*keys, key], env, then)
 
     if isinstance(first, ast.Slice):
-        step = 1 if first.step is None else expression(p, first.step, env)
-        if not isinstance(step, int):
-            if not isinstance(step, Literal) or step.type != INT or step.value < 1:
-                p.error(node, "a step that is not a positive number written out", "write a loop over the indices")
-            step = int(step.value)
+        step = step_of(p, first, env)
+        if step < 1:
+            p.error(node, "a negative step of a part that changes", "write a loop over the indices")
         is_all = first.lower is first.upper is first.step is None
         ends = ast.copy_location(ast.Slice(first.lower, first.upper), first)
 
@@ -186,7 +191,7 @@ def part(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store) -> 
         return at_places(p, xs, keys, v, depth, store)
     j = p.fresh("j", INT)
     distance = Op("isub", (j, key.low), INT)
-    own, checked = along_first(p, v, depth, divided(distance, key.step), count(p, keys))
+    own, checked = along_first(p, v, depth, divided_up(distance, key.step), count(p, keys))
     row = p.let("row", Index(xs, j), lambda row: part(p, row, rest, own, depth - 1, store))
     if not key.is_all:
         inside: Term = If(Op("le", (key.low, j), BOOL), Op("lt", (j, key.high), BOOL), lit(False))
@@ -200,8 +205,7 @@ def count(p: Parser, keys: Keys) -> Term:
     """Give the number of places that the first key names, or arrays of places along the first axis that they make."""
     key = next(key for key in keys if not isinstance(key, At))
     if isinstance(key, Between):
-        length = Op("imax", (Op("isub", (key.high, key.low), INT), lit(0)), INT)
-        return length if key.step == 1 else divided(Op("iadd", (length, lit(key.step - 1)), INT), key.step)
+        return divided_up(Op("imax", (Op("isub", (key.high, key.low), INT), lit(0)), INT), key.step)
     sizes: list[Term] = [Size(key.indices) for key in outermost(keys) if 0 not in p.single_axes.of(key.indices)]
     return functools.reduce(lambda n, m: Op("iequal", (n, m), INT), sizes or [lit(1)])
 
@@ -210,11 +214,6 @@ def outermost(keys: Keys) -> list[Places]:
     """Give the arrays of places that have the first axis that they make together."""
     top = rank_of_places(keys)
     return [key for key in keys if isinstance(key, Places) and rank(key.indices.type) == top]
-
-
-def divided(distance: Term, step: int) -> Term:
-    """Give the number of whole steps in a distance."""
-    return distance if step == 1 else Op("ifloordiv", (distance, lit(step)), INT)
 
 
 def along_first(p: Parser, v: Term, depth: int, at: Term, count: Term) -> tuple[Term, Callable[[Term], Term]]:

@@ -204,8 +204,7 @@ def true_places(p: Parser, mask: Term, size: Term) -> Term:
 
 def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
     """``xs[a:b:c]``: a build over the indices from a to b, clipped as Python does."""
-    step = 1 if node.step is None else _step(p, node.step, env)
-    n = Size(xs)
+    step, n = step_of(p, node, env), Size(xs)
     if step < 0:
         return backwards(p, node, xs, n, step, env)
 
@@ -217,7 +216,7 @@ def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
             p.single_axes.places.add(i.name)
         at: Term = i if step == 1 else Op("imul", (lit(step), i), INT)
         at = at if start_at_0 else Op("iadd", (low, at), INT)
-        return Build(_divided(size, step), i, Index(xs, at))
+        return Build(divided_up(size, step), i, Index(xs, at))
 
     return bounds(p, node, n, env, built)
 
@@ -244,20 +243,21 @@ def backwards(p: Parser, node: ast.Slice, xs: Term, n: Term, step: int, env: Env
         size = Op("imax", (Op("isub", (start, stop), INT), lit(0)), INT)
         i = p.fresh("i", INT)
         at = i if step == -1 else Op("imul", (lit(-step), i), INT)
-        return Build(_divided(size, -step), i, Index(xs, Op("isub", (start, at), INT)))
+        return Build(divided_up(size, -step), i, Index(xs, Op("isub", (start, at), INT)))
 
     return p.let("start", _bound(p, node.lower, last, n, (lit(-1), last), env), built)
 
 
-def _step(p: Parser, node: ast.expr, env: Env) -> int:
-    step = expression(p, node, env)
+def step_of(p: Parser, node: ast.Slice, env: Env) -> int:
+    """Give the step of a slice."""
+    step = lit(1) if node.step is None else expression(p, node.step, env)
     if not isinstance(step, Literal) or step.type != INT or step.value == 0:
         advice = "write [xs[i] for i in range(...)] with the index computed"
         p.error(node, "the step of a slice is a number written out, not 0", advice)
     return int(step.value)
 
 
-def _divided(size: Term, step: int) -> Term:
+def divided_up(size: Term, step: int) -> Term:
     """Give the number of steps, rounded up."""
     if step == 1:
         return size
