@@ -39,7 +39,6 @@ from ..source import Fork
 from ..structure import homomorphic
 from ..target import Fresh, unpack
 
-
 #: D of these terms is the same term of D of their parts.
 HOMOMORPHIC = (Var, Let, Tuple, Proj, Fork, Lambda, Apply, Call, Inject, Case, Branch, If)
 
