@@ -18,6 +18,7 @@ from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
+from ..depth import deep
 from ..in_language import FUNCTIONS
 from .callees import is_plain, library_name
 from .constants import global_names
@@ -332,6 +333,7 @@ def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
 
 
 @lru_cache(maxsize=4096)
+@deep()
 def changed_parameters(function: Any) -> tuple[str, ...]:
     """Give the parameters that a function changes in place, or only by ``+=``; none of one that calls itself."""
     tree = text_of(function)
