@@ -12,7 +12,7 @@ from ._core.programs.replay import Replays
 from ._core.sweeps import inspection, trace
 from .duals.dispatch import Rules
 from .duals.labelled import LABELLED
-from .errors import UnsupportedError
+from .errors import StructureError, UnsupportedError
 from .structure import Structures, of_object
 from .transforms import gradients, jacobians, programs, second_order
 from .transforms import tangents as tangents_module
@@ -898,6 +898,11 @@ class Engine(Parallel):
         >>> backpropagator(1.0), engine.backpropagate(backpropagator, monoid=absolute())
         ((0.0, 2.0), (2.0, 2.0))
         """
+        from .transforms.transformed import whole
+
+        parts = whole("backpropagate", "parts", parts)
+        if not callable(backpropagator):
+            raise StructureError(f"backpropagate takes a backpropagator, a result of vjp, not {backpropagator!r}")
         if monoid is None and progress is None:
             return backpropagator(cotangent)  # type: ignore[no-any-return]
         if not hasattr(backpropagator, "tape"):

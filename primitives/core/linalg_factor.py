@@ -126,14 +126,22 @@ def _square_qr_vjp(ct: Any, q: Any, r: Any, solved: Any) -> Any:
     return solved(inner, r, True)
 
 
+def _check_independent(r: Any) -> None:
+    """Refuse a triangle of less than full rank, up to rounding, whatever the lengths of its columns."""
+    lengths = numpy.linalg.norm(r, axis=-2, keepdims=True)
+    r = r / numpy.maximum(lengths, numpy.finfo(r.dtype).tiny)
+    columns, eps = r.shape[-1], numpy.finfo(r.dtype).eps
+    nearly = numpy.any(abs(numpy.diagonal(r, 0, -2, -1)) < eps**0.25)  # only then a singular value is that small
+    if nearly and numpy.any(numpy.linalg.matrix_rank(numpy.nan_to_num(r), rtol=4 * columns * eps) < columns):
+        raise UnsupportedError("qr has no derivative where the columns are linearly dependent")
+
+
 def qr_rules(right_solved: Any = _right_solved) -> dict[str, Any]:
     """Return the rules of QR."""
 
-    def solved(*args: Any) -> Any:
-        try:
-            return right_solved(*args)
-        except numpy.linalg.LinAlgError:
-            raise UnsupportedError("qr has no derivative where the columns are linearly dependent") from None
+    def solved(b: Any, r: Any, transposed: bool) -> Any:
+        _check_independent(plain(r))
+        return right_solved(b, r, transposed)
 
     def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
         return unbroadcast(_qr_vjp(ct, a, out, solved), a_space)

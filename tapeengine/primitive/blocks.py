@@ -43,10 +43,10 @@ def inner_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> inner_axes(None, 2), inner_axes(-1, 2), inner_axes((0, 1), 3)
-    ((1, 2), (2,), (1, 2))
+    >>> inner_axes(None, 2), inner_axes(-1, 2), inner_axes((0, 1), 3), inner_axes(0, 0)
+    ((1, 2), (2,), (1, 2), ())
     """
-    if axis is None:
+    if axis is None or not ndim:
         return tuple(range(1, ndim + 1))
     chosen = axis if isinstance(axis, tuple) else (axis,)
     return tuple(one % ndim + 1 for one in chosen)

@@ -29,7 +29,7 @@ from ..transforms.calls import call_with_rule
 from ..transforms.contract import Engine
 from ..transforms.forms import flatten, is_traced, unflatten
 from ..transforms.progress import Progress, told
-from ..transforms.transformed import check_program
+from ..transforms.transformed import check_program, whole
 from .axes import Mapped, joined
 from .outputs import DifferentLanes, Outputs
 
@@ -71,7 +71,7 @@ class Batched:
         self.program: Any = program
         self.in_axes = in_axes
         self.out_axes = out_axes
-        self.threads = threads
+        self.threads = whole("vmap", "threads", threads)
         self.progress = progress
         functools.update_wrapper(self, program, updated=())
         self.__name__ = getattr(program, "__name__", type(program).__name__)

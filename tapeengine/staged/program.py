@@ -24,7 +24,7 @@ from ..transforms.forms import flatten, is_continuous, is_traced, unflatten
 from ..transforms.generators import generator_states, same_states
 from ..transforms.recorded_tasks import RECORDING
 from ..transforms.rerun import Outcome
-from ..transforms.transformed import check_program
+from ..transforms.transformed import check_program, whole
 from .batch import Batched
 from .c_source import c_source
 from .keeping import missing, read, save
@@ -137,7 +137,7 @@ class Staged(Replays):
         check_program("stage", program)
         self.engine = engine
         self.program = program
-        self.paths = max(paths, 2)
+        self.paths = max(whole("stage", "paths", paths), 2)
         self.optimise = optimise
         self.why: str | None = None
         self.families: list[Family] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
 from .rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, repeating, restored
+from .transformed import whole
 from .treeverse import Chain
 
 Step = Callable[[Any], Any]
@@ -28,16 +28,7 @@ NAME = "the step of iterate"
 
 def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progress: Progress | None = None) -> Any:
     """See `Engine.iterate`."""
-    try:
-        n = operator.index(n)
-    except TypeError:
-        raise TypeError(
-            f"iterate takes (step, n, x): n is how often the step is done, not a {type(n).__name__}"
-        ) from None
-    if n < 0 or checkpoints < 1:
-        raise StructureError(
-            f"iterate needs n >= 0 steps and at least 1 checkpoint, not n={n}, checkpoints={checkpoints}"
-        )
+    n, checkpoints = whole("iterate", "n", n, 0), whole("iterate", "checkpoints", checkpoints)
     steps = Steps(engine, step, n, checkpoints, progress)
     traced, result = call_with_rule(engine, (steps.snapshot.captured, x), steps.called, "iterate")
     if traced:

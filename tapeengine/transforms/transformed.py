@@ -26,6 +26,13 @@ def named(function: Callable[..., Any], engine: Engine, transform: str, f: Calla
     return made
 
 
+def whole(transform: str, option: str, value: Any, least: int = 1) -> int:
+    """Return an option that must be a whole number of at least `least`."""
+    if hasattr(value, "__index__") and (number := operator.index(value)) >= least:
+        return number
+    raise StructureError(f"{transform}: {option} must be a whole number of at least {least}, not {value!r}")
+
+
 def check_program(transform: str, f: object) -> None:
     """Refuse to transform what cannot be called, such as the value of a program."""
     if not callable(f):

@@ -202,6 +202,36 @@ def test_logarithm_is_derived_with_the_same_bits_each_time():
     assert len(results) == 1
 
 
+@pytest.mark.parametrize("columns", [(), (1,), (2,), (4,)])
+@pytest.mark.parametrize("directions", [1, 2, 3, 5, 9])
+def test_lapack_accepts_what_derivatives_by_blocks_give_it(columns, directions, monkeypatch):
+    infos, real = [], scipy.linalg.get_lapack_funcs
+
+    def watched(*args):
+        (function,) = real(*args)
+        watch = lambda *a, **k: (found := function(*a, **k), infos.append(found[-1]))[0]  # noqa: E731
+        return [watch if args[0] == ("gbtrs",) else function]
+
+    monkeypatch.setattr(scipy.linalg, "get_lapack_funcs", watched)
+    for size in (1, 2, 4, 5):
+        band, b = (
+            RNG.standard_normal((3, size)) + np.array([[0.0], [4.0], [0.0]]),
+            RNG.standard_normal((size, *columns)),
+        )
+        ways = RNG.standard_normal((directions, *b.shape))
+        right = lambda p, b=b, ways=ways: b + np.tensordot(p, ways, 1)  # noqa: E731
+        solved = lambda p, band=band, right=right: linalg.solve_banded((1, 1), band, right(p))  # noqa: E731
+        total = lambda p, f=solved: np.sum(f(p) ** 2)  # noqa: E731
+        p, units = np.zeros(directions), np.eye(directions)
+        alone = np.stack([te.jvp(solved, (p,), (e,))[1] for e in units], -1)
+        for transform in (te.jacfwd, te.jacrev):
+            np.testing.assert_allclose(transform(solved)(p), alone, rtol=1e-10, atol=1e-12)
+        rows = [te.jvp(te.grad(total), (p,), (e,))[1] for e in units]
+        np.testing.assert_allclose(te.hessian(total)(p), rows, rtol=1e-9, atol=1e-11)
+    assert infos
+    assert not any(infos)
+
+
 def test_what_has_no_derivative_is_refused():
     with pytest.raises(UnsupportedError, match="full_matrices"):
         gradient(lambda b: np.sum(linalg.svd(b)[0]), B)

@@ -1,4 +1,5 @@
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -41,6 +42,28 @@ def test_no_derivative_outside_of_the_support_is_nan(name):
     for method in ("pdf", "cdf"):
         slope = gradient(lambda x, m=method: np.sum(getattr(distribution, m)(x, *shapes)), [-3.0, 0.3, 30.0])
         assert np.all(np.isfinite(slope))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", {**CONTINUOUS, **DISCRETE})
+def test_pythons_numbers_are_numpys_if_all_of_them_are_traced(name):
+    ours, theirs = getattr(stats, name), getattr(scipy.stats, name)
+    discrete = name in DISCRETE
+    methods = ("logpmf", "pmf", *["cdf"] * (name == "poisson")) if discrete else METHODS
+    shapes = [float(shape) for shape in {**CONTINUOUS, **DISCRETE}[name]]
+    places = ([0.0],) if discrete else ([0.1, 1.3], [0.1, 0.0])
+    for method, first, place in itertools.product(methods, (3.0, 0.63), places):
+        at = first, *shapes, *place
+        expected, last = getattr(theirs, method)(*at), getattr(theirs(*at[1:]), method)(first)
+        for f in (getattr(ours, method), lambda x, *p, m=method: getattr(ours(*p), m)(x)):
+            found = te.vjp(f, *at)[0]
+            assert type(found) is type(expected) is type(last)
+            np.testing.assert_allclose(found, expected, rtol=1e-11)
+            reverse = te.grad(f, argnums=tuple(range(len(at))))(*at)
+            forward = [te.jvp(f, at, tuple(np.eye(len(at))[k].tolist()))[1] for k in range(len(at))]
+            np.testing.assert_allclose(reverse, forward, rtol=1e-11)
+            together = gradient(lambda p, f=f: f(*p), at)  # elements of an array are numpy's numbers
+            np.testing.assert_allclose(reverse, together, rtol=1e-11)
 
 
 def test_bad_parameters_give_nan():

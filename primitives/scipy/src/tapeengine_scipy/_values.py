@@ -17,9 +17,9 @@ def is_complex(value: Any) -> bool:
 
 
 def floating(value: Any) -> Any:
-    """Return a traced value unchanged, a plain one as a floating array; lists and objects may be traced scalars."""
+    """Return a traced value as an array, a plain one as a floating array; lists and objects may be traced scalars."""
     if is_traced(value):
-        return value
+        return np.asarray(value)
     if isinstance(value, (list, tuple)) or getattr(getattr(value, "dtype", None), "kind", "") == "O":
         value = np.array(value)
     array = value if is_traced(value) else numpy.asarray(value)

@@ -133,5 +133,8 @@ def _band_lu(ab: Any, lower: int, upper: int) -> Any:
 
 def _band_solve(factors: Any, rhs: Any, transposed: bool, lower: int, upper: int) -> Any:
     lu, pivots = factors
+    if len(rhs) != len(pivots):  # LAPACK would print it
+        raise ValueError(f"solve_banded: {len(rhs)} rows on the right of {len(pivots)} equations")
     (gbtrs,) = scipy.linalg.get_lapack_funcs(("gbtrs",), (lu, rhs))
-    return gbtrs(lu, lower, upper, rhs, pivots, trans=int(transposed))[0]
+    columns = rhs.reshape(len(rhs), -1)  # also those of several right-hand sides
+    return gbtrs(lu, lower, upper, columns, pivots, trans=int(transposed))[0].reshape(rhs.shape)

@@ -116,7 +116,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     weights = numpy.ones(()) if b is None else floating(b)
     sign = _SUM_SIGN(a, weights, axis=axis, keepdims=keepdims)
     log_sum = _WEIGHTED(a, weights, axis=axis, keepdims=keepdims)
-    return (log_sum, sign) if return_sign else np.where(sign < 0, np.nan, log_sum)
+    return (log_sum, sign) if return_sign else np.where(sign < 0, np.nan, log_sum)[()]
 
 
 def _softmax_slope(ct: Any, out: Any, axis: Any) -> Any:
