@@ -120,13 +120,10 @@ def _spread(structures: Structures, axes: Any, arg: Any) -> list[int | None]:
     """The axis of each leaf of an argument."""
     if axes is None or isinstance(axes, int):
         return [axes] * len(flatten(structures, arg)[0])
-    if type(axes) is not type(arg) or len(axes) != len(arg):
+    given, parts = (structures.named(x) if type(axes) is type(arg) else None for x in (axes, arg))
+    if given is None or parts is None or (by_name := dict(given)).keys() != dict(parts).keys():
         raise StructureError(f"in_axes or out_axes has {axes!r} for a value of another structure")
-    if isinstance(axes, dict):
-        if axes.keys() != arg.keys():
-            raise StructureError(f"in_axes or out_axes has the keys {list(axes)}, and the value has {list(arg)}")
-        return [axis for key in arg for axis in _spread(structures, axes[key], arg[key])]
-    return [axis for entry, item in zip(axes, arg, strict=True) for axis in _spread(structures, entry, item)]
+    return [axis for name, item in parts for axis in _spread(structures, by_name[name], item)]
 
 
 def _with_lanes_first(leaf: Any, axis: int) -> Any:

@@ -188,7 +188,9 @@ class Call:
     def _bound(self) -> Iterator[Any]:
         """Give the rules, the residuals and the arguments as of the call; add the function's name to errors."""
         made = Made()
-        values = [value.copy() if type(value) is Array else value for value in self.values]  # a rule may write to them
+        values = [
+            value.copy("K") if type(value) is Array else value for value in self.values
+        ]  # rules may write to them
         bound = self.snapshot.again(values, made)
         try:
             yield bound

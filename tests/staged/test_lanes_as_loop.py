@@ -1,5 +1,7 @@
 """A staged program in lanes is the plain loop over the lanes: the same values, classes, cotangents and refusals."""
 
+import collections
+import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -170,3 +172,45 @@ def test_axes_that_do_not_fit(make: Any, axes: Any, args: Any) -> None:
 
 def test_axes_of_numbers() -> None:
     assert te.vmap(lambda x: x, out_axes=-1)(X).tolist() == X.tolist()
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+@dataclasses.dataclass
+class Record:
+    x: Any
+    y: Any
+
+
+STRUCTURES: dict[str, Callable[..., Any]] = {
+    "tuple": lambda x, y: (x, y),
+    "list": lambda x, y: [x, y],
+    "dict": lambda x, y: {"x": x, "y": y},
+    "dict in another order": lambda x, y: {"y": y, "x": x} if x is None or y is None else {"x": x, "y": y},
+    "namedtuple": Point,
+    "dataclass": Record,
+    "nested": lambda x, y: Record([x], Point(y, {"x": x})),
+}
+
+
+@pytest.mark.parametrize("axes", [(0, None), (1, 0), (None, -1)])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_axes_have_the_structure_of_an_argument_and_of_a_value(structure: str, axes: tuple[Any, Any]) -> None:
+    make = STRUCTURES[structure]
+    arrays = [np.arange(9.0).reshape(3, 3), np.arange(10.0, 19.0).reshape(3, 3)]
+    tails = [a if axis is None else np.moveaxis(a, axis, 0) for a, axis in zip(arrays, axes, strict=True)]
+    seen: list[Any] = []
+    found = te.vmap(lambda s: seen.append(s) or s, (make(*axes),), make(*axes))(make(*arrays))
+    lanes = [make(*(a if axis is None else a[k] for a, axis in zip(tails, axes, strict=True))) for k in range(3)]
+    assert [repr(s) for s in seen] == [repr(s) for s in lanes]
+    assert repr(found) == repr(make(*arrays))
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.parametrize("other", ["x", 1.5, np.ones(1), (0,), {"x": 0, "z": 0}, Record])
+def test_axes_of_another_structure_are_refused(structure: str, other: Any) -> None:
+    with pytest.raises(StructureError, match="another structure"):
+        te.vmap(lambda s: 1.0, (other,))(STRUCTURES[structure](X, X))
+    with pytest.raises(StructureError, match="another structure"):
+        te.vmap(lambda x: STRUCTURES[structure](x, x), 0, other)(X)

@@ -141,16 +141,20 @@ cdef Head *head_of_any(uint32_t tag, list leaves) except NULL:
 
 cdef object without(Head *h, object x):
     """An argument for the function: its own copy, which the function may keep or write to."""
-    value = stripped(h, h.tag, x)
+    value = like(x, stripped(h, h.tag, x))
+    return value.copy("K") if type(x) is Array and (type(value) is array_class or type(value) is Array) else value
+
+
+cdef object like(object x, object value):
+    """The value that x holds: a number of numpy's if x stands for one."""
     if type(value) is float and is_numpy(x):
         return numpy.float64(value)
-    if type(x) is Array and (<Array> x).storage.number:
+    if value is not x and type(x) is Array and (<Array> x).storage.number:
         if type(value) is array_class:
             return value[()]
         value = value.copy()
         (<Array> value).storage.number = True
-        return value
-    return value.copy() if type(x) is Array and (type(value) is array_class or type(value) is Array) else value
+    return value
 
 
 cdef bint has_derivative(object x) noexcept:
@@ -196,7 +200,7 @@ def call(function, list leaves):
     cdef CustomRecord record
     cdef list operands = None
     cdef bint lost
-    leaves = [unlifted(x) for x in leaves]
+    leaves = [like(x, unlifted(x)) for x in leaves]
     tag = innermost_tag(leaves)
     if tag == 0:
         return None
@@ -225,9 +229,9 @@ cdef list recorded_results(Head *h, CustomRecord record, list results, list oper
     cdef bint numpys, single = sum([has_derivative(x) for x in results]) == 1
     if tape.watcher is not None:
         tape.watcher.computed(record.rule, results)
-    results = [unlifted(x) for x in results]
+    results = [like(x, unlifted(x)) for x in results]
     record.captured = [(k, place_of(h, x)) for k, x in enumerate(results) if place_of(h, x) is not None]
-    results = [stripped(h, h.tag, x) for x in results]
+    results = [like(x, stripped(h, h.tag, x)) for x in results]
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0,
                         scalar_value([x for x in results if has_derivative(x)][0]) if single else 0.0)
     tape.arrays.append(record)
