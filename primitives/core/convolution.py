@@ -21,8 +21,8 @@ def _whole(ct: Any, first: int, second: int, mode: str) -> Any:
 
 
 def _transposed(ct: Any, other: Any, first: int, second: int, mode: str, space: Any) -> Any:
-    """Return sum_j whole[k + j] other[j] for each k."""
-    return unbroadcast(np.convolve(_whole(ct, first, second, mode), np.flip(other, 0), "valid"), space)
+    """Return sum_j whole[k + j] other[j] for each k. Typed programs also convolve with numbers."""
+    return unbroadcast(np.convolve(_whole(ct, first, second, mode), np.flip(np.atleast_1d(other), 0), "valid"), space)
 
 
 def _pattern(call: patterns.Call) -> Any:

@@ -537,6 +537,8 @@ def cov(m, y=None):
     """``np.cov`` of the rows of a matrix, or of two vectors."""
     if np.ndim(m) == 1 and y is None:
         return None
+    if y is None and len(m) == 1:
+        raise ValueError("of one row numpy gives a number")
     rows = [x - np.mean(x) for x in (m if y is None else np.array([m, y]))]
     return np.dot(np.array(rows), np.transpose(rows)) * (1 / (len(rows[0]) - 1))
 

@@ -1,11 +1,10 @@
 """Derivatives of solutions, of every order, by every sequence of forward and reverse mode.
 
-Each solution is that of one equation, ``cos(x) = a x`` or one of the same solution, so mpmath gives the derivatives.
+Each solution is that of one equation, ``cos(x) = a x`` or one of the same solution.
 """
 
 import itertools
 
-import mpmath
 import numpy as np
 import pytest
 
@@ -13,9 +12,8 @@ import tapeengine as te
 import tapeengine.math as tm
 from tapeengine_scipy import optimize
 
-EXACT = [
-    float(mpmath.diff(lambda a: mpmath.findroot(lambda x: mpmath.cos(x) - a * x, 0.7), 1, order)) for order in range(4)
-]
+#: The solution at a = 1 and its first three derivatives, by mpmath with 40 digits.
+EXACT = [0.739085133215160642, -0.441610791705328381, 0.441610791705328381, -0.567895355203113845]
 MODES = {
     "grad": te.grad,
     "jvp": lambda f: lambda a: te.jvp(f, (a,), (1.0,))[1],
