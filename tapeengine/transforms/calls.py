@@ -142,8 +142,9 @@ def parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
     if not isinstance(found, (tuple, list)) or len(found) != len(pieces):
         raise CotangentError(f"the {what} must be a tuple of {len(pieces)}, of the form {form}, not {found!r}")
     leaves: list[Any] = []
-    for piece, value in zip(pieces, found, strict=True):
-        leaves.extend([None] * len(piece.spaces) if value is None else piece.parts(value, what))
+    for k, (piece, value) in enumerate(zip(pieces, found, strict=True)):
+        own = f"part for argument {k} of the {what}"
+        leaves.extend([None] * len(piece.spaces) if value is None else piece.parts(value, own))
     return leaves
 
 
