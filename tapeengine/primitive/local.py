@@ -10,9 +10,9 @@ from typing import Any, overload
 import numpy as np
 
 from ..default import default_engine
-from ..errors import DroppedDerivativeError, PrimitiveError, UnsupportedError
+from ..errors import CotangentError, DroppedDerivativeError, PrimitiveError, UnsupportedError
 from . import Primitive, Rule
-from .rule_checks import CheckedRule, place_of
+from .rule_checks import CheckedRule, form, place_of
 from .signatures import parameter_names, read_signature
 from .spaces import VectorSpace, is_traced
 
@@ -106,6 +106,8 @@ class LocalPrimitive:
             spaces = [out, space[index] if type(index) is int else space][:: 1 if kind == "vjp" else -1]
             found, back = default_engine().vjp(lambda x: checked(x, *kept), _ones(spaces[0]))
             checked.check(found, place_of(spaces[1]))
+            if isinstance(found, (int, np.ndarray, np.generic)) and np.asarray(found).dtype.kind not in "fc":
+                raise CotangentError(f"{what} returned {form(found)}, which has no derivative: return floats")
             return None if found is None else back(first)[0]
 
         return Rule(transposed, ("out_space", *own, *names))

@@ -85,7 +85,7 @@ class CheckedRule:
                 self.check(found[key], inner, f"{path}[{key!r}]")
         elif not _fits(found, *place):
             where = f" at {path}" if path else ""
-            raise CotangentError(f"{self.what} returned {_form(found)}{where}, not {_short(place[1], place[0])}")
+            raise CotangentError(f"{self.what} returned {form(found)}{where}, not {_short(place[1], place[0])}")
 
     def _keys(self, found: Any, place: Any, path: str) -> Sequence[Any]:
         """The keys of a structure, after checking that it equals the value's structure."""
@@ -96,7 +96,7 @@ class CheckedRule:
             return range(len(inner))
         wanted = f"a dict with {', '.join(kind)}" if isinstance(kind, tuple) else f"a {kind.__name__} of {len(inner)}"
         where = f" at {path}" if path else ""
-        raise CotangentError(f"{self.what} returned {_form(found)}{where}, not {wanted}, like the value")
+        raise CotangentError(f"{self.what} returned {form(found)}{where}, not {wanted}, like the value")
 
 
 def place_of(space: VectorSpace) -> Any:
@@ -129,7 +129,7 @@ def _fits(found: Any, shape: tuple[int, ...], dtype: Any) -> bool:
     return bool(found.shape == shape and kind.kind in ("fiubc" if dtype.kind == "c" else "fiub"))
 
 
-def _form(found: Any) -> str:
+def form(found: Any) -> str:
     """A short description of a rule's result."""
     if _is_foreign(found):
         return f"a {class_name(found)}"

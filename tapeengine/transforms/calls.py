@@ -8,8 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._core.arrays import custom
+from .._core.arrays.array import Array
+from .._core.arrays.assignment import refuse_writes
 from .._core.arrays.calls import as_python
 from .._core.scalars.complex import ComplexDual
+from .._core.structures.boundary import overlap
 from ..errors import CotangentError, StructureError
 from .contract import Engine
 from .forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
@@ -139,8 +142,9 @@ def parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
     if not isinstance(found, (tuple, list)) or len(found) != len(pieces):
         raise CotangentError(f"the {what} must be a tuple of {len(pieces)}, of the form {form}, not {found!r}")
     leaves: list[Any] = []
-    for piece, value in zip(pieces, found, strict=True):
-        leaves.extend([None] * len(piece.spaces) if value is None else piece.parts(value, what))
+    for k, (piece, value) in enumerate(zip(pieces, found, strict=True)):
+        own = f"part for argument {k} of the {what}"
+        leaves.extend([None] * len(piece.spaces) if value is None else piece.parts(value, own))
     return leaves
 
 
@@ -210,7 +214,7 @@ def call_with_rule(
         result, derivative = run(unflatten(steps, given))
         results, out = flatten(engine.structures, result)
         check_leaves(engine, results, name)
-        made.extend((out, [type(leaf) in PAIRS for leaf in results]))
+        made.extend((out, [type(leaf) in PAIRS for leaf in results], values + results))
         classes = list(map(type, given)), list(map(type, results))
         results = list(map(as_array, results))
         arguments, form = form_around(engine.structures, values, steps), form_around(engine.structures, results, out)
@@ -221,8 +225,19 @@ def call_with_rule(
     results = custom.call(on_leaves, list(map(as_array, leaves)))
     if results is None:
         return False, None
-    out, are_pairs = made
+    out, are_pairs, values = made
+    refuse_shared(values, leaves + results, len(leaves))
     return True, unflatten(out, [as_python(x) if pair else x for x, pair in zip(results, are_pairs, strict=True)])
+
+
+def refuse_shared(values: list[Any], made: list[Any], first: int) -> None:
+    """Refuse writes to results, from `first` on, that share memory with arguments or results, and to these."""
+    arrays = [k for k, x in enumerate(values) if type(x) in (np.ndarray, Array)]
+    for n, k in enumerate(arrays):
+        for i in arrays[:n] if k >= first else ():
+            if overlap(values[i], values[k]):
+                refuse_writes(made[i])
+                refuse_writes(made[k])
 
 
 def as_array(leaf: Any) -> Any:

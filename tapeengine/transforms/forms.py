@@ -301,13 +301,18 @@ class Form:
 
 def _told(structures: Structures, value: Any) -> str:
     """The form of an unsuitable tangent for an error; the class name for an array of another library."""
-    leaves = flatten(structures, value)[0]
+    leaves, steps = flatten(structures, value)
     if any(isinstance(leaf, int) and not is_whole(leaf) for leaf in leaves):
         return "a whole number beyond all floats"
     odd = [leaf for leaf in leaves if hasattr(type(leaf), "__array__") and not is_traced(leaf)]
     odd = [leaf for leaf in odd if not isinstance(leaf, np.generic) and type(leaf) is not np.ndarray]
     named = "".join(f" with a {class_name(leaf)}" for leaf in odd[:1])
-    return f"{form_of(structures, value)}{named}"
+    names = [_short(_space(leaf)) if leaf is None or is_continuous(leaf) else _discrete(leaf) for leaf in leaves]
+    return f"{unflatten([_named(step) for step in steps], names)}{named}"
+
+
+def _discrete(leaf: Any) -> str:
+    return f"{leaf.dtype}{list(leaf.shape)}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
 
 
 def _named(step: Step) -> Step:

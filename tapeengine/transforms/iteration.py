@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from .._core.scalars.scalar import Dual
@@ -141,7 +142,8 @@ class Reversal:
         """Reverse the steps, each on its own tape."""
         steps, (values, start) = self.steps, self.args
         made = Made()
-        step = steps.again(values, made)
+        steps.again(values, made)
+        step = partial(self._step(made), values)
         places = steps.places(made)
         total: Any = None
 

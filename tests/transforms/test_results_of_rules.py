@@ -1,6 +1,7 @@
 """Results of derivative rules that cannot be added to cotangents: complex numbers for real ones, another library's
 arrays. They are refused in both directions, for given and for transposed rules."""
 
+import re
 import sys
 
 import numpy as np
@@ -129,3 +130,32 @@ def test_structures_with_traced_values_are_refused_where_there_is_a_rule(kind, v
     with pytest.raises(UnsupportedError, match="custom_vjp"):
         te.grad(product)(values)
     assert product(values) in (6.0, 3.0)
+
+
+DISCRETE_RESULTS = {
+    "int64[3]": np.ones(3, int),
+    "bool[3]": np.ones(3, bool),
+    "int64[2]": np.ones(2, int),
+    "int": 1,
+    "str": "x",
+}
+
+
+@pytest.mark.parametrize("told", DISCRETE_RESULTS)
+def test_errors_say_which_rule_returned_what_in_place_of_floats(told: str) -> None:
+    result, x = DISCRETE_RESULTS[told], np.arange(3.0)
+    by_vjp, by_jvp = te.custom_vjp(lambda y, x: x * x), te.custom_jvp(lambda y, x: x * x)
+    by_vjp.defvjp(lambda y, x: (x * x, x), lambda kept, ct: (None, result))
+    by_jvp.defjvp(lambda primals, tangents: (primals[1] ** 2, result))
+    vjps = te.primitive(lambda x: x * 2, name="mine.p").def_vjp(x=lambda ct: result)
+    jvps = te.primitive(lambda x: x * 2, name="mine.p").def_jvp(x=lambda t: result)
+    for f, what in (
+        (lambda x: by_vjp(1.0, x), r"argument 1 of the cotangents that <lambda>'s rule"),
+        (lambda x: by_jvp(1.0, x), "tangent that <lambda>'s rule"),
+    ):
+        for run in (lambda f=f: te.vjp(f, x)[1](x), lambda f=f: te.jvp(f, (x,), (x,))):
+            with pytest.raises(te.errors.CotangentError, match=f"{what}.*not {re.escape(told)}"):
+                run()
+    for run, kind in ((lambda: te.vjp(jvps, x)[1](x), "jvp"), (lambda: te.jvp(vjps, (x,), (x,)), "vjp")):
+        with pytest.raises(te.errors.CotangentError, match=f"the {kind} rule of mine.p for 'x' returned"):
+            run()

@@ -176,11 +176,11 @@ cdef int put(Array a, object index, object value) except -1:
 cdef int check_writable(Array a, ndarray numbers) except -1:
     if a.storage.number:
         raise TypeError(f"'numpy.{a.dtype.name}' object does not support item assignment: it is a scalar")
-    if a.storage.shared:
+    if a.storage.shared and PyArray_ISWRITEABLE(numbers):
         raise UnsupportedError(
-            f"an argument of shape {a.shape} shares memory with another argument of the program: a write to one would "
-            "have to change the other, but each has its own derivative. Give the program copies (x.copy()), or one "
-            "array from which it makes the views itself")
+            f"an array of shape {a.shape} shares memory with another argument or result of a call: a write to one would "
+            "have to change the other, but each has its own derivative. Use copies (x.copy()), or one array from which "
+            "the program makes the views itself")
     if PyArray_ISWRITEABLE(numbers):
         return 0
     if repeats(geometry(a)):
@@ -190,7 +190,7 @@ cdef int check_writable(Array a, ndarray numbers) except -1:
 
 
 def refuse_writes(x):
-    """Refuse writes to an array that shares memory with an argument that is not differentiated; return it."""
+    """Refuse writes to an array that shares memory with another one; return it."""
     if type(x) is Array:
         (<Array> x).storage.shared = True
     return x

@@ -413,7 +413,8 @@ cdef tuple wrapped_parts(Head *h, object out):
         check_argument(h, (<Array> out).storage.tag)
     if type(out) is Array or (type(out) is array_class and differentiable(out)):
         a = new_array(h, out, True)
-        a.storage.number = type(out) is Array and (<Array> out).storage.number
+        if type(out) is Array:
+            a.storage.number, a.storage.shared = (<Array> out).storage.number, (<Array> out).storage.shared
         return a, geometry(a)
     if isinstance(out, (numpy.floating, numpy.complexfloating, float, complex)):
         a = new_array(h, numpy.array(out), True)

@@ -198,7 +198,8 @@ def call(function, list leaves):
     cdef uint32_t tag
     cdef Head *h
     cdef CustomRecord record
-    cdef list operands = None
+    cdef list operands = None, given
+    cdef Py_ssize_t k
     cdef bint lost
     leaves = [like(x, unlifted(x)) for x in leaves]
     tag = innermost_tag(leaves)
@@ -211,7 +212,11 @@ def call(function, list leaves):
     record.inputs = [(k, place_of(h, x)) for k, x in enumerate(leaves) if place_of(h, x) is not None]
     if is_recording(h):
         operands, lost = [operand(h, x) for x in leaves], h.guards.lost != NULL
-    results, record.rule = function([without(h, x) for x in leaves])
+    given = [without(h, x) for x in leaves]
+    results, record.rule = function(given)
+    for k in range(record.count):
+        if type(given[k]) is Array and (<Array> given[k]).storage.shared:   # by a call on an outer trace
+            (<Array> leaves[k]).storage.shared = True
     h = head_of_any(tag, leaves)    # raises if another thread has ended the trace
     if operands is not None and not lost:   # what the function looked at, its repetition looks at again
         h.guards.lost = NULL if record.rule.repeated is not None else once

@@ -85,6 +85,7 @@ cdef Array gapped(Head *h, object value):
             value = numbers
         else:
             flat = new_array(outer, flat, False)
+            (<Array> flat).storage.active = True    # as soon as it is filled
     part = view_by(new_array(h, flat, True), view_of(
         spread, 0, <char *> PyArray_DATA(<ndarray> spread) - <char *> PyArray_DATA(plain(flat)), len(flat)))
     part.values[...] = value
@@ -138,11 +139,11 @@ cdef int protect_shared(list arrays) except -1:
 
 cpdef bint overlap(object a, object b) except -1:
     """Whether two arrays share an element; True if numpy cannot decide it in time."""
-    cdef Extent one = extent(a), other = extent(b)
+    cdef Extent one = extent(plain(a)), other = extent(plain(b))
     if one.last <= other.first or other.last <= one.first:
         return False
     try:
-        return numpy.shares_memory(a, b, max_work=100_000)
+        return numpy.shares_memory(plain(a), plain(b), max_work=100_000)
     except numpy.exceptions.TooHardError:
         return True
 
