@@ -231,7 +231,7 @@ def call_with_rule(
 
 
 def refuse_shared(values: list[Any], made: list[Any], first: int) -> None:
-    """Refuse writes to results, from `first` on, that share memory with arguments or results, and to these."""
+    """Refuse writes to results, from `first` on, that share memory, and to what they share it with."""
     arrays = [k for k, x in enumerate(values) if type(x) in (np.ndarray, Array)]
     for n, k in enumerate(arrays):
         for i in arrays[:n] if k >= first else ():

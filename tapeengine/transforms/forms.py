@@ -307,8 +307,8 @@ def _told(structures: Structures, value: Any) -> str:
     odd = [leaf for leaf in leaves if hasattr(type(leaf), "__array__") and not is_traced(leaf)]
     odd = [leaf for leaf in odd if not isinstance(leaf, np.generic) and type(leaf) is not np.ndarray]
     named = "".join(f" with a {class_name(leaf)}" for leaf in odd[:1])
-    names = [_short(_space(leaf)) if leaf is None or is_continuous(leaf) else _discrete(leaf) for leaf in leaves]
-    return f"{unflatten([_named(step) for step in steps], names)}{named}"
+    forms = [_short(_space(x)) if x is None or is_continuous(x) else _discrete(x) for x in leaves]
+    return f"{unflatten([_named(step) for step in steps], forms)}{named}"
 
 
 def _discrete(leaf: Any) -> str:

@@ -179,8 +179,7 @@ cdef int check_writable(Array a, ndarray numbers) except -1:
     if a.storage.shared and PyArray_ISWRITEABLE(numbers):
         raise UnsupportedError(
             f"an array of shape {a.shape} shares memory with another argument or result of a call: a write to one would "
-            "have to change the other, but each has its own derivative. Use copies (x.copy()), or one array from which "
-            "the program makes the views itself")
+            "have to change the other, but each has its own derivative. Use copies (x.copy())")
     if PyArray_ISWRITEABLE(numbers):
         return 0
     if repeats(geometry(a)):
