@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...._core.programs.native import floats_of
-from ....errors import StructureError, UnsupportedError
+from ....errors import UnsupportedError
 from ...convert import Converter
 from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.statements import ArrayOf
@@ -68,7 +68,7 @@ class Boundary:
             case Float():
                 return float(next(leaves))
             case Int():
-                return whole_number(next(leaves))
+                return int(next(leaves))
             case Bool():
                 return bool(next(leaves))
             case Product(items, name, fields) if of != UNIT:
@@ -125,23 +125,6 @@ class Boundary:
         inside = self.converter.inward(of, like, "an argument")
         d = self.values.sparse(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves), inside)
         return self.converter.cotangent_out(of, d, inside, like, Sparse(self.types))
-
-
-def whole_number(x: Any) -> int:
-    """Give a whole number of a value; the power of whole numbers with a negative exponent is none.
-
-    Raises
-    ------
-    StructureError
-
-    Examples
-    --------
-    >>> whole_number(np.int64(3))
-    3
-    """
-    if isinstance(x, float):
-        raise StructureError(f"{x} is of type float where int is wanted: write float(a) ** n for negative exponents")
-    return int(x)
 
 
 def parts(of: Product, x: Any) -> Sequence[Any]:

@@ -46,4 +46,6 @@ def whole_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
 
 def scalar_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
     """Write an operation on numbers; tell whether the text is an atom."""
+    if operation.name == "ipow" and not args[1].isdigit():
+        return f"ops.whole_power({args[0]}, {args[1]})", True
     return operation.text.format(*args), operation.binds == ATOM

@@ -269,6 +269,13 @@ class Running:
         return fitting(a * b, np.multiply(a, b, dtype=float))
 
     @staticmethod
+    def whole_power(a: Any, b: Any) -> Any:
+        """The power of one integer, which is no integer if the exponent is negative."""
+        if b < 0:
+            raise FloatingPointError("a negative power of a whole number")
+        return a**b
+
+    @staticmethod
     def ipow_(a: Any, b: Any) -> Any:
         """Powers of integers that fit in 64 bits."""
         if np.any(np.asarray(b) < 0):
