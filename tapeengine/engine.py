@@ -43,7 +43,8 @@ class Engine(Parallel):
     Parameters
     ----------
     max_tape_bytes : int, optional
-        The largest number of bytes that the records of one trace may take; 0, the default, sets no limit.
+        The largest number of bytes of the records of one trace, without the arrays that they keep; 0, the default,
+        sets no limit.
     plugins : sequence, optional
         The plugins to use: names of installed ones, modules, and other objects with hooks. By default all installed
         plugins except those named in the environment variable TAPEENGINE_DISABLE_PLUGINS.
