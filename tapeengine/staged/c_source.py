@@ -119,9 +119,8 @@ def _along(plan: Plan, path: Path, start: int, otherwise: str) -> Iterator[str]:
     for i, op, a, b in path.instructions():
         if i < start:
             continue
-        label = (
-            otherwise if i == start and start != path.first else f"fork_{number}_{i}_0" if path.forks.get(i) else "miss"
-        )
+        last = otherwise if i == start else "miss"
+        label = f"fork_{number}_{i}_0" if path.forks.get(i) else last
         if op == CONSTANT:
             yield f"    v[{i}] = {_number(constants[a])};"
         elif op >= FIRST_GUARD:
@@ -136,7 +135,8 @@ def _along(plan: Plan, path: Path, start: int, otherwise: str) -> Iterator[str]:
     for i, others in path.forks.items():
         for k, other in enumerate(others):
             yield f"fork_{number}_{i}_{k}:;"
-            yield from _along(plan, other, i, f"fork_{number}_{i}_{k + 1}" if k + 1 < len(others) else "miss")
+            last = otherwise if i == start else "miss"
+            yield from _along(plan, other, i, f"fork_{number}_{i}_{k + 1}" if k + 1 < len(others) else last)
 
 
 def _backward(path: Path) -> Iterator[str]:

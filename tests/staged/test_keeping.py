@@ -229,6 +229,25 @@ def test_random_branching_programs_in_c(tmp_path_factory: pytest.TempPathFactory
         assert found is None or repr(found) == repr(([value], gradient))
 
 
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda x, y: x * round(x),
+        lambda x, y: x * int(y) + y * round(x),
+        lambda x, y: x * math.floor(x * y) if x > y else y * round(y),
+        lambda x, y: (x + 1) * round(x + 1) * int(x * y),
+    ],
+)
+def test_c_has_all_recorded_outcomes_of_what_a_program_looks_at(look: Any, tmp_path: Path) -> None:
+    staged = te.stage(lambda x: look(*x))
+    points = [[float(a), float(b)] for a in range(1, 5) for b in range(1, 4)]
+    expected = [te.value_and_grad(staged)(x) for x in points]
+    in_c = InC(staged, tmp_path, 1)
+    for x, (value, gradient) in zip(points, expected, strict=True):
+        assert in_c(x, [1.0]) == ([value], gradient)
+
+
 def test_names_and_forms_in_c() -> None:
     staged = te.stage(lambda x: x * 2.0)
     staged(1.0)
