@@ -147,7 +147,15 @@ def _neighbours(columns: Graph, rows: Graph) -> Graph | None:
     start = np.repeat(rows.starts[row], count)
     within = np.arange(first.size) - np.repeat(np.cumsum(count) - count, count)
     second = rows.others[start + within]
-    keys = np.unique(first.astype(np.int64) * rows.size + second)
+    keys = distinct(first.astype(np.int64) * rows.size + second)
     keys = keys[keys // rows.size != keys % rows.size] if rows.size else keys
     counts = np.bincount(keys // max(rows.size, 1), minlength=rows.size)
     return Graph(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), keys % max(rows.size, 1), rows.size)
+
+
+def distinct(keys: Any) -> Any:
+    """The different integers of a vector in ascending order; `numpy.unique` hashes them, and keys of pairs collide."""
+    keys = np.sort(keys)
+    first = np.ones(keys.size, bool)
+    first[1:] = keys[1:] != keys[:-1]
+    return keys[first]

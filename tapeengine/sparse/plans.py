@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.sweeps import slots
-from .colours import Graph, colour_acyclic, colour_columns, colour_star, mirrored, transposed
+from .colours import Graph, colour_acyclic, colour_columns, colour_star, distinct, mirrored, transposed
 from .structure import Rows, Structure
 
 #: The cost of a column relative to that of a row, which must also be read off at every input.
@@ -249,7 +249,7 @@ def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int], c
     acyclic colouring, where the others are known (Gebremedhin, Manne and Pothen 2005, 5.2 and 6.2).
     """
     row = np.repeat(np.arange(size), np.diff(rows.starts))
-    keys = np.unique(np.concatenate([row * size + numbers, numbers * size + row]))
+    keys = distinct(np.concatenate([row * size + numbers, numbers * size + row]))
     row, column = keys // max(size, 1), keys % max(size, 1)
     starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=size))]).astype(np.int64)
     graph = Graph(starts, column, size)
