@@ -19,6 +19,7 @@ from .._core.programs.callables import Linked, changed
 from .._core.programs.standins import original
 from ..dropped import TWINS
 from ..errors import module_of
+from .dispatching import singledispatch
 from .memo import memoised
 from .modules import replaced_object
 from .rewrite import changed_code
@@ -177,7 +178,7 @@ class Relinked:
 
     def dispatching(self, value: Any) -> Any:
         """A copy of a `functools.singledispatch` function with the twins of its implementations."""
-        made = functools.singledispatch(self.twin(value.registry[object]))
+        made = singledispatch(self.twin(value.registry[object]))
         self.made[id(value)] = value, made
         for cls, implementation in value.registry.items():
             made.register(cls, self.twin(implementation))

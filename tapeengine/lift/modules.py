@@ -16,7 +16,7 @@ from typing import Any
 
 from ..dropped import TWINS
 from ..numpy._classes import numpy_names
-from . import memo
+from . import dispatching, memo
 from .classes import builtin_names
 from .refused import refusing
 
@@ -59,7 +59,8 @@ def of_numpy() -> dict[str, Any]:
 
 def of_functools() -> dict[str, Any]:
     """The names of functools that inspect the arguments of the functions that they wrap."""
-    return {"lru_cache": memo.lru_cache, "cache": memo.cache}
+    found = (memo.lru_cache, memo.cache, dispatching.singledispatch, dispatching.singledispatchmethod)
+    return {f.__name__: f for f in found}
 
 
 def of_statistics() -> dict[str, Any]:

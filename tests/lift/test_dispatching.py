@@ -1,0 +1,81 @@
+"""Functions that dispatch on the class of their argument: a lifted one takes the implementation of the plain value."""
+
+import importlib
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+TEXT = """
+import functools
+import numbers
+
+import numpy as np
+
+
+@functools.singledispatch
+def dispatched(x):
+    return x * 2
+
+
+@dispatched.register
+def _(x: np.ndarray):
+    return x * 3
+
+
+@dispatched.register
+def _(x: float):
+    return x * 5
+
+
+@dispatched.register(numbers.Number)
+def _(x):
+    return x * 7
+
+
+class Model:
+    @functools.singledispatchmethod
+    def method(self, x):
+        return x * 11
+
+    @method.register
+    def _(self, x: np.ndarray):
+        return x * 13
+
+    @method.register(float)
+    def _(self, x):
+        return x * 17
+
+
+def methods(x):
+    return Model().method(x)
+
+
+def chosen(x):
+    return dispatched.dispatch(type(x))(x) if len(dispatched.registry) == 4 else None
+"""
+VALUES = [np.ones(2), np.ones((), np.float32), 1.5, np.float64(1.5), np.float32(1.5), 1 + 1j, np.complex64(2j)]
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: Any) -> Any:
+    folder = tmp_path_factory.mktemp("dispatching")
+    (folder / "of_dispatched.py").write_text(TEXT)
+    sys.path.insert(0, str(folder))
+    yield importlib.import_module("of_dispatched")
+    sys.path.remove(str(folder))
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{type(value).__name__} {np.ndim(value)}")
+@pytest.mark.parametrize("name", ["dispatched", "methods", "chosen"])
+def test_the_class_of_the_plain_value_decides(module: Any, name: str, value: Any) -> None:
+    if name != "dispatched" and type(value) in (np.float32, np.complex64):
+        pytest.skip("their class is that of arrays, which `type(x)` says")
+    plain = getattr(module, name)
+    for lifted in (getattr(te.lift("of_dispatched"), name), te.lift(plain)):
+        np.testing.assert_array_equal(te.vjp(lifted, value)[0], plain(value))
+        np.testing.assert_array_equal(te.jvp(lifted, (value,), (value,))[1], plain(value))
+        np.testing.assert_array_equal(lifted(value), plain(value))
