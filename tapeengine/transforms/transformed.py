@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from .._core.programs.callables import Made
@@ -28,8 +29,9 @@ def named(function: Callable[..., Any], engine: Engine, transform: str, f: Calla
 
 def whole(transform: str, option: str, value: Any, least: int = 1) -> int:
     """Return an option that must be a whole number of at least `least`."""
-    if hasattr(value, "__index__") and (number := operator.index(value)) >= least:
-        return number
+    with suppress(TypeError):
+        if (number := operator.index(value)) >= least:
+            return number
     raise StructureError(f"{transform}: {option} must be a whole number of at least {least}, not {value!r}")
 
 
