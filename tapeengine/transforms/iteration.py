@@ -29,7 +29,7 @@ NAME = "the step of iterate"
 
 def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progress: Progress | None = None) -> Any:
     """See `Engine.iterate`."""
-    n, checkpoints = whole("iterate", "n of (step, n, x)", n, 0), whole("iterate", "checkpoints", checkpoints)
+    n, checkpoints = whole("iterate(step, n, x)", "n", n, 0), whole("iterate", "checkpoints", checkpoints)
     steps = Steps(engine, step, n, checkpoints, progress)
     traced, result = call_with_rule(engine, (steps.snapshot.captured, x), steps.called, "iterate")
     if traced:
