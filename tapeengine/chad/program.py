@@ -664,7 +664,7 @@ class Along(Program):
 
     def __init__(self, base: Program) -> None:
         self.base = base
-        self.inferred = ()
+        self.inferred, self.given, self.is_entry = (), None, False
         self.backend = base.backend
         self.function = base.function
         self.symbol = f"{base.symbol}_directional"
