@@ -547,7 +547,9 @@ def parts_of(x: Any) -> Sequence[Any]:
 
 def has_whole(value: Any) -> bool:
     """Tell whether a float in a value, or an array, may stand for an integer."""
-    if isinstance(value, float | np.ndarray):
+    if isinstance(value, float):
+        return value % 1 == 0
+    if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
     return any(map(has_whole, parts_of(value)))
 

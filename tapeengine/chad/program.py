@@ -432,7 +432,7 @@ class Program(Enterable):
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
         params, fits = self.executable.definition.params, self.executable.converter.fits
-        if all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals) or not has_whole(value):
+        if not has_whole(value) or all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else deep(DEPTH)(of_plain)(plain, value, keeps_integers=True)
