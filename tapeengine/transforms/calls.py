@@ -12,7 +12,7 @@ from .._core.arrays.array import Array
 from .._core.arrays.assignment import refuse_writes
 from .._core.arrays.calls import as_python
 from .._core.scalars.complex import ComplexDual
-from .._core.structures.boundary import overlap
+from .._core.structures.boundary import overlapping, place
 from ..errors import CotangentError, StructureError
 from .contract import Engine
 from .forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
@@ -232,12 +232,11 @@ def call_with_rule(
 
 def refuse_shared(values: list[Any], made: list[Any], first: int) -> None:
     """Refuse writes to results, from `first` on, that share memory, and to what they share it with."""
-    arrays = [k for k, x in enumerate(values) if type(x) in (np.ndarray, Array)]
-    for n, k in enumerate(arrays):
-        for i in arrays[:n] if k >= first else ():
-            if overlap(values[i], values[k]):
-                refuse_writes(made[i])
-                refuse_writes(made[k])
+    places = [place(x, k, made[k]) for k, x in enumerate(values) if type(x) in (np.ndarray, Array)]
+    for pair in overlapping(places):
+        if any(number >= first for _, _, number, _, _ in pair):
+            for *_, array in pair:
+                refuse_writes(array)
 
 
 def as_array(leaf: Any) -> Any:

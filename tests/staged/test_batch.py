@@ -286,3 +286,17 @@ def test_lanes_of_different_shapes_are_refused(make: Any) -> None:
     for transform in (te.vmap(make), te.grad(lambda xs: np.sum(te.vmap(make)(xs)))):
         with pytest.raises(StructureError, match="cannot be joined"):
             transform(np.array([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("staged", [False, True])
+def test_the_numbers_of_a_vector_in_their_lanes(dtype: Any, staged: bool) -> None:
+    """As docs/exact.md says: a float64 vector has Python's floats in its lanes, another one numpy's scalars."""
+    mapped = te.vmap(te.stage(lambda a: 1 / a) if staged else lambda a: 1 / a)
+    vector = np.array([2.0, 0.0], dtype)
+    if dtype == np.float64:
+        with pytest.raises(ZeroDivisionError):
+            mapped(vector)
+    else:
+        with np.errstate(divide="ignore"):
+            np.testing.assert_array_equal(mapped(vector), np.array([0.5, np.inf], dtype))

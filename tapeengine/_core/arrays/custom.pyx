@@ -201,7 +201,7 @@ def call(function, list leaves):
     cdef list operands = None, given
     cdef Py_ssize_t k
     cdef bint lost
-    leaves = [like(x, unlifted(x)) for x in leaves]
+    leaves = [unlifted(x) for x in leaves]
     tag = innermost_tag(leaves)
     if tag == 0:
         return None
@@ -234,7 +234,7 @@ cdef list recorded_results(Head *h, CustomRecord record, list results, list oper
     cdef bint numpys, single = sum([has_derivative(x) for x in results]) == 1
     if tape.watcher is not None:
         tape.watcher.computed(record.rule, results)
-    results = [like(x, unlifted(x)) for x in results]
+    results = [unlifted(x) for x in results]
     record.captured = [(k, place_of(h, x)) for k, x in enumerate(results) if place_of(h, x) is not None]
     results = [like(x, stripped(h, h.tag, x)) for x in results]
     id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0,

@@ -113,11 +113,11 @@ cdef tuple with_gaps(object values):
     return flat, numpy.ndarray(values.shape, values.dtype, flat, start, strides)
 
 
-cdef tuple place(object value, Array made):
-    """The first address of an array's memory, the address after the last, its number among the inputs, values and dual."""
+cpdef tuple place(object value, Py_ssize_t number, object made):
+    """The first address of an array's memory, the address after the last, a number that is its own, values and dual."""
     cdef ndarray values = plain(value) if type(value) is Array or PyArray_CheckExact(value) else numpy.asarray(value)
     cdef Extent e = extent(values)
-    return <size_t> e.first, <size_t> e.last, made.storage.index, values, made
+    return <size_t> e.first, <size_t> e.last, number, values, made
 
 
 cdef int protect_shared(list arrays) except -1:
@@ -126,15 +126,23 @@ cdef int protect_shared(list arrays) except -1:
     The plain program sees such a write through both arrays. Here each array is an input with its own derivative and its
     own storage. Reading them is allowed.
     """
-    cdef Py_ssize_t i, j
-    arrays.sort()
-    for i in range(len(arrays)):
-        j = i + 1
-        while j < len(arrays) and arrays[j][0] < arrays[i][1]:
-            if overlap(arrays[i][3], arrays[j][3]):
-                (<Array> arrays[i][4]).storage.shared = (<Array> arrays[j][4]).storage.shared = True
-            j += 1
+    for pair in overlapping(arrays):
+        (<Array> pair[0][4]).storage.shared = (<Array> pair[1][4]).storage.shared = True
     return 0
+
+
+cpdef list overlapping(list places):
+    """The pairs of places of arrays that share an element; sorts them by address."""
+    cdef Py_ssize_t i, j
+    cdef list found = []
+    places.sort()
+    for i in range(len(places)):
+        j = i + 1
+        while j < len(places) and places[j][0] < places[i][1]:
+            if overlap(places[i][3], places[j][3]):
+                found.append((places[i], places[j]))
+            j += 1
+    return found
 
 
 cpdef bint overlap(object a, object b) except -1:
@@ -286,8 +294,8 @@ cdef class Inputs(Walk):
             self.array_seen, self.array_made = value, a
         else:
             if self.arrays is None:
-                self.arrays = [place(self.array_seen, self.array_made)]
-            self.arrays.append(place(value, a))
+                self.arrays = [place(self.array_seen, self.array_made.storage.index, self.array_made)]
+            self.arrays.append(place(value, a.storage.index, a))
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
         return a
