@@ -133,3 +133,19 @@ def class_name(value: object) -> str:
     """
     cls = type(value)
     return f"{module_of(cls).partition('.')[0]}.{cls.__qualname__}".lstrip(".")
+
+
+def pass_on(error: BaseException) -> None:
+    """Raise an error again if a signal handler raised it, such as one that ends a run after some time.
+
+    Python calls a handler between two instructions of any code, with the frame that it interrupts. Such an error says
+    nothing about that code.
+    """
+    step = error.__traceback__
+    while step is not None:
+        below = step.tb_frame.f_back
+        if below is not None:
+            given = [value if type(value) is tuple else (value,) for value in step.tb_frame.f_locals.values()]
+            if any(value is below for values in given for value in values):
+                raise error
+        step = step.tb_next

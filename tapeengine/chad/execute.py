@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.programs.native import COPIED, FEW_NUMBERS, Native, Whole, has_many
 from ..default import default_engine
-from ..errors import CotangentError, StructureError, UnsupportedError
+from ..errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ..primitive import Primitive
 from .backends.forms import Forms, has_rows
 from .backends.machine import NotAssembled
@@ -127,8 +127,8 @@ class Executable:
                 self.python(*primals)
         except POLES:
             raise
-        except Exception:  # an argument that only the typed program accepts
-            return
+        except Exception as error:  # an argument that only the typed program accepts
+            pass_on(error)
 
     @functools.cached_property
     def passes(self) -> Passes | None:

@@ -29,7 +29,7 @@ from .._core.programs.native import (
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
 from ..default import default_engine
-from ..errors import StructureError, TapeEngineError, UnsupportedError
+from ..errors import StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
 from .backends.tiers import BACKENDS, is_installed, native_text
 from .depth import DEPTH, deep
@@ -644,7 +644,8 @@ class Program(Enterable):
                 return self.by_position(*given[: self.arity])
         except ERRORS:
             raise
-        except Exception:  # an argument that only the typed program takes
+        except Exception as error:  # an argument that only the typed program takes
+            pass_on(error)
             return NOT_TAKEN
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:

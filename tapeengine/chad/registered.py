@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .._core.scalars.kernel import ScalarFunction
+from ..errors import pass_on
 from ..primitive import Primitive
 from .linear import LinearValues
 from .target import Jvp, Vjp
@@ -119,7 +120,8 @@ def is_elementwise(primitive: Primitive, args: Sequence[Type], static: Mapping[s
         with numpy.errstate(all="ignore"):
             whole = _with_rules(primitive, [numpy.array(x) for x in few], statics)
             each = [_with_rules(primitive, list(xs), statics) for xs in zip(*few, strict=True)]
-    except Exception:  # any error of a primitive that does not accept arrays
+    except Exception as error:  # any error of a primitive that does not accept arrays
+        pass_on(error)
         return False
     columns = (numpy.array(column) for column in zip(*each, strict=True))
     return all(

@@ -26,7 +26,7 @@ from .._core.scalars.scalar import Dual
 from .._core.scalars.sequences import is_read, repeats
 from .._core.sweeps.trace import value_of
 from ..dropped import frame_of_program, is_compiled
-from ..errors import TapeEngineError, UnsupportedError, class_name
+from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
 from .foreign import as_plain, check_series, has_own_operators, replaced
@@ -383,6 +383,7 @@ def is_asked(kinds: str, dtype: Any = None, **options: Any) -> bool:
 
 def explained(error: Exception, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Exception:
     """The error of a failed call: the engine's, the plain program's, or one that says what the rule cannot do."""
+    pass_on(error)
     if isinstance(error, TapeEngineError | RecursionError):
         return error
     check_series()

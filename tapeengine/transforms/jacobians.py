@@ -11,7 +11,7 @@ import numpy as np
 from .._core.programs.callables import own_derivative
 from .._core.sweeps import column_sweep, linear, row_sweep
 from .._core.sweeps.trace import value_of
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, pass_on
 from ..sparse.hint import hint_at_sparse
 from .arguments import Argnums, Arguments, arguments_of
 from .contract import Engine
@@ -232,7 +232,8 @@ def transposes(backpropagator: Any, rows: Form, columns: Form, single: bool) -> 
     forward = value_of(rows.vector(pushed(backpropagator, (step,) if single else step)))
     try:
         row = backpropagator(rows.value(left))
-    except Exception:  # a rule may raise anything
+    except Exception as error:  # a rule may raise anything
+        pass_on(error)
         return False
     back = value_of(columns.vector(row[0] if single else row))
     scale = abs(forward) @ left + abs(back) @ right

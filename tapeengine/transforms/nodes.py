@@ -20,7 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._core.scalars.complex import of_numbers
-from ..errors import RepeatError
+from ..errors import RepeatError, pass_on
 from ..structure import Container, slots_of
 from .array_copies import same_bits
 from .generators import differ, state_of
@@ -248,7 +248,8 @@ def of_generator(value: Any) -> Node | None:
     """One of the program's random generators, in its present state."""
     try:
         held = copy.deepcopy(value)
-    except Exception:  # the operating system's generator has no state
+    except Exception as error:  # the operating system's generator has no state
+        pass_on(error)
         return None
 
     def has_changed() -> bool:
@@ -422,7 +423,8 @@ def of_state(value: Any) -> Node | None:
         return None
     try:
         held, again = read(value), read(value)
-    except Exception:  # a class that is a container in name only
+    except Exception as error:  # a class that is a container in name only
+        pass_on(error)
         return None
     if any(a is not b and type(a) not in ATOMS for a, b in zip(held.values(), again.values(), strict=True)):
         return None

@@ -17,7 +17,7 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.arrays.operators import is_number
 from .._core.sweeps.trace import value_unseen
-from ..errors import DroppedDerivativeError, RepeatError, TapeEngineError, TraceError
+from ..errors import DroppedDerivativeError, RepeatError, TapeEngineError, TraceError, pass_on
 from ..structure import Structures
 from .array_copies import same_bits
 from .captures import Snapshot
@@ -368,6 +368,7 @@ def repeating(name: str, plain: Callable[[], Any]) -> Iterator[None]:
     except TapeEngineError:
         raise
     except Exception as error:
+        pass_on(error)
         try:
             plain()
         except Exception:

@@ -37,6 +37,7 @@ cdef extern from *:
 
 import numpy
 
+from tapeengine.errors import pass_on
 from tapeengine.primitive.rule_checks import CheckedRule
 from tapeengine.primitive.spaces import Space
 
@@ -303,7 +304,8 @@ cdef object along(Rows rows, object rule, tuple kept, object cotangents, tuple s
     try:
         with numpy.errstate(all="ignore"):
             found = rule(cotangents, *[wider(rows.width, x, axes, axis, spaces) for x in kept])
-    except Exception:       # a rule may raise anything for a shape that it does not expect
+    except Exception as error:      # a rule may raise anything for a shape that it does not expect
+        pass_on(error)
         return None
     if type(found) is not array_class or not found.ndim or found.dtype.kind not in "fc":
         return None
@@ -446,7 +448,8 @@ cdef object along_columns(Tangents many, int axis, object function, tuple kept, 
                       for x in kept])
     try:
         found = function(*tangents, *kept)
-    except Exception:       # a rule may raise anything for a shape that it does not expect
+    except Exception as error:      # a rule may raise anything for a shape that it does not expect
+        pass_on(error)
         return None
     if type(found) is not array_class:
         return None

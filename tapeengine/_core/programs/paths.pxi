@@ -352,7 +352,8 @@ cdef class Path:
             if type(function) is not ufunc_class or not one_value(
                     function, operands[0], operands[len(operands) - 1], <int> len(operands) + 1, &v[register]):
                 v[register] = function(*operands)
-        except Exception:       # the program raises as well, or knows what to do
+        except Exception as error:      # the program raises as well, or knows what to do
+            pass_on(error)
             return False
         return isfinite(v[register]) or te_total(op_codes[self.op[register]])
 

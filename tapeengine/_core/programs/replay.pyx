@@ -68,6 +68,8 @@ import types
 
 import numpy
 
+from tapeengine.errors import pass_on
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -691,7 +693,8 @@ cdef Arena run_path(Path path, Registers registers, uint32_t *reached):
         copy_into(<ndarray> arena.inputs[storage], <ndarray> values)
     try:
         reached[0] = path.run_arrays(arena)
-    except Exception:       # the program raises as well, or knows what to do
+    except Exception as error:      # the program raises as well, or knows what to do
+        pass_on(error)
         reached[0] = path.first
     if reached[0] < path.end:
         arena.release()

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
+from ...errors import pass_on
 from ...primitive import Primitive as Registered
 from ..registered import calls_kernel, find, trial_result, type_of
 from ..terms import Elements, Literal, Primitive, Term, Tuple
@@ -36,6 +37,7 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
         value = trial_result(known, [a.type for a in args], static)
         of = type_of(value)
     except Exception as error:  # the primitive's own refusal, whatever it is
+        pass_on(error)
         types = ", ".join(show(a.type) for a in args)
         p.error(node, f"{known.name} does not take ({types}): {error}", "give arguments that the primitive takes")
     if isinstance(of, Product) and (fields := class_fields(type(value))) and library_name(found)[:5] == "numpy":

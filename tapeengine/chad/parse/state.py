@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from ..._core.programs.replay import Checks
+from ...errors import pass_on
 from ..errors import ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
 from ..kinds import ARRAY, COMPUTED, MIXED, SOME, Given, Kind, ListOf
@@ -692,7 +693,8 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
         try:
             text = isinstance(annotation, str)
             return is_vague(annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation)
-        except Exception:  # the parser reports it with its place
+        except Exception as error:  # the parser reports it with its place
+            pass_on(error)
             return False
 
     rest, more = stars_of(function)

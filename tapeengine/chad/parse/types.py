@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy
 
+from ...errors import pass_on
 from ..annotations import Array as ArrayOf
 from ..annotations import Fields
 from ..types import BOOL, FLOAT, INT, UNIT, Array, Fixed, Function, Named, Product, Sum, Type
@@ -161,7 +162,8 @@ def meant(annotation: Any, outer: Mapping[str, Any]) -> Any:
     try:
         text = isinstance(annotation, str)
         return annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation
-    except Exception:  # a name that is not defined yet: that of a class
+    except Exception as error:  # a name that is not defined yet: that of a class
+        pass_on(error)
         return annotation
 
 

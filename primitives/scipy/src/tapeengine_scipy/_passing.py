@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy
 
 from tapeengine.duals import offered
-from tapeengine.errors import TapeEngineError, UnsupportedError
+from tapeengine.errors import TapeEngineError, UnsupportedError, pass_on
 from tapeengine_scipy._callables import holds_traced, plain_values
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -63,6 +63,7 @@ def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any
     except TapeEngineError:
         raise
     except Exception as error:
+        pass_on(error)
         still, named = plain_values((args, keywords))
         theirs_called(_find(path), still, named)
         raise UnsupportedError(f"{path} is not differentiated for these arguments ({error})") from error
