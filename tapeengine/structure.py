@@ -111,6 +111,19 @@ def _check_class(cls: Any) -> None:
         )
 
 
+def refused(cls: type, path: str, verb: str, do: str, otherwise: str = "") -> StructureError:
+    """Return the error for a leaf of a class that is no number, array or container."""
+    try:
+        _check_class(cls)
+        how = f"make it a dataclass, register the class, tapeengine.register_container({cls.__qualname__})"
+    except StructureError:  # the advice to register it would be refused
+        how = "convert it to one of these, write a class with an attribute for it"
+    return StructureError(
+        f"{path} {verb} a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. {do} numbers, arrays "
+        f"and containers of them; {how}{otherwise}"
+    )
+
+
 def slots_of(cls: type) -> list[str]:
     """The slots of one class by their attribute names; private names are mangled with the class name."""
     found = cls.__dict__.get("__slots__", ())

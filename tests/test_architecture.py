@@ -21,6 +21,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.errors": 0,
     "tapeengine.default": 0,
     "tapeengine.html": 0,
+    "tapeengine.naming": 0,
     "tapeengine.dropped": 0,
     "tapeengine.primitive": 0,
     "tapeengine.primitive.local": 1,

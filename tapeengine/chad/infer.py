@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from enum import Enum
 from typing import Any
 
 import numpy
 
 from ..errors import UnsupportedError
+from ..naming import found_as
 from ..primitive import is_traced
 from .annotations import Array, Fields
 from .parse.texts import is_key
@@ -135,10 +135,7 @@ def is_importable(value: Any) -> bool:
         return False
     if isinstance(value, numpy.ufunc):
         return getattr(numpy, value.__name__, None) is value
-    found: Any = sys.modules.get(getattr(value, "__module__", None) or "")
-    for part in getattr(value, "__qualname__", "<").split("."):
-        found = getattr(found, part, None)
-    return found is value
+    return found_as(value) is value
 
 
 #: Types of values that decide annotations.

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..default import default_engine
 from ..errors import CotangentError, DroppedDerivativeError, PrimitiveError, UnsupportedError
+from ..naming import reduced
 from . import Primitive, Rule
 from .rule_checks import CheckedRule, form, place_of
 from .signatures import parameter_names, read_signature
@@ -36,6 +37,9 @@ class LocalPrimitive:
         self._plain = Primitive(name, function, {}, {}, **options)
         self.record = self._build({}, {})
         functools.update_wrapper(self, function)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, self.__wrapped__, super().__reduce_ex__(protocol))
 
     def def_vjp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
         """Give vjp rules by argument: ``rule(ct, ...)`` returns the argument's cotangent.

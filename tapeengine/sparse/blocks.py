@@ -40,6 +40,9 @@ class SparseBlocks:
         self.matrix = matrix
         self._sides = rows, columns
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"matrix": self.matrix, "rows": self.rows, "columns": self.columns}
+
     @cached_property
     def rows(self) -> dict[str, slice]:
         """The rows of each leaf of the result."""

@@ -24,6 +24,7 @@ from .._core.programs.replay import (
 from .._core.sweeps.inspection import open_tape
 from .._core.sweeps.trace import value_unseen
 from ..errors import RepeatError, StructureError
+from ..naming import reduced
 from ..structure import Structures
 from ..transforms.calls import call_with_rule
 from ..transforms.contract import Engine
@@ -81,7 +82,8 @@ class Batched:
 
     def __reduce__(self) -> Any:
         given, options = (self.in_axes, self.out_axes), {"threads": self.threads, "progress": self.progress}
-        return operator.methodcaller("vmap", self.program, *given, **options), (self.engine,)
+        call = operator.methodcaller("vmap", self.program, *given, **options), (self.engine,)
+        return reduced(self, self.program, call)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Return the values of all lanes."""

@@ -20,6 +20,7 @@ from .._core.sweeps import trace
 from .._core.sweeps.inspection import has_array_records, open_tape
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..html import table
+from ..naming import reduced
 from ..transforms.forms import flatten, is_continuous, is_traced, unflatten
 from ..transforms.generators import generator_states, same_states
 from ..transforms.recorded_tasks import RECORDING
@@ -184,7 +185,8 @@ class Staged(Replays):
         return self.why
 
     def __reduce__(self) -> Any:
-        return operator.methodcaller("stage", self.program, paths=self.paths, optimise=self.optimise), (self.engine,)
+        call = operator.methodcaller("stage", self.program, paths=self.paths, optimise=self.optimise), (self.engine,)
+        return reduced(self, self.program, call)
 
     # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -12,31 +12,26 @@ from .calls import Derivative, call_with_rule
 from .contract import Engine
 from .programs import call
 from .rerun import Repeatable
-from .transformed import check_program
+from .transformed import named
 
 
 def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     """See `Engine.checkpoint`."""
-    check_program("checkpoint", f)
+    own: Any = f
     name = getattr(f, "__name__", repr(f))
-    if own_derivative(f, "__tapeengine_directional__") is not None:
-        own: Any = f
 
-        @functools.wraps(f)
-        def again(*args: Any, **kwargs: Any) -> Any:
-            whole = own.positional(args, kwargs)[1]
-            return call(engine, own.for_values(whole), whole, keep=False)
+    def again(*args: Any, **kwargs: Any) -> Any:
+        whole = own.positional(args, kwargs)[1]
+        return call(engine, own.for_values(whole), whole, keep=False)
 
-        return again
-
-    @functools.wraps(f)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if live_traces() == 0:
             return f(*args, **kwargs)
         repeatable = Repeatable.of(engine, (f, args, kwargs), name)
         return run_saved(engine, repeatable, repeatable.values) if repeatable.values else f(*args, **kwargs)
 
-    return checkpointed
+    run = checkpointed if own_derivative(f, "__tapeengine_directional__") is None else again
+    return functools.update_wrapper(named(run, engine, "checkpoint", f), f, updated=())
 
 
 def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._core.arrays.array import Array
 from ..errors import DroppedDerivativeError, PrimitiveError, note
+from ..naming import reduced
 from .calls import Derivative, call_with_rule, parts_by_argument
 from .captures import Made, Snapshot
 from .contract import Engine
@@ -52,6 +53,9 @@ class CustomFunction:
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
         self.jvp: Callable[..., Any] | None = None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, self.function, super().__reduce_ex__(protocol))
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """Set the reverse rule.

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.programs.callables import Made
 from .._core.scalars.complex import ComplexDual
 from ..structure import Structures
 from . import nodes
@@ -45,6 +46,8 @@ class Kinds:
         """The node of an object that is no function, variable, list or tuple; None if it is not looked into."""
         if kind is functools.partial:
             return nodes.of_partial(value)
+        if kind is Made:
+            return nodes.of_made(value)
         if kind is ComplexDual:
             return nodes.of_complex(value)
         if kind in DICTS:

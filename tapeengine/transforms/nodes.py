@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .._core.programs.callables import Made
 from .._core.scalars.complex import of_numbers
 from ..errors import RepeatError, pass_on
 from ..structure import Container, slots_of
@@ -296,6 +297,17 @@ def of_function(f: types.FunctionType, space: Node | None, data: Sequence[Any]) 
 
     inside = [space, *cells, f.__defaults__, f.__kwdefaults__, *data, *own.values()]
     return Node(f, inside, make, None, names_of_own, _attributes)
+
+
+def of_made(value: Made) -> Node:
+    """A function that a transform has made."""
+
+    def make(inside: list[Any]) -> Made:
+        made = Made(inside[0], value.make, value.args)
+        vars(made).update(vars(value))
+        return made
+
+    return Node(value, [value.function], make)
 
 
 def _attributes(value: Any) -> dict[Any, Any]:

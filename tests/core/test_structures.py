@@ -1,11 +1,13 @@
 """Structures as primals and results: every kind of container, at any depth and size, and shared substructures."""
 
+import array
 import collections
 import dataclasses
 import enum
 import fractions
 import functools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -569,3 +571,39 @@ def test_only_tuples_with_names_are_namedtuples() -> None:
 
     structures = Structures()
     assert structures.find(Row) is None and structures.find(Named) is None
+
+
+@pytest.mark.parametrize("transform", ["argument", "result", "checkpoint"])
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        collections.Counter("ab"),
+        frozenset([1.0]),
+        bytearray(b"a"),
+        memoryview(b"a"),
+        {1.0},
+        array.array("d", [1.0]),
+    ],
+    ids=lambda leaf: type(leaf).__name__,
+)
+def test_the_advice_in_an_error_about_a_class_is_not_refused(leaf: Any, transform: str) -> None:
+    calls: dict[str, Callable[[], Any]] = {
+        "argument": lambda: tapeengine.vjp(lambda x: 1.0, leaf),
+        "result": lambda: tapeengine.vjp(lambda x: leaf, 1.0),
+        "checkpoint": lambda: tapeengine.grad(lambda x: tapeengine.checkpoint(lambda y: (y, leaf))(x)[0])(1.0),
+    }
+    with pytest.raises(StructureError) as error:
+        calls[transform]()
+    if f"tapeengine.register_container({type(leaf).__name__})" in str(error.value):
+        tapeengine.Engine().register_container(type(leaf))
+    else:
+        assert "convert it to one of these" in str(error.value)
+
+
+def test_a_class_of_attributes_may_be_registered_as_its_error_says() -> None:
+    class Plain:
+        pass
+
+    with pytest.raises(StructureError, match=r"register_container\(.*Plain\)"):
+        tapeengine.vjp(lambda x: 1.0, Plain())
+    tapeengine.Engine().register_container(Plain)

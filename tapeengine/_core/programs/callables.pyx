@@ -12,6 +12,7 @@ from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.tape.tape cimport innermost_here
 
 from tapeengine._core.tape.tape import outside
+from tapeengine.naming import reduced
 
 
 cdef extern from "Python.h":
@@ -57,8 +58,8 @@ cdef class Made:
         ``make(*args)`` makes the function again, in this process or another.
     """
 
-    cdef object function, make
-    cdef tuple args
+    cdef readonly object function, make
+    cdef readonly tuple args
     cdef dict __dict__
 
     def __init__(self, function, make, args):
@@ -73,7 +74,7 @@ cdef class Made:
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self):
-        return self.make, self.args
+        return reduced(self, getattr(self, "__wrapped__", None), (self.make, self.args))
 
     def __repr__(self):
         return f"<function {getattr(self, '__qualname__', 'made')}>"

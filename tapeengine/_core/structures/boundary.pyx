@@ -28,6 +28,7 @@ from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, 
 import numpy
 
 from tapeengine.errors import StructureError, TraceError, UnsupportedError
+from tapeengine.structure import refused
 
 import_array()
 
@@ -37,12 +38,6 @@ cdef object array_class = numpy.ndarray
 
 cdef object last_of(list items):
     return items[len(items) - 1]
-
-
-cdef object of_class(Walk walk, object cls, str why):
-    """The error about the class of a leaf, whose name takes the place of %s."""
-    name = cls.__qualname__
-    return StructureError(f"{walk.path()} is a {cls.__module__}.{name}, {why.replace('%s', name)}")
 
 
 cdef bint differentiable(object value) noexcept:
@@ -237,8 +232,8 @@ cdef class Inputs(Walk):
             return found
         if cls is Array or (isinstance(value, (array_class, numpy.inexact)) and value.dtype.kind in "fc"):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
-                raise of_class(self, cls, "whose operations are not those of plain arrays. Pass numpy.asarray of it, and "
-                               "its mask or unit as a separate argument")
+                raise StructureError(f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, whose operations are not those "
+                                     "of plain arrays. Pass numpy.asarray of it, and its mask or unit as a separate argument")
             found = self.array(value)
             if isinstance(value, numpy.inexact) or cls is Array and (<Array> value).storage.number:
                 (<Array> found).storage.number = (<View> last_of(self.layout.aux)).number = True
@@ -254,9 +249,7 @@ cdef class Inputs(Walk):
                 return self.leaf(found)
         if isinstance(value, array_class):
             refuse_dtype(self.path(), value)
-        raise of_class(self, cls, "which the engine cannot take apart. Pass numbers, arrays and containers of them; make it a "
-                       "dataclass, register the class, tapeengine.register_container(%s), or let the program capture it "
-                       "instead of taking it as an argument")
+        raise refused(cls, self.path(), "is", "Pass", ", or let the program capture it instead of taking it as an argument")
 
     cdef object read_later(self, object a):
         """The complex scalar that an array holds; its parts are read, by records, after the last input."""
@@ -500,8 +493,7 @@ cdef class Outputs(Walk):
         if self.structures.is_discrete(value):
             self.layout.add(DISCRETE, 0, 0)
             return value
-        raise of_class(self, cls, "which the engine cannot take apart. Return numbers, arrays and containers of them; make it a "
-                       "dataclass or register the class, tapeengine.register_container(%s)")
+        raise refused(cls, self.path(), "is", "Return")
 
     cdef object array(self, Array a):
         """The values of a traced array, as an array that the caller owns, or as a number."""
