@@ -203,7 +203,7 @@ ARRAY_METHODS = {
         f"tapeengine._core.arrays.{name}"
         for name in "array assignment calls creation indexing operators storing".split()
     ),
-    *(f"tapeengine._core.scalars.{name}" for name in "cmath complex".split()),
+    "tapeengine._core.scalars.complex",
 }
 
 
