@@ -131,7 +131,7 @@ cdef int put(Array a, object index, object value) except -1:
     if type(value) is Array and (<Array> value).storage is s and (
             is_mask(<tuple> index, PyArray_NDIM(numbers))
             or kind != GATHERED and reads_what_it_writes(numbers[index], plain((<Array> value).current()))):
-        if put_overlapping(a, value, lambda target, found: assign(target, index, found)):
+        if put_overlapping(a, value, assign, index):
             return 0
     place, source, shape = None, value, ()
     if type(value) is Array:
@@ -230,7 +230,7 @@ cdef bint reads_what_it_writes(object target, ndarray value) except -1:
     return step != other and step * other > 0 and numpy.shares_memory(target, value)
 
 
-def put_overlapping(Array a, value, write):
+def put_overlapping(Array a, value, write, *given):
     """Write a value that overlaps its target where numpy reads it during the write; return False for other values.
 
     The same write on an array of element numbers shows which element each new value came from.
@@ -243,7 +243,7 @@ def put_overlapping(Array a, value, write):
     numbers = numpy.arange(s.size).astype(
         PyArray_DescrFromType(NPY_UINT32 if width == 4 else NPY_UINT64 if width == 8 else NPY_CDOUBLE))
     target = numbered(a, numbers)
-    write(target, numbered(<Array> value, numbers))
+    write(target, *given, numbered(<Array> value, numbers))
     places = (target.real if width > 8 else target).astype(numpy.intp)
     put(a, Ellipsis, get(view_by(array_over(s, s.base, 0), everything(s)), places))
     return True

@@ -25,6 +25,7 @@ from tapeengine._core.tape.tape cimport (
 )
 
 from bisect import bisect_left
+from functools import partial
 
 import numpy
 
@@ -490,7 +491,12 @@ def attribute_of_number(Dual x, name):
     found = getattr(array_of_dual(x), name)
     if not callable(found):
         return number_or_array(found)
-    return lambda *args, **options: number_or_array(found(*args, **options))
+    return partial(result_of_number, found)
+
+
+def result_of_number(method, *args, **options):
+    """Call an array's method for a number."""
+    return number_or_array(method(*args, **options))
 
 
 cdef object number_or_array(object x):

@@ -27,7 +27,7 @@ cdef class CustomRecord(ArrayRecord):
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cotangents = [r.of(place) for place in self.outputs]
-        if all(c is None for c in cotangents):
+        if all([c is None for c in cotangents]):
             return 0
         for k, place in self.captured:
             r.stage(place, cotangents[k])
@@ -44,7 +44,7 @@ cdef class CustomRecord(ArrayRecord):
         tangents = [None] * self.count
         for k, place in self.inputs:
             tangents[k] = r.of(place)
-        if any(t is not None for t in tangents):
+        if any([t is not None for t in tangents]):
             for place, t in zip(self.outputs, self.within(r, self.rule.push, tangents)):
                 r.stage(place, t)
         for k, place in self.captured:

@@ -234,7 +234,7 @@ cdef bint is_traced(object x):
 
 def make(*args, **options):
     """complex(real, imag) of numbers that may be traced."""
-    if not (any(map(is_traced, args)) or any(map(is_traced, options.values()))):
+    if not any([is_traced(x) for x in (*args, *options.values())]):
         return complex(*args, **options)
     return of_numbers(*args, **options)
 
@@ -676,7 +676,7 @@ def rect(r, phi, /):
     """The complex number with a given absolute value and angle."""
     if not (is_traced(r) or is_traced(phi)):
         return python_cmath.rect(r, phi)
-    r, phi = (x if type(x) is Dual else float(x) for x in (r, phi))
+    r, phi = [x if type(x) is Dual else float(x) for x in (r, phi)]
     value = python_cmath.rect(v(r), v(phi))
     return of_parts(valued(r, one(phi, OP_COS), OP_MUL, value.real), valued(r, one(phi, OP_SIN), OP_MUL, value.imag))
 

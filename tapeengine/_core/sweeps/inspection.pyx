@@ -115,15 +115,13 @@ def kept_bytes(Tape tape):
     return found
 
 
-def arrays_in(value):
+cdef list arrays_in(object value):
     """The plain arrays in nested tuples and lists, including those behind arrays of an outer trace."""
     if isinstance(value, (tuple, list)):
-        for part in value:
-            yield from arrays_in(part)
-    elif type(value) is Array:
-        yield from arrays_in((<Array> value).current())
-    elif type(value) is numpy.ndarray:
-        yield value
+        return [array for part in value for array in arrays_in(part)]
+    if type(value) is Array:
+        return arrays_in((<Array> value).current())
+    return [value] if type(value) is numpy.ndarray else []
 
 
 cdef class PartialSweep:

@@ -323,7 +323,7 @@ cdef class Slots:
         """The slots of the elements that a view shows: a view of the storage's slots if the strides allow it."""
         cdef Py_ssize_t width = self.tape.places[view.storage].width, k
         strides = [view.dims[view.ndim + k] for k in range(view.ndim)]
-        if all(s % width == 0 for s in strides):
+        if all([s % width == 0 for s in strides]):
             return numpy.ndarray(view.shape, numpy.uint64, slots, 8 * (view.offset // width), [8 * (s // width) for s in strides])
         return slots[self.elements(view, strides)]
 
@@ -352,7 +352,7 @@ cdef class Slots:
             at = at if index is None else at[index]
             slots = numpy.broadcast_to(slots, at.shape)
             every[at] = self.union(every[at], slots)
-            if any(s % self.tape.places[view.storage].width for s in strides):  # both parts of one number
+            if any([s % self.tape.places[view.storage].width for s in strides]):  # both parts of one number
                 every[at[..., ::2]] = self.union(every[at[..., ::2]], slots[..., ::2])
                 every[at[..., 1::2]] = self.union(every[at[..., 1::2]], slots[..., 1::2])
         elif index is None:
