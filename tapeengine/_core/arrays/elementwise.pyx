@@ -18,8 +18,7 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
-from tapeengine._core.tape.rows cimport Rows, te_rows_scale, te_rows_zero
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents, te_rows_scale, te_rows_zero
 from tapeengine._core.arrays.storing cimport (
     COMPUTED, errors_raised, is_recording, keep, keeps_values, kernels, new_array, note, operand,
 )
@@ -190,7 +189,7 @@ cdef class ElementwiseRecord(ArrayRecord):
                 and many.row(a.place) == many.row(self.result)
                 and not (self.b.source == ARRAY_VIEW and self.b.place == a.place)):
             return many.blocks[a.place]
-        return many.fresh(self.result)
+        return many.fresh(self.result, False)
 
     cdef int push_columns(self, Tangents many, int which, Operand *operand, object block, bint assign) except -1:
         """Write or add one operand's tangents times their partial to a block."""

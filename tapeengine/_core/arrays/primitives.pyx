@@ -14,8 +14,7 @@ cimport cython
 
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents, aligned
+from tapeengine._core.tape.blocks cimport Rows, Tangents, aligned
 from tapeengine._core.tape.tape cimport Tape
 
 cdef extern from *:

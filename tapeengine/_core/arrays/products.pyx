@@ -13,8 +13,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport plain_double
 from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents
 from tapeengine._core.scalars.scalar cimport new_dual
 from tapeengine._core.arrays.storing cimport MULTIPLIED, is_recording, keep, keeps_values, new_array, note, operand
 from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of

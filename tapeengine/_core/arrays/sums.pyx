@@ -16,8 +16,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.elementwise cimport plain_double, report, te_sum_of
 from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.arrays.storing cimport SUMMED, head_of_array, is_recording, keeps_values, new_array, note, operand
 from tapeengine._core.tape.tape cimport ARRAY, Head, record_special, tape_of
@@ -86,7 +85,7 @@ cdef class SumRecord(ArrayRecord):
         if self.result is None:
             out, to = <char *> many.scalars_of(id), sizeof(double)
         else:
-            block = many.blocks[self.result.storage] = many.fresh(self.result.storage)
+            block = many.blocks[self.result.storage] = many.fresh(self.result.storage, False)
             out, to = <char *> PyArray_DATA(<ndarray> block), many.row(self.result.storage)
         self.extents(&outer, &n, &inner)
         for k in range(many.width):

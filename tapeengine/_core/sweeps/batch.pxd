@@ -1,9 +1,8 @@
 # The forward sweep of many tangents at once.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.lifetimes cimport Lifetimes
+from tapeengine._core.tape.blocks cimport Lifetimes, Tangents
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.tape.tape cimport Record, Tape
 
 cdef class Single(Reverse):     # one tangent of a batch

@@ -11,12 +11,10 @@ from tapeengine._core.tape.numpy_c cimport PyArray_DATA, ndarray
 
 from tapeengine._core.sweeps.sweep cimport push_special
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.tape.lifetimes cimport Lifetimes
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport (
-    push_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
+from tapeengine._core.tape.blocks cimport (
+    Lifetimes, Tangents, push_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
 )
-from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at
 
 cnp.import_array()
@@ -75,7 +73,7 @@ cdef class Batch(Tangents):
         if self.blocks[record.p2] is None:
             if kind == READ or source == 0 or te_rows_zero(self.scalars_of(source), self.width):
                 return 0
-            self.allocate(record.p2)
+            self.allocate(record.p2, True)
         block = <double *> self.data(record.p2) + place
         if kind == READ:
             te_rows_gather(self.scalars_of(i), block, row, self.width)
@@ -115,7 +113,7 @@ cdef class Batch(Tangents):
     cdef int take(self, Py_ssize_t k, uint32_t s) except -1:
         """Copy a buffer that the single tangent got for a storage without a block into the block, and release it."""
         if self.blocks[s] is None and self.single.owners[s] is not None:
-            self.allocate(s)
+            self.allocate(s, True)
             self.blocks[s][k] = self.single.owners[s].reshape(-1)
         self.single.drop(s)
         return 0

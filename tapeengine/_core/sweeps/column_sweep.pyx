@@ -7,7 +7,7 @@ from libc.stdint cimport uint32_t
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
 from tapeengine._core.tape.accumulation cimport View
-from tapeengine._core.tape.rows cimport LINE, put_numbers
+from tapeengine._core.tape.blocks cimport LINE, put_numbers
 from tapeengine._core.sweeps.row_sweep cimport fair, is_scalar_tape, largest, places_of
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
@@ -37,7 +37,7 @@ cdef int seed(Batch batch, list places, Py_ssize_t first) except -1:
 cdef int seed_array(Batch batch, View view, Py_ssize_t low, Py_ssize_t high, Py_ssize_t row) except -1:
     """Stage unit tangents for an array's numbers from low to high, in consecutive rows of the block."""
     if batch.blocks[view.storage] is None:
-        batch.allocate(view.storage)
+        batch.allocate(view.storage, True)
     places = numpy.unravel_index(numpy.arange(low, high), view.shape) if view.ndim else ()
     batch.part(view)[(numpy.arange(row, row + high - low), *places)] = 1
     return 0

@@ -278,7 +278,7 @@ cdef int stage_directions(Batch batch, list places, object colours, Py_ssize_t f
         row = of[chosen] - first
         if type(place) is View:
             if batch.blocks[(<View> place).storage] is None:
-                batch.allocate((<View> place).storage)
+                batch.allocate((<View> place).storage, True)
             at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
             batch.part(<View> place)[(row, *at)] = 1.0 if weights is None else weights[start + chosen]
         else:

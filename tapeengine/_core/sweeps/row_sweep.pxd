@@ -1,6 +1,6 @@
 # The start and end of a Jacobian's sweeps, and its division into blocks.
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.rows cimport Rows
+from tapeengine._core.tape.blocks cimport Rows
 from tapeengine._core.tape.tape cimport Tape
 
 cdef list places_of(list layouts)

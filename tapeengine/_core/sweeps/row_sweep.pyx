@@ -9,7 +9,7 @@ from libc.stdint cimport uint32_t
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport (
+from tapeengine._core.tape.blocks cimport (
     LINE, Row, Rows, put_numbers, resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
 )
 from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at

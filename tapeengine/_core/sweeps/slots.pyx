@@ -19,11 +19,10 @@ from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_DIM, PyArray_STRIDES, PyTypeNum_ISCOMPLEX, ndarray, npy_intp
 
 from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
-from tapeengine._core.tape.lifetimes cimport Lifetimes
+from tapeengine._core.tape.blocks cimport Lifetimes, Rows, put_numbers
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.sweeps.row_sweep cimport fair, places_of, resolve_rows, widest
-from tapeengine._core.tape.rows cimport Rows, put_numbers
 from tapeengine._core.tape.tape cimport ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
 

@@ -1,8 +1,7 @@
 # The interface between sweeps and the records of array operations.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents
 
 cdef class ArrayRecord:
     cdef int reverse(self, Reverse r, uint32_t id) except -1

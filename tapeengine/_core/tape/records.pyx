@@ -7,8 +7,7 @@ a `View` for an array, an id for a scalar, None for a discrete or constant value
 from libc.stdint cimport uint32_t
 
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents
 
 
 cdef class ArrayRecord:
