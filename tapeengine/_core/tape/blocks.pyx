@@ -51,22 +51,6 @@ cdef object aligned(object tangents, Py_ssize_t axes):
     return tangents.reshape((tangents.shape[0],) + (1,) * missing + tangents.shape[1:])
 
 
-cdef int put_numbers(ndarray into, int axis, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1:
-    """Copy the numbers of consecutive scalars into a matrix, whose lines along `axis` are the scalars from `start` on."""
-    cdef Py_ssize_t n = min(width, cnp.PyArray_DIM(into, 1 - axis)), j, k
-    cdef Py_ssize_t step = cnp.PyArray_STRIDE(into, 1 - axis)
-    cdef char *line
-    if cnp.PyArray_TYPE(into) != cnp.NPY_DOUBLE:
-        lines = into.T if axis else into
-        lines[start:start + count] = numbers_of(None, scalars, count, width)[:, :n]
-        return 0
-    for j in range(count):
-        line = cnp.PyArray_BYTES(into) + (start + j) * cnp.PyArray_STRIDE(into, axis)
-        for k in range(n):
-            (<double *> (line + k * step))[0] = scalars[j * width + k]
-    return 0
-
-
 cdef object numbers_of(object owner, double *scalars, Py_ssize_t count, Py_ssize_t width):
     """The cotangents or tangents of consecutive scalars, an array of shape (count, width) over the owner's memory."""
     cdef cnp.npy_intp dims[2]
