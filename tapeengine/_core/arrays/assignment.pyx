@@ -20,7 +20,8 @@ from tapeengine._core.arrays.storing cimport (
     ADDED, POKED, WRITTEN, array_over, constant_of, everything, geometry, head_of_array, is_recording, is_traced,
     make_writable, new_array, note, operand, plain, unlifted, view_by,
 )
-from tapeengine._core.tape.tape cimport ARRAY, WRITE, Head, head_of, innermost_here, record_special, tape_of
+from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.tape cimport WRITE, Head, head_of, innermost_here, record_special, tape_of
 
 import numpy
 
@@ -168,8 +169,7 @@ cdef int put(Array a, object index, object value) except -1:
     record.index = index if kind == GATHERED else None
     record.value = place
     record.shape = shape
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return 0
 
 
@@ -300,6 +300,5 @@ def add_at(Array a, index, value):
     record.shape = value.shape if type(value) is Array else ()
     if noted is not None:
         note(h, h.count, (ADDED, operand(h, a), index, noted, record))
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return None

@@ -24,7 +24,8 @@ from tapeengine._core.arrays.storing cimport (
 )
 from tapeengine._core.scalars.scalar cimport Dual, as_double
 from tapeengine._core.tape.opcodes cimport OP_MUL, OP_NEG, OP_SUB, op_names
-from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of
+from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy
 
@@ -638,8 +639,7 @@ cdef object elementwise(int op, object function, object x, object y):
         record.v = <double *> PyArray_DATA(out)
     if is_recording(h):
         note(h, h.count, (COMPUTED, function, operand(h, x), None if y is None else operand(h, y), record))
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return result
 
 
