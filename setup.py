@@ -31,10 +31,10 @@ PLAIN = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # with
 SHORT = (" -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os") + PLAIN
 HOT, VECTORS = "accumulation indexing interleave native records tape", "scalar sweep"
 COPIES = " -fno-".join(["", *LONGER.split()[:6]]) if GCC else ""  # of paths
-MANY = "accesses array assignment boundary calls operators replay"
+MANY = "accesses array assignment boundary calls replay"
 FEWER = "USE_DICT_VERSIONS UNPACK_METHODS USE_PYLONG_INTERNALS USE_PYLIST_INTERNALS VECTORCALL".split()
 SIMPLE = SHORT + "".join([f" -DCYTHON_{name}=0" for name in FEWER])
-MODULES = {HOT: QUICK + COPIES, VECTORS: LOOPS, "elementwise machine products rows second sums trace": LOOPS + COPIES}
+MODULES = {HOT: QUICK + COPIES, VECTORS: LOOPS, "blocks contractions elementwise machine second trace": LOOPS + COPIES}
 LEVELS = {name: level for names, level in (MODULES | {MANY: SHORT}).items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors

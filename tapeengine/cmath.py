@@ -1,4 +1,4 @@
 """`tapeengine.cmath`: the functions of the `cmath` module, on complex numbers and on traced ones."""
 
-from ._core.scalars.cmath import *  # noqa: F403
-from ._core.scalars.cmath import __all__ as __all__
+from ._core.scalars.complex import *  # noqa: F403
+from ._core.scalars.complex import __all__ as __all__

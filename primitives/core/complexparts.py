@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.operators import is_number
+from tapeengine._core.arrays.array import is_number
 from tapeengine.duals.creation import copy_mode, is_discrete
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast

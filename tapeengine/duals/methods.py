@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array
+from .._core.arrays.array import Array, is_number
 from .._core.arrays.assignment import put_overlapping
 from .._core.arrays.calls import as_python, numbers_of_python
 from .._core.arrays.functions import mean_method, sum_method
-from .._core.arrays.operators import is_number
 from .._core.arrays.storing import numbers_of, rules_of
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array
-from .._core.arrays.operators import is_number
+from .._core.arrays.array import Array, is_number
 from .._core.arrays.storing import constant_of, form_of, numbers_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual

@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.arrays.array import Array
-from .._core.arrays.operators import is_number
+from .._core.arrays.array import Array, is_number
 from .._core.programs.standins import stand_ins
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from .._core.programs.callables import own_derivative
-from .._core.sweeps import column_sweep, linear, row_sweep
+from .._core.sweeps import linear, many
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError, pass_on
 from ..sparse.hint import hint_at_sparse
@@ -221,7 +221,7 @@ def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: 
     if isinstance(backpropagator, OwnDerivative):
         cheaper = columns < rows  # a tangent runs the program again, a cotangent the reverse pass only
     else:
-        cheaper = row_sweep.walks(backpropagator, columns) <= row_sweep.walks(backpropagator, rows)
+        cheaper = many.walks(backpropagator, columns) <= many.walks(backpropagator, rows)
     return "forward" in found and ("reverse" not in found or cheaper)
 
 
@@ -255,8 +255,7 @@ def full_matrix(
     dtype = complex if rows.is_complex or columns.is_complex else float
     own = isinstance(backpropagator, OwnDerivative)
     if not own and not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
-        sweep = column_sweep if forward else row_sweep
-        matrix = sweep.matrix(backpropagator, rows.size, columns.size, dtype, tell)
+        matrix = many.matrix(backpropagator, rows.size, columns.size, dtype, forward, tell)
         if matrix is not None:
             return matrix
     if own and not forward and (matrix := by_blocks(backpropagator, rows, columns, tell)) is not None:

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.arrays.array import Array
-from .._core.arrays.operators import is_number
+from .._core.arrays.array import Array, is_number
 from .._core.sweeps.trace import value_unseen
 from ..errors import DroppedDerivativeError, RepeatError, TapeEngineError, TraceError, pass_on
 from ..structure import Structures

@@ -15,7 +15,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any, NamedTuple
 
-from .._core.sweeps import finite, inspection
+from .._core.sweeps import inspection
 
 #: Packages whose code is not the program's: their records belong to the line that called them, and their functions read
 #: no data of the program.
@@ -74,7 +74,7 @@ class LineRecorder:
         self.tape = inspection.open_tape()
         self._next = inspection.last_id(self.tape) + 1
         if self.watcher is not None:
-            finite.watch(self.tape, self.watcher)
+            inspection.watch(self.tape, self.watcher)
         before = sys.gettrace()
         self._clock = perf_counter()
         sys.settrace(self._enter)

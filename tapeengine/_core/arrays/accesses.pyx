@@ -10,8 +10,7 @@ from tapeengine._core.tape.numpy_c cimport NPY_BOOL, PyArray_TYPE, import_array,
 
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, repeats
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport Rows, fitted_rows
-from tapeengine._core.tape.tangents cimport Tangents, aligned
+from tapeengine._core.tape.blocks cimport Rows, Tangents, aligned, fitted_rows
 
 import numpy
 
@@ -125,7 +124,7 @@ cdef class ReadRecord(ArrayRecord):
         if t is None:
             return True
         if self.index is None:
-            block = many.blocks[self.result.storage] = many.fresh(self.result.storage)
+            block = many.blocks[self.result.storage] = many.fresh(self.result.storage, False)
             many.part(self.result)[...] = t
             return True
         if splits(self.index):
@@ -211,7 +210,7 @@ cdef class AddRecord(ChangeRecord):
         if splits(self.index):
             return False
         if many.blocks[self.target.storage] is None:
-            many.allocate(self.target.storage)
+            many.allocate(self.target.storage, True)
         axes = numpy.broadcast_to(0.0, self.target.shape)[self.index].ndim
         numpy.add.at(many.part(self.target), along_block(self.index), aligned(t, axes))
         return True
@@ -281,7 +280,7 @@ cdef class WriteRecord(ChangeRecord):
         if self.index is not None and splits(self.index):
             return False
         if many.blocks[self.target.storage] is None:
-            many.allocate(self.target.storage)
+            many.allocate(self.target.storage, True)
         index = Ellipsis if self.index is None else along_block(self.index)
         many.part(self.target)[index] = 0.0 if t is None else self.shaped(t)
         return True

@@ -10,7 +10,7 @@ on the outer trace when they run.
 
 cimport cython
 from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyObject_RichCompare
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS,
@@ -18,17 +18,20 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 
 from tapeengine._core.arrays.assignment cimport put
-from tapeengine._core.arrays.calls cimport apply, as_python
+from tapeengine._core.arrays.calls cimport apply, as_python, is_foreign
 from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
-from tapeengine._core.arrays.operators cimport compared, in_place, operate, ufunc_call
+from tapeengine._core.arrays.storing cimport kernels, look_at, need_rules, numbers_of, plain, seen, view_by
+from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.tape.accumulation cimport strided, view_of
-from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, seen, view_by
 from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
+from tapeengine._core.tape.tape cimport traces
 
+import operator
 from types import GenericAlias
 
 import numpy
 
+from tapeengine._core.scalars.scalar import opcode_of
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
@@ -44,6 +47,8 @@ cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = nump
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
 cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide, np_divmod = numpy.divmod
 cdef object np_negative = numpy.negative, np_absolute = numpy.absolute
+#: Indexed by Python's codes of comparisons.
+cdef tuple COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
 
 
 @cython.final
@@ -441,6 +446,73 @@ cdef object missing_attribute(str name):
         f"a traced value has no attribute {name!r}: numpy's result there has no derivative, or is memory whose changes "
         f"the trace does not see. Copy and index instead; tapeengine.value(x).{name} drops the derivative "
         "on purpose")
+
+
+# -- operators: the kernels first, then the rules of the trace ----------------------------------------------------------
+cdef object operate(object ufunc, object x, object y, int op=-1):
+    """Apply a binary operator; at least one operand is a traced array."""
+    if op >= 0 and kernels.elementwise != NULL:
+        result = kernels.elementwise(op, ufunc, x, y)
+        if result is not NotImplemented:
+            return result
+    a, other = (x, y) if type(x) is Array else (y, x)
+    if getattr(type(other), "__array_ufunc__", type) is None:    # numpy's rule: the other class decides
+        return NotImplemented
+    rules = need_rules(<Array> a, ufunc.__name__)
+    if ufunc is np_power or ufunc is np_multiply and (<Array> a).storage.number:
+        return rules.operator(ufunc, x, y)
+    return rules.ufunc(ufunc, "__call__", (x, y)[:ufunc.nin], {})
+
+
+cpdef int is_number(object x) except -1:
+    """Whether x is a number, also a traced one of any precision; 2 for an array in place of a complex one of Python."""
+    if type(x) is Array:
+        return (<Array> x).storage.number + (<Array> x).storage.python
+    return type(x) is Dual or type(x) is float or type(x) is int or isinstance(x, (numpy.generic, complex))
+
+
+cdef object ufunc_call(object ufunc, tuple inputs):
+    """Call a ufunc by the kernels; NotImplemented if they do not fit."""
+    if ufunc is numpy.matmul:
+        return kernels.product(inputs[0], inputs[1])
+    op = opcode_of(ufunc)
+    if op is None:
+        return NotImplemented
+    return kernels.elementwise(op, ufunc, inputs[0], inputs[1] if len(inputs) == 2 else None)
+
+
+cdef object in_place(Array a, object ufunc, object y, int op=-1):
+    """a op= y: the operation, and a write of its result."""
+    if is_foreign(y):
+        if getattr(type(y), "__array_ufunc__", type) is None:
+            return NotImplemented
+        y = need_rules(a, ufunc.__name__).operand_in_place(ufunc, a, y)
+    result = operate(ufunc, a, y, op)
+    if result is NotImplemented:
+        return result
+    if a.storage.number:    # a scalar has no in-place operators: Python rebinds the name
+        return result
+    if not numpy.can_cast(result.dtype, a.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from {result.dtype!r} to {a.dtype!r} with casting "
+                        "rule 'same_kind'")
+    if result.shape != a.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
+                         f"{result.shape}")
+    put(a, Ellipsis, result)
+    return a
+
+
+cdef object compared(object x, object y, int kind):
+    """Compare the values of two operands."""
+    outcome = PyObject_RichCompare(unseen(x), unseen(y), kind)
+    if traces.recordings:
+        look_at(COMPARISONS[kind], (x, y), outcome)
+    return outcome
+
+
+cdef object unseen(object x):
+    """The values of an operand for a comparison, which notes only the outcome."""
+    return plain((<Array> x).current()) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
 
 
 cdef extern from *:

@@ -20,7 +20,8 @@ from tapeengine._core.arrays.storing cimport (
     ADDED, POKED, WRITTEN, array_over, constant_of, everything, geometry, head_of_array, is_recording, is_traced,
     make_writable, new_array, note, operand, plain, unlifted, view_by,
 )
-from tapeengine._core.tape.tape cimport ARRAY, WRITE, Head, head_of, innermost_here, record_special, tape_of
+from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.tape cimport WRITE, Head, head_of, innermost_here, record_special, tape_of
 
 import numpy
 
@@ -131,7 +132,7 @@ cdef int put(Array a, object index, object value) except -1:
     if type(value) is Array and (<Array> value).storage is s and (
             is_mask(<tuple> index, PyArray_NDIM(numbers))
             or kind != GATHERED and reads_what_it_writes(numbers[index], plain((<Array> value).current()))):
-        if put_overlapping(a, value, lambda target, found: assign(target, index, found)):
+        if put_overlapping(a, value, assign, index):
             return 0
     place, source, shape = None, value, ()
     if type(value) is Array:
@@ -168,8 +169,7 @@ cdef int put(Array a, object index, object value) except -1:
     record.index = index if kind == GATHERED else None
     record.value = place
     record.shape = shape
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return 0
 
 
@@ -230,7 +230,7 @@ cdef bint reads_what_it_writes(object target, ndarray value) except -1:
     return step != other and step * other > 0 and numpy.shares_memory(target, value)
 
 
-def put_overlapping(Array a, value, write):
+def put_overlapping(Array a, value, write, *given):
     """Write a value that overlaps its target where numpy reads it during the write; return False for other values.
 
     The same write on an array of element numbers shows which element each new value came from.
@@ -243,7 +243,7 @@ def put_overlapping(Array a, value, write):
     numbers = numpy.arange(s.size).astype(
         PyArray_DescrFromType(NPY_UINT32 if width == 4 else NPY_UINT64 if width == 8 else NPY_CDOUBLE))
     target = numbered(a, numbers)
-    write(target, numbered(<Array> value, numbers))
+    write(target, *given, numbered(<Array> value, numbers))
     places = (target.real if width > 8 else target).astype(numpy.intp)
     put(a, Ellipsis, get(view_by(array_over(s, s.base, 0), everything(s)), places))
     return True
@@ -300,6 +300,5 @@ def add_at(Array a, index, value):
     record.shape = value.shape if type(value) is Array else ()
     if noted is not None:
         note(h, h.count, (ADDED, operand(h, a), index, noted, record))
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return None

@@ -19,12 +19,14 @@ from tapeengine._core.arrays.storing cimport (
     new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted,
 )
 from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT
+from tapeengine._core.tape.records cimport record_array
 from tapeengine._core.tape.tape cimport (
     ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
-    record_special, tape_of,
+    tape_of,
 )
 
 from bisect import bisect_left
+from functools import partial
 
 import numpy
 
@@ -219,8 +221,7 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
     record = PrimitiveRecord.__new__(PrimitiveRecord)
     record.primitive = primitive
     record.inputs = inputs
-    id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0, scalar_value(out))
-    tape.arrays.append(record)
+    id = record_array(h, record, scalar_value(out))
     operands = [operand(h, x) for x in args] if is_recording(h) else None
     try:
         result, record.output = wrapped(h, out, id)
@@ -490,7 +491,12 @@ def attribute_of_number(Dual x, name):
     found = getattr(array_of_dual(x), name)
     if not callable(found):
         return number_or_array(found)
-    return lambda *args, **options: number_or_array(found(*args, **options))
+    return partial(result_of_number, found)
+
+
+def result_of_number(method, *args, **options):
+    """Call an array's method for a number."""
+    return number_or_array(method(*args, **options))
 
 
 cdef object number_or_array(object x):

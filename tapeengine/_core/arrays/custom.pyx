@@ -12,10 +12,10 @@ cimport cython
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.records cimport ArrayRecord, record_array
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy
 from tapeengine._core.arrays.storing cimport RULED, copied_once, geometry, head_of_array, is_recording, note, operand, unlifted
-from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record_special, tape_of
+from tapeengine._core.tape.tape cimport Head, Tape, head_of, tape_of
 
 import numpy
 
@@ -27,7 +27,7 @@ cdef class CustomRecord(ArrayRecord):
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cotangents = [r.of(place) for place in self.outputs]
-        if all(c is None for c in cotangents):
+        if all([c is None for c in cotangents]):
             return 0
         for k, place in self.captured:
             r.stage(place, cotangents[k])
@@ -44,7 +44,7 @@ cdef class CustomRecord(ArrayRecord):
         tangents = [None] * self.count
         for k, place in self.inputs:
             tangents[k] = r.of(place)
-        if any(t is not None for t in tangents):
+        if any([t is not None for t in tangents]):
             for place, t in zip(self.outputs, self.within(r, self.rule.push, tangents)):
                 r.stage(place, t)
         for k, place in self.captured:
@@ -237,9 +237,7 @@ cdef list recorded_results(Head *h, CustomRecord record, list results, list oper
     results = [unlifted(x) for x in results]
     record.captured = [(k, place_of(h, x)) for k, x in enumerate(results) if place_of(h, x) is not None]
     results = [like(x, stripped(h, h.tag, x)) for x in results]
-    id = record_special(h, ARRAY, <uint32_t> len(tape.arrays), 0.0, 0.0,
-                        scalar_value([x for x in results if has_derivative(x)][0]) if single else 0.0)
-    tape.arrays.append(record)
+    id = record_array(h, record, scalar_value([x for x in results if has_derivative(x)][0]) if single else 0.0)
     if operands is not None and record.rule.repeated is not None and not record.captured:
         doubles = tuple([type(x) is Dual and is_numpy(x) for x in leaves])
         discrete = [copied_once(h, x) for x in results if not has_derivative(x)]

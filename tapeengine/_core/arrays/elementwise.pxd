@@ -2,8 +2,7 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents
 
 cdef extern from "kernels.h" nogil:
     ctypedef struct te_operand:

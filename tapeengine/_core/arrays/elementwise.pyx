@@ -18,14 +18,14 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
-from tapeengine._core.tape.rows cimport Rows, te_rows_scale, te_rows_zero
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents, te_rows_scale, te_rows_zero
 from tapeengine._core.arrays.storing cimport (
     COMPUTED, errors_raised, is_recording, keep, keeps_values, kernels, new_array, note, operand,
 )
 from tapeengine._core.scalars.scalar cimport Dual, as_double
 from tapeengine._core.tape.opcodes cimport OP_MUL, OP_NEG, OP_SUB, op_names
-from tapeengine._core.tape.tape cimport ARRAY, Head, head_of, record_special, tape_of
+from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy
 
@@ -190,7 +190,7 @@ cdef class ElementwiseRecord(ArrayRecord):
                 and many.row(a.place) == many.row(self.result)
                 and not (self.b.source == ARRAY_VIEW and self.b.place == a.place)):
             return many.blocks[a.place]
-        return many.fresh(self.result)
+        return many.fresh(self.result, False)
 
     cdef int push_columns(self, Tangents many, int which, Operand *operand, object block, bint assign) except -1:
         """Write or add one operand's tangents times their partial to a block."""
@@ -639,8 +639,7 @@ cdef object elementwise(int op, object function, object x, object y):
         record.v = <double *> PyArray_DATA(out)
     if is_recording(h):
         note(h, h.count, (COMPUTED, function, operand(h, x), None if y is None else operand(h, y), record))
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return result
 
 

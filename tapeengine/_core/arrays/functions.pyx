@@ -6,13 +6,14 @@ They find traced arguments without numpy's protocols, which cost more than a sma
 from cpython.long cimport PyLong_CheckExact
 
 from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.contractions cimport product, total
 from tapeengine._core.arrays.elementwise cimport elementwise, one_value
-from tapeengine._core.arrays.sums cimport total
-from tapeengine._core.arrays.products cimport product
 from tapeengine._core.arrays.storing cimport check_depth, kernels
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, by_ufunc, of_kind, other_precision, unary_of
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES
+
+from functools import partial
 
 import numpy
 
@@ -88,17 +89,13 @@ cdef object by_rules(object traced, object ufunc, tuple args, dict options):
 METHODS = frozenset(("accumulate", "at", "outer", "reduce", "reduceat"))
 
 
-def of_arrays(method):
-    """A method of a ufunc, which gets arrays in place of lists that hold traced values."""
-
-    def called(*args, **options):
-        traced = first_traced(options.values())
-        if traced is not None:
-            return rules_of(traced).ufunc(method.__self__, method.__name__, args, options)
-        return method(*[from_values(x) if type(x) in (list, tuple) and first_traced(x) is not None else x for x in args],
-                      **options)
-
-    return called
+def on_arrays(method, *args, **options):
+    """Call a method of a ufunc, with arrays in place of lists that hold traced values."""
+    traced = first_traced(options.values())
+    if traced is not None:
+        return rules_of(traced).ufunc(method.__self__, method.__name__, args, options)
+    return method(*[from_values(x) if type(x) in (list, tuple) and first_traced(x) is not None else x for x in args],
+                  **options)
 
 
 cdef class Ufunc:
@@ -153,7 +150,7 @@ cdef class Ufunc:
 
     def __getattr__(self, name):
         found = getattr(self.ufunc, name)
-        return of_arrays(found) if name in METHODS else found
+        return partial(on_arrays, found) if name in METHODS else found
 
     def __repr__(self):
         return repr(self.ufunc)

@@ -14,7 +14,8 @@ from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     COPIED_PART, array_over, ended_copy, geometry, head_of_array, is_recording, new_array, note, operand, plain,
 )
-from tapeengine._core.tape.tape cimport ARRAY, READ, Head, innermost_here, record_special, tape_of, traces
+from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.tape cimport READ, Head, innermost_here, record_special, tape_of, traces
 
 from operator import index as whole_number
 
@@ -199,8 +200,7 @@ cdef Array read_part(Array a, object index, object order="K"):
     record.index = index
     if is_recording(h):
         note(h, h.count, (COPIED_PART, operand(h, a), index, record))
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return result
 
 

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Tangents
 
 cdef class PrimitiveRecord(ArrayRecord):
     cdef object primitive

@@ -14,8 +14,7 @@ cimport cython
 
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents, aligned
+from tapeengine._core.tape.blocks cimport Rows, Tangents, aligned
 from tapeengine._core.tape.tape cimport Tape
 
 cdef extern from *:
@@ -87,7 +86,7 @@ cdef class PrimitiveRecord(ArrayRecord):
         if type(output) is not tuple:
             return None if output is None else r.scalar(<uint32_t> output)
         parts = [self.cotangent(r, part, id) for part in output[1]]
-        if all(part is None for part in parts):
+        if all([part is None for part in parts]):
             return None
         parts = [
             r.zeros(<View> place) if part is None and type(place) is View else part
@@ -341,7 +340,7 @@ cdef object cotangents_of(Rows rows, object output, uint32_t id, int how):
     if type(output) is not tuple:
         return None if output is None else arranged(rows, rows.scalar(<uint32_t> output), how)
     parts = [cotangents_of(rows, part, id, how) for part in output[1]]
-    if all(part is None for part in parts):
+    if all([part is None for part in parts]):
         return None
     parts = [
         arranged(rows, numpy.zeros((rows.width, *(<View> place).shape), (<View> place).dtype), how)

@@ -21,7 +21,8 @@ from tapeengine._core.arrays.array cimport Array, Shown, Storage
 from tapeengine._core.arrays.accesses cimport ReadRecord
 from tapeengine._core.tape.accumulation cimport View, strided, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
-from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, innermost_here, record_special, tape_of, traces
+from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.tape cimport Head, Tape, head_of, innermost_here, tape_of, traces
 
 import warnings
 
@@ -220,8 +221,7 @@ cdef int detach(Storage s) except -1:
     record.source = everything(s)
     f.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(plain(s.base)))
     record.result = everything(f)
-    record_special(h, ARRAY, <uint32_t> len(tape_of(h).arrays), 0.0, 0.0, 0.0)
-    tape_of(h).arrays.append(record)
+    record_array(h, record, 0.0)
     return 0
 
 

@@ -28,16 +28,15 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
 from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
     ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
-from tapeengine._core.arrays.products cimport ProductRecord
 from tapeengine._core.arrays.storing cimport (
     ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand, dense, errors_are_seen,
 )
-from tapeengine._core.arrays.sums cimport SumRecord, add_up
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Step, build,

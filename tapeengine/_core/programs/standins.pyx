@@ -109,7 +109,7 @@ def traced_class(x):
     return of_class.get(cls, cls)
 
 
-cdef object pickled(object cls):
+def pickled(cls):
     found = originals.get(id(cls))
     return cls.__qualname__ if found is None else (original, (found,))
 

@@ -5,6 +5,7 @@ an error in `math`), `math` itself is called. A dual gets the same value and is 
 """
 
 import math as python_math
+from functools import partial
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_nan
@@ -140,26 +141,24 @@ cdef object binary_of_python(object x, object y, const int op, object function):
     return of_kind(binary_of(x, y, op, value), PYTHON_FLOATS)
 
 
-cdef object own(str name, int op):
+def _own(name, int op, x, y=0.0, /):
     """A function that `math` lacks, for plain numbers; it refuses other arguments."""
-    def function(x, y=0.0):
-        cdef double a = 0.0, b = 0.0
-        for z in (x, y):
-            if not as_double(z, &b):
-                if hasattr(z, "__array_ufunc__"):
-                    raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
-                raise TypeError(f"must be real number, not {type(z).__name__}")
-        as_double(x, &a)
-        return op_value(op, a, b)
-    return function
+    cdef double a = 0.0, b = 0.0
+    for z in (x, y):
+        if not as_double(z, &b):
+            if hasattr(z, "__array_ufunc__"):
+                raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
+            raise TypeError(f"must be real number, not {type(z).__name__}")
+    as_double(x, &a)
+    return op_value(op, a, b)
 
 
 cdef object given(str name, int op):
     """The function for plain numbers: from `math`, or from the opcode table."""
-    return getattr(python_math, name, None) or own(name, op)
+    return getattr(python_math, name, None) or partial(_own, name, op)
 
 
-cdef object m_log = python_math.log, m_hypot = python_math.hypot, o_polygamma = own("digamma", OP_POLYGAMMA)
+cdef object m_log = python_math.log, m_hypot = python_math.hypot, o_polygamma = partial(_own, "digamma", OP_POLYGAMMA)
 cdef object in_degrees = 180.0 / python_math.pi, in_radians = python_math.pi / 180.0
 
 

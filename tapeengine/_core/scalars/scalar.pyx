@@ -9,6 +9,7 @@ import fractions
 import math
 import numbers
 import operator
+from functools import partial
 from importlib import import_module
 
 import numpy
@@ -624,7 +625,7 @@ cdef class Dual:
             raise AttributeError(f"a dual number has no attribute {name!r}")
         ufunc = getattr(numpy, name, None)
         if isinstance(ufunc, numpy.ufunc) and name != "conj":
-            return lambda *others: ufunc(self, *others)
+            return partial(ufunc, self)
         return above("arrays.calls").attribute_of_number(self, name)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):

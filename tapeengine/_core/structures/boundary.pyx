@@ -95,7 +95,8 @@ cdef tuple with_gaps(object values):
     cdef list strides = [0] * values.ndim
     width = step = filled = values.itemsize
     start = 0
-    for axis in sorted(range(values.ndim - 1, -1, -1), key=lambda axis: abs(values.strides[axis])):
+    for _, axis in sorted([(abs(values.strides[k]), -k) for k in range(values.ndim)]):
+        axis = -axis
         stride, n = values.strides[axis], values.shape[axis]
         if n > 1 and abs(stride) != filled:
             step += width

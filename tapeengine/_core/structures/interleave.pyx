@@ -401,7 +401,7 @@ cdef class Matcher:
                 self.refuse(i, f"a {'list' if kind == LIST else 'tuple'} of {n}", value)
             return value
         if kind == DICT:
-            if not isinstance(value, dict) or len(value) != n or any(key not in value for key in aux):
+            if not isinstance(value, dict) or len(value) != n or any([key not in value for key in aux]):
                 self.refuse(i, f"a dict with the keys {aux}", value)
             return [value[key] for key in aux]
         if type(value) is not aux[0]:
@@ -442,7 +442,7 @@ cdef class Matcher:
                 if i and layout.steps[i - 1].kind == FLOATS and s.kind <= TUPLE:
                     stack.append(path)
                 else:
-                    stack.extend(path + name for name in names_of(s.kind, s.n, aux))
+                    stack.extend([path + name for name in names_of(s.kind, s.n, aux)])
         return self.root
 
 

@@ -84,11 +84,14 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
     """
     cdef Tape tape = back.tape
     cdef Rows rows = Rows.__new__(Rows)
-    cdef Py_ssize_t first, width, step, k, n, at
-    cdef double *into
-    found = numpy.zeros((count, sum([n for n, _ in taken]) + reads.size))
+    cdef Py_ssize_t first, step, k, n, at = 0
+    places = []
+    for n, place in taken:
+        places.append((at, n, place))
+        at += n
+    found = numpy.zeros((count, at + reads.size))
     entries = [tape.arrays[k] for k in cut]
-    step = fair(count, min(widest(tape), count)) if count else 1
+    step = fair(count, min(most_rows(tape), count)) if count else 1
     try:
         for k in cut:
             tape.arrays[k] = Cut.__new__(Cut)
@@ -97,17 +100,8 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
             rows.begin(tape, min(step, count - first))
             stage_sums(rows, places_of([back.result]), colours, first)
             resolve_rows(rows, tape.head.count - 1)
-            at = 0
-            part = found[first:first + rows.width]
-            for n, place in taken:
-                if type(place) is View:
-                    cotangents = rows.part(<View> place)
-                    if cotangents is not None:
-                        part[:, at:at + n] = cotangents.reshape(rows.width, n)
-                else:
-                    put_numbers(part, 1, at, rows.scalars_of(<uint32_t> place), n, rows.width)
-                at += n
-            take_reads(rows, part, at, reads)
+            take_out(rows, places, found[first:first + rows.width])
+            take_reads(rows, found[first:first + rows.width], at, reads)
     finally:
         for k, entry in zip(cut, entries):
             tape.arrays[k] = entry
@@ -245,25 +239,14 @@ cdef int stage_sums(Rows rows, list places, object colours, Py_ssize_t first) ex
 def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_t size, weights=None):
     """The tangents of the result along (weighted) sums of inputs, as an array of shape (count, size)."""
     cdef Batch batch = Batch.__new__(Batch)
-    cdef Py_ssize_t first, step, start, n, k, largest_block = 1
+    cdef Py_ssize_t first, step = fair(count, most_columns(back.tape)) if count else 1
     inputs, outputs = places_of(back.primals), places_of([back.result])
-    lasting = [(<View> place).storage for _, _, place in outputs if type(place) is View]
     found = numpy.zeros((count, size))
-    for k in range(back.tape.place_count):
-        largest_block = max(largest_block, back.tape.places[k].size * back.tape.places[k].width)
-    step = fair(count, max(<Py_ssize_t> (LARGEST // largest_block), <Py_ssize_t> LEAST)) if count else 1
     for first in range(0, count, step):
-        batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, lasting))
+        batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, outputs))
         stage_directions(batch, inputs, colours, first, weights)
         batch.sweep()
-        part = found[first:first + batch.width]
-        for start, n, place in outputs:
-            if type(place) is View:
-                tangents = batch.part(<View> place)
-                if tangents is not None:
-                    part[:, start:start + n] = tangents.reshape(batch.width, n)
-            elif place:
-                put_numbers(part, 1, start, batch.scalars_of(<uint32_t> place), n, batch.width)
+        take_out(batch, outputs, found[first:first + batch.width])
     return found
 
 
@@ -278,7 +261,7 @@ cdef int stage_directions(Batch batch, list places, object colours, Py_ssize_t f
         row = of[chosen] - first
         if type(place) is View:
             if batch.blocks[(<View> place).storage] is None:
-                batch.allocate((<View> place).storage)
+                batch.allocate((<View> place).storage, True)
             at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
             batch.part(<View> place)[(row, *at)] = 1.0 if weights is None else weights[start + chosen]
         else:

@@ -1,18 +1,37 @@
-"""Inspection of a tape: the operations and parents of its records, and reverse sweeps in parts, to measure progress."""
+"""Inspection of a tape: its records, reverse sweeps in parts, and the first record with a number that is not finite.
 
-from libc.stdint cimport uint32_t
+A non-finite number is in the value or a partial of a record, or a sweep produces it. The sweeps that find it go record
+by record and check what each record has added: to its parents' cotangents in a reverse sweep, to its own tangent in a
+forward one. They are for tapes that a debug switch watches, which hold no records of kernels.
+"""
+
+from collections import namedtuple
 from time import perf_counter
 
+from libc.math cimport isfinite
+from libc.stdint cimport uint32_t
+cimport cython
+
 from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.sweeps.linear cimport staged
+from tapeengine._core.sweeps.sweep cimport push_special, resolve
+from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.sweeps.sweep cimport resolve
 from tapeengine._core.tape.tape cimport (
-    ARRAY, READ, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, tape_of, value_at,
+    ARRAY, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, tape_of, value_at,
 )
-from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 
 import numpy
+
+#: A record (0: the staged cotangent or tangent), the argument whose cotangent is not finite (None: the result's
+#: tangent), that cotangent or tangent, and the cotangents of the result or tangents of the arguments behind it.
+Fault = namedtuple("Fault", "id argument found incoming")
+
+
+cdef ArrayRecord array_record(Tape tape, uint32_t i):
+    """The record of an array operation; None for other records."""
+    return <ArrayRecord> tape.arrays[record_at(&tape.head, i).p2] if op_at(&tape.head, i) == ARRAY else None
 
 
 def open_tape():
@@ -49,9 +68,8 @@ def value_of_id(Tape tape, uint32_t i):
 
 def operation(Tape tape, uint32_t i):
     """The name of a record's operation, also for operations on arrays."""
-    if op_at(&tape.head, i) != ARRAY:
-        return tape.record(i)[1]
-    return (<ArrayRecord> tape.arrays[record_at(&tape.head, i).p2]).name()
+    cdef ArrayRecord record = array_record(tape, i)
+    return tape.record(i)[1] if record is None else record.name()
 
 
 def has_array_records(Tape tape):
@@ -81,7 +99,7 @@ def array_parents(Tape tape):
             if kind == WRITE:
                 writers[r.p2] = i
         elif kind == ARRAY:
-            record = <ArrayRecord> tape.arrays[r.p2]
+            record = array_record(tape, i)
             written = [(<View> place).storage for place in record.writes() if type(place) is View]
             parents = [writers[storage] for storage in written if storage in writers]   # targets overwritten in part
             for _, place in record.reads():
@@ -97,14 +115,15 @@ def array_parents(Tape tape):
 
 def kept_bytes(Tape tape):
     """Bytes of the arrays that records keep alive, {id: bytes}; an array counts once, for the first such record."""
-    cdef Head *h = &tape.head
+    cdef ArrayRecord record
     cdef uint32_t i
     seen, found = {}, {}
-    for i in range(h.inputs + 1, h.count):
-        if op_at(h, i) != ARRAY:
+    for i in range(tape.head.inputs + 1, tape.head.count):
+        record = array_record(tape, i)
+        if record is None:
             continue
         total = 0
-        for value in arrays_in((<ArrayRecord> tape.arrays[record_at(h, i).p2]).keeps()):
+        for value in arrays_in(record.keeps()):
             while type(value.base) is numpy.ndarray:    # a view keeps its whole base alive
                 value = value.base
             if id(value) not in seen:
@@ -115,19 +134,45 @@ def kept_bytes(Tape tape):
     return found
 
 
-def arrays_in(value):
+cdef list arrays_in(object value):
     """The plain arrays in nested tuples and lists, including those behind arrays of an outer trace."""
     if isinstance(value, (tuple, list)):
-        for part in value:
-            yield from arrays_in(part)
-    elif type(value) is Array:
-        yield from arrays_in((<Array> value).current())
-    elif type(value) is numpy.ndarray:
-        yield value
+        return [array for part in value for array in arrays_in(part)]
+    if type(value) is Array:
+        return arrays_in((<Array> value).current())
+    return [value] if type(value) is numpy.ndarray else []
 
 
+def watch(Tape tape, watcher):
+    """Notify a watcher of each array operation when it is recorded, and of each sweep."""
+    tape.watcher = watcher
+
+
+def watcher_of(Tape tape):
+    """The watcher of a tape, or None."""
+    return tape.watcher
+
+
+def primitive_of(Tape tape, uint32_t i):
+    """The primitive that an array record calls; None for other records."""
+    cdef ArrayRecord record = array_record(tape, i)
+    return None if record is None else record.called()
+
+
+def operands_of(Tape tape, uint32_t i):
+    """The values of a primitive's arguments that its record keeps, by the argument's number."""
+    cdef ArrayRecord record = array_record(tape, i)
+    return {} if record is None else record.operands()
+
+
+@cython.final
 cdef class PartialSweep:
     """A reverse sweep over plain numbers that can be stopped at any id."""
+
+    cdef Backpropagator back
+    cdef Reverse r
+    cdef double *cotangent
+    cdef uint32_t at
 
     def __cinit__(self, Backpropagator back, cotangent):
         cdef Seeds seeds
@@ -186,3 +231,128 @@ def swept(Backpropagator back, cotangent, Py_ssize_t parts, progress):
     numbers.cotangent = sweep.cotangent
     numbers.sweep = sweep.r
     return back.rebuild(numbers)
+
+
+def first_not_finite(Tape tape, uint32_t first, uint32_t last):
+    """The first scalar record among ids whose value or partial is not finite, as (id, what); None if there is none."""
+    cdef Head *h = &tape.head
+    cdef Record *r
+    cdef uint32_t i
+    cdef int kind
+    first = max(first, h.inputs + 1)
+    for i in range(first, min(last + 1, h.count)):
+        kind = op_at(h, i)
+        if tape.keeps_values and kind != ARRAY and not isfinite(value_at(h, i)):
+            return i, "value"
+        if kind >= SPECIAL:
+            continue
+        r = record_at(h, i)
+        if not isfinite(r.d1) or (r.p2 != i and not isfinite(r.d2)):
+            return i, "partial"
+    return None
+
+
+cdef object held(Reverse r, object place):
+    """The cotangents or tangents of a place; None where they are zero."""
+    if place is None:
+        return None
+    return r.part(<View> place) if type(place) is View else r.scalar(<uint32_t> place)
+
+
+cdef bint finite(object found) except -1:
+    return found is None or bool(numpy.isfinite(found).all())
+
+
+# -- faults in a reverse sweep -----------------------------------------------------------------------------------------
+def cotangent_fault(Backpropagator back, cotangent):
+    """The first step of a reverse sweep that produces a non-finite cotangent; None if there is none."""
+    cdef PartialSweep sweep = PartialSweep(back, cotangent)
+    cdef Head *h = &back.tape.head
+    cdef uint32_t i
+    for i in range(1, h.count):
+        if not isfinite(sweep.cotangent[i]):
+            return Fault(0, None, sweep.cotangent[i], [])
+    for owner in sweep.r.owners or ():
+        if not finite(owner):
+            return Fault(0, None, owner, [])
+    for i in range(h.count - 1, h.inputs, -1):
+        fault = special_cotangent(sweep, i) if op_at(h, i) >= SPECIAL else scalar_cotangent(sweep, i)
+        if fault is not None:
+            return fault
+    return None
+
+
+cdef object scalar_cotangent(PartialSweep sweep, uint32_t i):
+    cdef Record *r = record_at(&sweep.back.tape.head, i)
+    cdef double c = sweep.cotangent[i]
+    sweep.down_to(i)
+    if not isfinite(sweep.cotangent[r.p1]):
+        return Fault(i, 0, sweep.cotangent[r.p1], [c])
+    if r.p2 != i and not isfinite(sweep.cotangent[r.p2]):
+        return Fault(i, 1, sweep.cotangent[r.p2], [c])
+    return None
+
+
+cdef object special_cotangent(PartialSweep sweep, uint32_t i):
+    """Resolve an array record, and check the cotangents that it adds to."""
+    cdef ArrayRecord entry = array_record(sweep.back.tape, i)
+    if entry is None:
+        sweep.down_to(i)
+        return None
+    incoming = [held(sweep.r, place) for place in entry.writes()]
+    incoming = [part.copy() if isinstance(part, numpy.ndarray) else part for part in incoming]  # a write clears it
+    sweep.down_to(i)
+    for argument, place in entry.reads():
+        found = held(sweep.r, place)
+        if not finite(found):
+            return Fault(i, argument, found, incoming)
+    return None
+
+
+# -- faults in a forward sweep -----------------------------------------------------------------------------------------
+def tangent_fault(Backpropagator back, tuple tangents):
+    """The first step of a forward sweep that produces a non-finite tangent; None if there is none."""
+    cdef Tape tape = back.tape
+    cdef Head *h = &tape.head
+    cdef uint32_t i, end = h.count
+    cdef double *array = <double *> zeros(h.count, sizeof(double))
+    cdef Reverse r = Reverse.__new__(Reverse)
+    cdef Seeds seeds
+    try:
+        seeds = staged(back, tangents, array)
+        r.begin(tape, array)
+        back.seed_arrays(r, seeds)
+        for i in range(1, h.inputs + 1):
+            if not isfinite(array[i]):
+                return Fault(0, None, array[i], [])
+        for owner in r.owners or ():
+            if not finite(owner):
+                return Fault(0, None, owner, [])
+        for i in range(h.inputs + 1, end):
+            fault = special_tangent(tape, r, i) if op_at(h, i) >= SPECIAL else scalar_tangent(h, array, i)
+            if fault is not None:
+                return fault
+        return None
+    finally:
+        free_zeros(array)
+
+
+cdef object scalar_tangent(Head *h, double *array, uint32_t i):
+    cdef Record *r = record_at(h, i)
+    cdef double t = array[r.p1] * r.d1 if array[r.p1] != 0.0 else 0.0
+    if r.p2 != i and array[r.p2] != 0.0:
+        t += array[r.p2] * r.d2
+    array[i] = t
+    return None if isfinite(t) else Fault(i, None, t, [array[r.p1]] if r.p2 == i else [array[r.p1], array[r.p2]])
+
+
+cdef object special_tangent(Tape tape, Reverse r, uint32_t i):
+    cdef ArrayRecord entry = array_record(tape, i)
+    push_special(tape, r, i)
+    if entry is None:
+        return None
+    for place in entry.writes():
+        found = held(r, place)
+        if not finite(found):
+            return Fault(i, None, found, [held(r, parent) for _, parent in entry.reads()])
+    return None

@@ -18,12 +18,12 @@ cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_DIM, PyArray_STRIDES, PyTypeNum_ISCOMPLEX, ndarray, npy_intp
 
-from tapeengine._core.sweeps.batch cimport Batch, lifetimes_of
-from tapeengine._core.tape.lifetimes cimport Lifetimes
+from tapeengine._core.sweeps.many cimport (
+    Batch, fair, lifetimes_of, most_columns, most_rows, places_of, resolve_rows, take_out,
+)
+from tapeengine._core.tape.blocks cimport Lifetimes, Rows
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.sweeps.row_sweep cimport fair, places_of, resolve_rows, widest
-from tapeengine._core.tape.rows cimport Rows, put_numbers
 from tapeengine._core.tape.tape cimport ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
@@ -41,8 +41,6 @@ cdef extern from "slots.h" nogil:
 
 cdef enum:
     LOOK = 1 << 20          # records between two looks for an interrupt
-    LARGEST = 1 << 22       # bytes of the largest array's block of tangents
-    LEAST = 8               # columns that a block may have, however large its arrays are
     FEW = 24                # inputs of a row that are sorted in place
     GROUP = 32              # inputs of a group
 cdef uint64_t ONE = 1, PAIR = <uint64_t> 1 << 63, BEGIN = 0x9E3779B97F4A7C15    # of a key
@@ -107,13 +105,13 @@ cdef class Slots:
     cdef list numbered      # by index of a storage of inputs: their numbers
     cdef list storages      # by index, in the order of the memory; None: no element depends on an input
     cdef object apart       # by index: whether each read of an element counts as a separate input
-    cdef list lasting       # storages of the result
+    cdef list outputs       # places of the result
 
     def __cinit__(self, Backpropagator back, apart=(), rows=()):
         self.apart = numpy.zeros(back.tape.place_count + 1, numpy.uint8)
         self.apart[list(apart)] = 1
         self.tape = back.tape
-        self.lasting = [(<View> place).storage for _, _, place in places_of([back.result]) if type(place) is View]
+        self.outputs = places_of([back.result])
         self.scalars = numpy.zeros(back.tape.head.count, numpy.uint64)
         self.storages = [None] * back.tape.place_count
         self.numbered = [None] * back.tape.place_count
@@ -323,7 +321,7 @@ cdef class Slots:
         """The slots of the elements that a view shows: a view of the storage's slots if the strides allow it."""
         cdef Py_ssize_t width = self.tape.places[view.storage].width, k
         strides = [view.dims[view.ndim + k] for k in range(view.ndim)]
-        if all(s % width == 0 for s in strides):
+        if all([s % width == 0 for s in strides]):
             return numpy.ndarray(view.shape, numpy.uint64, slots, 8 * (view.offset // width), [8 * (s // width) for s in strides])
         return slots[self.elements(view, strides)]
 
@@ -352,7 +350,7 @@ cdef class Slots:
             at = at if index is None else at[index]
             slots = numpy.broadcast_to(slots, at.shape)
             every[at] = self.union(every[at], slots)
-            if any(s % self.tape.places[view.storage].width for s in strides):  # both parts of one number
+            if any([s % self.tape.places[view.storage].width for s in strides]):  # both parts of one number
                 every[at[..., ::2]] = self.union(every[at[..., ::2]], slots[..., ::2])
                 every[at[..., 1::2]] = self.union(every[at[..., 1::2]], slots[..., 1::2])
         elif index is None:
@@ -379,7 +377,7 @@ cdef class Slots:
 
         The slots of a storage are freed after its last use, unless the storage belongs to the result.
         """
-        cdef Lifetimes lives = lifetimes_of(self.tape, self.lasting) if self.tape.arrays else None
+        cdef Lifetimes lives = lifetimes_of(self.tape, self.outputs) if self.tape.arrays else None
         cdef uint32_t storage
         cdef Head *h = &self.tape.head
         cdef uint32_t i = h.inputs + 1, n = h.count

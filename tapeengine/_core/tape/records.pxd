@@ -1,8 +1,8 @@
 # The interface between sweeps and the records of array operations.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents
+from tapeengine._core.tape.tape cimport Head
 
 cdef class ArrayRecord:
     cdef int reverse(self, Reverse r, uint32_t id) except -1
@@ -19,3 +19,5 @@ cdef class ArrayRecord:
     cdef int depend(self, object walk, uint32_t id) except -1
     cdef object parts(self, object walk, uint32_t id)
     cdef bint adds(self)
+
+cdef uint32_t record_array(Head *h, ArrayRecord record, double value) except 0

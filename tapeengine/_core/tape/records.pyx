@@ -7,8 +7,8 @@ a `View` for an array, an id for a scalar, None for a discrete or constant value
 from libc.stdint cimport uint32_t
 
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.rows cimport Rows
-from tapeengine._core.tape.tangents cimport Tangents
+from tapeengine._core.tape.blocks cimport Rows, Tangents
+from tapeengine._core.tape.tape cimport ARRAY, Head, record_special, tape_of
 
 
 cdef class ArrayRecord:
@@ -74,3 +74,11 @@ cdef class ArrayRecord:
     cdef bint adds(self):
         """Whether the record adds to the previous content of its output instead of replacing it."""
         return False
+
+
+cdef uint32_t record_array(Head *h, ArrayRecord record, double value) except 0:
+    """Add an operation on arrays to a tape; `value` is that of a scalar result."""
+    cdef list arrays = tape_of(h).arrays
+    cdef uint32_t id = record_special(h, ARRAY, <uint32_t> len(arrays), 0.0, 0.0, value)
+    arrays.append(record)
+    return id

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...._core.arrays.products import outer, spread
-from ...._core.arrays.sums import summed
+from ...._core.arrays.contractions import outer, spread, summed
 from ...._core.programs.machine import apply_opcode, opcodes
 from ....reference.ops import OPERATIONS
 from ...intermediate.operations import OPERATIONS_BY_NAME, REAL

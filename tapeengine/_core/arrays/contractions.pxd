@@ -1,4 +1,4 @@
-# Sums and means of float64 arrays.
+# Kernels for sums and products of float64 arrays.
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.records cimport ArrayRecord
 
@@ -12,5 +12,12 @@ cdef class SumRecord(ArrayRecord):
     cdef void extents(self, Py_ssize_t *outer, Py_ssize_t *n, Py_ssize_t *inner) noexcept
     cdef int spread(self, Reverse r, object ct) except -1
 
+cdef class ProductRecord(ArrayRecord):
+    cdef View left, right, result   # left, right: None where constant; result: None for a dot product
+    cdef object left_values, right_values
+    cdef object pushed(self, object left, object right)
+    cdef int add_outer(self, Reverse r, object ct) except -1
+
 cdef void add_up(Py_ssize_t outer, Py_ssize_t n, Py_ssize_t inner, const double *p, double *out, double divisor) noexcept nogil
 cdef object total(object x, int axis, bint keepdims, bint mean)
+cdef object product(object x, object y)

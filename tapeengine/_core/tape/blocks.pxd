@@ -1,4 +1,4 @@
-# The accumulation of many cotangents that are resolved together: rows of a Jacobian.
+# The accumulation of many cotangents or tangents that a sweep takes together.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.numpy_c cimport ndarray
 
@@ -19,24 +19,30 @@ cdef extern from "rows.h" nogil:
 cdef enum:
     LINE = 8                    # rows, or columns, of a block over a tape of scalars: a cache line for each id
 
-cdef class Rows:
+cdef class Block:
     cdef Tape tape
     cdef Py_ssize_t width
     cdef double *scalars        # `width` contiguous numbers for each id
     cdef size_t count           # of these numbers
-    cdef list blocks            # by storage: an array of shape (width, size); None before the first contribution
+    cdef list blocks            # by storage: an array of shape (width, size); None for zeros
     cdef dict spare             # by size and type: blocks to reuse
     cdef object weights         # of the random combination of rows by which rules are checked
-    cdef size_t held, most      # bytes of all blocks: now, and the maximum so far
-    cdef int begin(self, Tape tape, Py_ssize_t width) except -1
+    cdef int start(self, Tape tape, Py_ssize_t width) except -1
+    cdef object fresh(self, uint32_t storage, bint zero)
+    cdef int adopt(self, uint32_t storage, object block) except -1
     cdef int allocate(self, uint32_t storage, bint zero) except -1
-    cdef int adopt(self, uint32_t storage, ndarray block) except -1
+    cdef int keep(self, uint32_t storage, object block) except -1
     cdef char *data(self, uint32_t storage) noexcept
-    cdef int drop(self, uint32_t storage) except -1
+    cdef Py_ssize_t row(self, uint32_t storage) noexcept
     cdef double *scalars_of(self, uint32_t id) noexcept nogil
     cdef object scalar(self, uint32_t id)
-    cdef int add_scalar(self, uint32_t id, object values) except -1
     cdef object part(self, View view)
+
+cdef class Rows(Block):
+    cdef size_t held, most      # bytes of all blocks: now, and the maximum so far
+    cdef int begin(self, Tape tape, Py_ssize_t width) except -1
+    cdef int drop(self, uint32_t storage) except -1
+    cdef int add_scalar(self, uint32_t id, object values) except -1
     cdef int add(self, View view, object contribution) except -1
     cdef int stage(self, object place, object contribution) except -1
 
@@ -46,9 +52,26 @@ cdef class Row(Reverse):        # one cotangent of a block
     cdef list dropped           # storages that the record has dropped
     cdef double *place(self, uint32_t id) noexcept
 
-cdef int put_numbers(ndarray into, int axis, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1
-cdef int zero_all(double **scalars, size_t *count, size_t wanted) except -1
+cdef class Lifetimes:
+    cdef uint32_t *last         # by storage: the last record that touches it, UNENDING where the result reads it
+    cdef uint32_t *order        # the storages in the order in which they end
+    cdef uint32_t count, ended  # storages, and how many of them have ended
+    cdef int begin(self, uint32_t count) except -1
+    cdef int finish(self, list lasting) except -1
+    cdef bint ends_at(self, uint32_t storage, uint32_t id) noexcept
+    cdef bint next(self, uint32_t id, uint32_t *storage) noexcept
+
+cdef class Tangents(Block):
+    cdef uint32_t records               # when the sweep began; rules may record more on the tape
+    cdef Lifetimes lifetimes
+    cdef int begin(self, Tape tape, Py_ssize_t width, Lifetimes lifetimes) except -1
+    cdef int release(self, uint32_t id) except -1
+    cdef object of(self, object place)
+    cdef int put(self, View output, object total) except -1
+    cdef int put_scalar(self, uint32_t id, object total) except -1
+
 cdef object numbers_of(object owner, double *scalars, Py_ssize_t count, Py_ssize_t width)
+cdef object aligned(object tangents, Py_ssize_t axes)
 cdef object fitted_rows(object cotangents, tuple shape)
 cdef uint32_t resolve_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t lowest) noexcept nogil
 cdef uint32_t push_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t highest) noexcept nogil

@@ -1,9 +1,8 @@
-# The forward sweep of many tangents at once.
+# The sweeps of many cotangents or tangents at once.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.lifetimes cimport Lifetimes
+from tapeengine._core.tape.blocks cimport Block, Lifetimes, Rows, Tangents
 from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.tangents cimport Tangents
 from tapeengine._core.tape.tape cimport Record, Tape
 
 cdef class Single(Reverse):     # one tangent of a batch
@@ -18,4 +17,10 @@ cdef class Batch(Tangents):
     cdef int special(self, uint32_t i) except -1
     cdef int sweep(self) except -1
 
-cdef Lifetimes lifetimes_of(Tape tape, list lasting)
+cdef Lifetimes lifetimes_of(Tape tape, list outputs)
+cdef list places_of(list layouts)
+cdef int take_out(Block block, list places, object into) except -1
+cdef Py_ssize_t fair(Py_ssize_t count, Py_ssize_t most) noexcept
+cdef Py_ssize_t most_rows(Tape tape) noexcept
+cdef Py_ssize_t most_columns(Tape tape) noexcept
+cdef int resolve_rows(Rows rows, uint32_t top) except -1

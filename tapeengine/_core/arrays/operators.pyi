@@ -1,3 +1,0 @@
-from typing import Any
-
-def is_number(x: Any) -> int: ...

@@ -1,3 +1,0 @@
-from typing import Any
-
-def summed(x: Any, axis: int | None = None) -> Any: ...
