@@ -18,6 +18,6 @@ def found_as(program: Any) -> Any:
     return found
 
 
-def reduced(made: Any, program: Any, call: tuple[Any, ...]) -> Any:
+def reduced(made: Any, program: Any, call: Any) -> Any:
     """Return what pickle stores of something made of a program: the name of a decorated function, else a call."""
     return program.__qualname__ if found_as(program) is made else call

@@ -119,8 +119,8 @@ def refused(cls: type, path: str, verb: str, do: str, otherwise: str = "") -> St
     except StructureError:  # the advice to register it would be refused
         how = "convert it to one of these, write a class with an attribute for it"
     return StructureError(
-        f"{path} {verb} a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. {do} numbers, arrays "
-        f"and containers of them; {how}{otherwise}"
+        f"{path} {verb} a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. {do} numbers, "
+        f"arrays and containers of them; {how}{otherwise}"
     )
 
 

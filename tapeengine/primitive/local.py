@@ -39,7 +39,7 @@ class LocalPrimitive:
         functools.update_wrapper(self, function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return reduced(self, self.__wrapped__, super().__reduce_ex__(protocol))
+        return reduced(self, vars(self)["__wrapped__"], super().__reduce_ex__(protocol))
 
     def def_vjp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
         """Give vjp rules by argument: ``rule(ct, ...)`` returns the argument's cotangent.
