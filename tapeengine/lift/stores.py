@@ -87,12 +87,15 @@ class Stores(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self.bound: set[str] | None = None
+        #: Names that functions inside the present one may bind.
+        self.shared: set[str] = set()
 
     def visit_FunctionDef(self, node: Any) -> Any:
         """Change the body, unless it inspects its own names."""
-        before, self.bound = self.bound, names_bound(node)
+        before = self.bound, self.shared
+        self.bound, self.shared = names_bound(node), names_shared(node)
         node = self.generic_visit(node)
-        self.bound = before
+        self.bound, self.shared = before
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -130,7 +133,33 @@ class Stores(ast.NodeTransformer):
                 *before,
                 *(self.added(node, target) if not is_repeatable(node.value) else [self.guarded(node, target.value)]),
             ]
+        if self.may_change(target, node.value):
+            return list(self.combined(node, target))
         return [*named(node, "value"), self.guarded(node, target)]
+
+    def combined(self, node: ast.AugAssign, target: Any) -> Iterator[ast.stmt]:
+        """``a += f()`` where the call may write to the name or attribute: Python reads it before the call."""
+        old = name_for(target)
+        read = copy.deepcopy(target)
+        read.ctx = ast.Load()
+        yield placed(ast.Assign([ast.Name(old, ast.Store())], read), node)
+        yield from named(node, "value")
+        summed = ast.AugAssign(ast.Name(old, ast.Store()), node.op, node.value)
+        drop = ast.Delete([ast.Name(old, ast.Del())])
+        stored = ast.Assign([copy.deepcopy(target)], ast.Name(old, ast.Load()))
+        steps: list[ast.stmt] = [summed, stored, drop]
+        same = ast.Compare(copy.deepcopy(read), [ast.Is()], [ast.Name(old, ast.Load())])
+        again = ast.AugAssign(copy.deepcopy(target), node.op, copy.deepcopy(node.value))
+        alone = [copy.deepcopy(drop), self.made(target), again]  # one name refers to the array
+        changed = [self.made(ast.Name(old, ast.Store())), *copy.deepcopy(steps)]
+        yield placed(self.attempt(steps, [ast.If(same, alone, changed)]), node)
+
+    def may_change(self, target: ast.expr, value: ast.expr) -> bool:
+        """Whether evaluating a value may write to a name or an attribute."""
+        if is_repeatable(value):
+            return False
+        written = {x.target.id for x in ast.walk(value) if isinstance(x, ast.NamedExpr)}
+        return not isinstance(target, ast.Name) or target.id in self.shared or target.id in written
 
     def added(self, node: ast.AugAssign, target: ast.Subscript) -> Iterator[ast.stmt]:
         """``a[i] += f()``: read the item before the call, and write it afterwards."""
@@ -192,11 +221,18 @@ class Stores(ast.NodeTransformer):
     def guarded(self, tried: Any, base: Any, again: Any = None) -> ast.stmt:
         """A write to an array inside ``try``, with the same statement or `again` for a lost derivative."""
         tried = tried if isinstance(tried, list) else [tried]
+        rest = copy.deepcopy(tried) if again is None else [again]
+        return self.attempt(tried, [self.made(base), *rest])
+
+    def made(self, base: Any) -> ast.stmt:
+        """Make an array writable."""
         stored, read = copy.deepcopy(base), copy.deepcopy(base)
         stored.ctx, read.ctx = ast.Store(), ast.Load()
-        made = ast.Assign([stored], ast.Call(ast.Name(_WRITABLE, ast.Load()), [read], []))
-        rest = copy.deepcopy(tried) if again is None else [again]
-        handler = ast.ExceptHandler(ast.Name(_DROPPED, ast.Load()), None, [made, *rest])
+        return ast.Assign([stored], ast.Call(ast.Name(_WRITABLE, ast.Load()), [read], []))
+
+    def attempt(self, tried: list[ast.stmt], rest: list[ast.stmt]) -> ast.stmt:
+        """``try`` with other statements for a lost derivative."""
+        handler = ast.ExceptHandler(ast.Name(_DROPPED, ast.Load()), None, rest)
         found: ast.stmt = placed(ast.Try(tried, [handler], [], []), tried[-1])
         return found
 
@@ -237,6 +273,9 @@ def hoisted(target: ast.Subscript) -> Iterator[ast.stmt]:
     for k, part in enumerate(index.elts):
         if isinstance(part, ast.Slice):
             yield from bounds_named(part)
+        elif isinstance(part, ast.Starred):  # what it runs over may be used up
+            part.value = placed(ast.Tuple([ast.Starred(part.value, ast.Load())], ast.Load()), part)
+            yield from named(part, "value")
         elif not is_repeatable(part):
             one = ast.Expr(part)
             yield from named(one, "value")
@@ -274,6 +313,12 @@ def names_bound(function: Any) -> set[str] | None:
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             declared.update(node.names)
     return found - declared
+
+
+def names_shared(function: Any) -> set[str]:
+    """The names that functions inside a function declare as not their own."""
+    declared = [node.names for node in ast.walk(function) if isinstance(node, ast.Nonlocal)]
+    return {name for names in declared for name in names}
 
 
 def own_nodes(function: Any) -> Iterator[ast.AST]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -15,7 +14,7 @@ from ..dropped import TWINS
 from ..errors import UnsupportedError
 from .functions import Relinked, remade, viewed
 from .modules import replaced_object, stand_in_module
-from .worlds import NEVER, World, world_of
+from .worlds import NEVER, World, find_original, world_of
 
 
 def twin_of(target: Any, also: Iterable[str] = ()) -> Any:
@@ -121,10 +120,13 @@ def is_importable(module: str) -> bool:
     spec = getattr(there, "__spec__", None)
     if there is None or module == "__main__" or spec is None or spec.origin is None:
         return False
+    above = getattr(sys.modules.get(module.rpartition(".")[0]), "__path__", None)
     try:
-        return importlib.util.find_spec(module) is not None and isinstance(spec.loader, SourceFileLoader)
+        found = find_original(module, above)
     except (ImportError, ValueError):
         return False
+    # A module may have been made from a file that no import finds.
+    return found is not None and found.origin == spec.origin and isinstance(spec.loader, SourceFileLoader)
 
 
 class Namespaces:

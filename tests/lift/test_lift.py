@@ -5,6 +5,7 @@ from __future__ import annotations
 import colorsys
 import copy
 import dataclasses
+import importlib.util
 import inspect
 import math
 import pickle
@@ -435,3 +436,13 @@ def test_what_scipy_drops_is_told_with_the_plugins_module(call: str) -> None:
     if "tapeengine_scipy" not in sys.modules:
         with pytest.raises(DroppedDerivativeError, match=f"Lifted code calls tapeengine_scipy.{name}, "):
             te.vjp(te.lift(program), np.array([1.0, 2.0, 4.0]))
+
+
+def test_functions_of_a_module_that_no_import_finds(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "of_a_path.py").write_text("import math\ndef f(x):\n    return math.sin(x) * x\n")
+    spec = importlib.util.spec_from_file_location("of_a_path", tmp_path / "of_a_path.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "of_a_path", module)
+    spec.loader.exec_module(module)
+    assert te.grad(te.lift(module.f))(0.7) == pytest.approx(math.cos(0.7) * 0.7 + math.sin(0.7), rel=1e-15)

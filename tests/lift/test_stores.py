@@ -63,6 +63,21 @@ WRITTEN: dict[str, str] = {
     "conditional": "a = 2 * S\n    if x > 0:\n        a[1] = x\n    else:\n        a[2] = x",
     "generator": "a = 2 * S\n    def g(b):\n        for i in range(3):\n            b[i] = x * i\n    "
     "        yield i\n        yield b\n    *_, a = g(2 * S)",
+    "added call that binds the name": "a = 2 * S\n    def g():\n        nonlocal a\n"
+    "        a = a * 0.5\n        return x * a\n"
+    "    a += g()",
+    "call that binds the number": "y = x * 1.0\n    def g(t):\n        nonlocal y\n"
+    "        y = y * 0.5 + t\n        return y * t\n"
+    "    y -= g(2.0)\n    a = S * y",
+    "call that sets the attribute": "class P: pass\n    p = P()\n    p.v = x\n    def g():\n"
+    "        p.v = 3.0\n        return 2.0\n"
+    "    p.v *= g()\n    a = S * p.v",
+    "call that keeps the attribute": "class P: pass\n    p = P()\n    p.v = 2 * S\n    def g():\n"
+    "        return x\n    p.v += g()\n"
+    "    p.v += math.sin(x)\n    a = p.v",
+    "expression that binds the name": "y = 3.0\n    y += (y := x) * 2.0\n    y += y * (y := 2.0)\n    a = S * y",
+    "starred index": "a = 2 * S.reshape(2, 3)\n    i = (1,)\n    a[(*i, 1)] = x\n    a[*i, 0] = x * 2\n"
+    "    a[(*iter(i), 2)] += x\n    k = iter((0, 2))\n    a[(*k,)] = x\n    a = a.ravel()",
     "lists stay lists": "l = [1.0] * 6\n    l[1] = x\n    l[2] += x\n    l[3], l[4] = l[4], x\n    k = l.copy()\n    "
     "k[0] = x\n    a = np.array(k) + np.array(l)",
     "dicts stay dicts": "d = {'a': 1.0}.copy()\n    d['b'] = x\n    d['a'] += x\n    a = S * d['a'] * d['b']",
