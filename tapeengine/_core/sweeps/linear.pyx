@@ -6,10 +6,9 @@ The backpropagator holds the tape, and these functions interpret its records.
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from tapeengine._core.sweeps.sweep cimport push, push_recorded
+from tapeengine._core.sweeps.sweep cimport RecordedReverse, push, push_recorded
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, FLOATS, NUMPY, Layout, build
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
-from tapeengine._core.sweeps.recorded cimport RecordedReverse
 from tapeengine._core.tape.accumulation cimport Reverse, free_zeros, zeros
 from tapeengine._core.sweeps.second cimport resolve_second
 from tapeengine._core.tape.tape cimport Head, Tape, innermost_here

@@ -2,8 +2,7 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Leaves, Matcher
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.sweeps.recorded cimport RecordedReverse
-from tapeengine._core.sweeps.sweep cimport Counts
+from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse
 from tapeengine._core.tape.tape cimport Head, Tape
 
 cdef class Seeds(Matcher):

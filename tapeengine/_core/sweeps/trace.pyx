@@ -15,10 +15,9 @@ from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
-from tapeengine._core.sweeps.recorded cimport RecordedReverse, resolve_recorded
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, number_seen
-from tapeengine._core.sweeps.sweep cimport Counts, resolve
+from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse, resolve, resolve_recorded
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
 import numpy
