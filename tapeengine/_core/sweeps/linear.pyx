@@ -6,7 +6,7 @@ The backpropagator holds the tape, and these functions interpret its records.
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from tapeengine._core.sweeps.sweep cimport RecordedReverse, push, push_recorded
+from tapeengine._core.sweeps.sweep cimport push, push_recorded
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, FLOATS, NUMPY, Layout, build
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
 from tapeengine._core.tape.accumulation cimport Reverse, free_zeros, zeros
@@ -59,19 +59,11 @@ def jvp(Backpropagator back, tuple tangents):
 
 
 cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
-    cdef uint32_t i, n = back.tape.head.count
-    cdef te_scalar *array = <te_scalar *> zeros(n, sizeof(te_scalar))
-    cdef Recorded leaves = Recorded.__new__(Recorded)
-    cdef RecordedReverse r = RecordedReverse.__new__(RecordedReverse)
+    cdef te_scalar *array = <te_scalar *> zeros(back.tape.head.count, sizeof(te_scalar))
+    cdef Recorded leaves
     try:
-        for i in range(n):
-            array[i].value = seeds.cotangent[i]
-        r.begin_on(back.tape, array, outer)
-        for i, d in seeds.duals or ():
-            r.add_scalar(i, d)
-        back.seed_arrays(r, seeds)
-        push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), r)
-        leaves.sweep = r
+        leaves = back.begin_recorded(seeds, array, outer)
+        push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), leaves.sweep)
         return build(back.result, leaves)
     finally:
         free_zeros(array)
