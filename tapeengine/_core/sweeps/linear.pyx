@@ -17,7 +17,6 @@ from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Se
 from tapeengine.errors import CotangentError
 
 
-
 cdef Seeds staged(Backpropagator back, tuple tangents, double *array):
     """Stage the tangents of all primals."""
     cdef Seeds seeds = begin_seeds(None, back.structures, "", array)
@@ -148,11 +147,7 @@ def depends_on_outer(Backpropagator back):
 
 def result_ids(Backpropagator back):
     """The ids of the result's scalars from left to right, 0 for constants; None if the result has arrays."""
-    return scalar_ids(back.result)
-
-
-cdef list scalar_ids(Layout layout):
-    """The ids of a structure's scalars from left to right, 0 for constants; None if it has arrays."""
+    cdef Layout layout = back.result
     cdef list ids = []
     cdef Py_ssize_t i, k
     for i in range(layout.count):
