@@ -160,6 +160,17 @@ def test_a_cimport_is_seen() -> None:
     assert "tapeengine._core.tape.tape.Tape" in seen and "tapeengine._core.arrays.calls.zero_dim" in seen
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "tapeengine" / "_core").rglob("*.pxd")), ids=lambda path: path.stem)
+def test_a_declaration_is_for_another_module(path: Path) -> None:
+    """A function that only its own module calls is not declared: Cython would export it, with a name and a signature."""
+    module = next(name for name, found in COMPILED if found == path)
+    others = {name for user, names in targets().items() if user != module for name in names}
+    text = re.sub("#.*", "", path.read_text())
+    declared = re.findall(r"^cp?def (?!class|enum|struct|extern|inline)[\w. ]+? \**(\w+)\(", text, re.MULTILINE)
+    inlined = [name for name in declared if len(re.findall(rf"\b{name}\(", text)) > 1]
+    assert [name for name in declared if f"{module}.{name}" not in others and name not in inlined] == []
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "tapeengine" / "_core").rglob("*.pyx")), ids=lambda path: path.stem)
 def test_a_module_that_uses_numpys_c_interface_fills_its_table(path: Path) -> None:
     """Cython does so for a module that cimports numpy itself; without it a call of numpy jumps to address 0."""

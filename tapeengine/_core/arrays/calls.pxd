@@ -12,5 +12,4 @@ cdef double scalar_value(object out) noexcept
 cdef tuple wrapped(Head *h, object out, uint32_t id)
 cdef tuple wrapped_parts(Head *h, object out)
 cpdef bint is_foreign(object x) except -1
-cpdef bint holds_foreign(object args) except -1
 cpdef object as_python(object x)

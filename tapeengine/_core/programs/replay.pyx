@@ -49,7 +49,7 @@ from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
 )
 from tapeengine._core.tape.opcodes cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, OPERATIONS, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects,
+    CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects,
 )
 from tapeengine._core.tape.tape cimport (
     ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,

@@ -22,8 +22,6 @@ cdef inline Dual new_dual(double value, uint32_t id, uint32_t tag):
 
 cdef bint as_double(object x, double *out) except -1
 cdef Head *head_of_dual(Dual x) except NULL
-cdef Head *join(Dual x, Dual y, uint32_t *i, uint32_t *j) except NULL
-cdef uint32_t id_on(Head *h, Dual x) except 0
 cdef object value_seen(Dual x)
 cdef object number_seen(Dual x)
 cdef bint is_numpy(object x) except -1

@@ -1,6 +1,5 @@
 # Interleave and deinterleave (DN Fig. 7 to 10): decompose structures into numbered scalars, and rebuild them.
 from libc.stdint cimport uint32_t
-from tapeengine._core.structures.fields cimport Fields
 
 cdef enum Kind:
     FLOAT       # a Python float; id

@@ -14,6 +14,7 @@ from libc.string cimport memcpy
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, import_array, ndarray
 
+from tapeengine._core.structures.fields cimport Fields
 from tapeengine._core.tape.accumulation cimport View
 
 from tapeengine.errors import CONTAINS_ITSELF, CotangentError, StructureError

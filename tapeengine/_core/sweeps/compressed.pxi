@@ -98,7 +98,7 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
         mark_reads(tape, reads, SPECIAL)
         for first in range(0, count, step):
             rows.begin(tape, min(step, count - first))
-            stage_sums(rows, places_of([back.result]), colours, first)
+            stage(rows, places_of([back.result]), colours, first, None)
             resolve_rows(rows, tape.head.count - 1)
             take_out(rows, places, found[first:first + rows.width])
             take_reads(rows, found[first:first + rows.width], at, reads)
@@ -216,23 +216,28 @@ cdef int take_reads(Rows rows, ndarray part, Py_ssize_t at, object reads) except
     return 0
 
 
-cdef int stage_sums(Rows rows, list places, object colours, Py_ssize_t first) except -1:
-    """Stage a one at each number of the result, in the row of its sum."""
-    cdef Py_ssize_t start, n, j
+cdef int stage(Block block, list places, object colours, Py_ssize_t first, object weights) except -1:
+    """Stage a one, or its weight, at each number of places, in the row of its sum or direction."""
+    cdef Py_ssize_t start, n, j, k
     for start, n, place in places:
         of = colours[start:start + n]
-        chosen = numpy.flatnonzero((of >= first) & (of < first + rows.width))
+        chosen = numpy.flatnonzero((of >= first) & (of < first + block.width))
         if place is None or not chosen.size:
             continue
         row = of[chosen] - first
+        ones = numpy.ones(len(chosen)) if weights is None else weights[start + chosen]
         if type(place) is View:
-            if rows.blocks[(<View> place).storage] is None:
-                rows.allocate((<View> place).storage, True)
+            if block.blocks[(<View> place).storage] is None:
+                block.allocate((<View> place).storage, True)
             at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
-            numpy.add.at(rows.part(<View> place), (row, *at), -1.0 if (<View> place).imaginary else 1.0)
+            part = block.part(<View> place)
+            if type(block) is Rows:     # a result may show an element twice
+                numpy.add.at(part, (row, *at), -ones if (<View> place).imaginary else ones)
+            else:
+                part[(row, *at)] = ones
         elif place:
-            for j, k in zip(chosen.tolist(), row.tolist()):
-                rows.scalars_of(<uint32_t> place + <uint32_t> j)[<Py_ssize_t> k] += 1.0
+            for j, k, one in zip(chosen.tolist(), row.tolist(), ones.tolist()):
+                block.scalars_of(<uint32_t> place + <uint32_t> j)[k] += <double> one
     return 0
 
 
@@ -244,27 +249,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
     found = numpy.zeros((count, size))
     for first in range(0, count, step):
         batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, outputs))
-        stage_directions(batch, inputs, colours, first, weights)
+        stage(batch, inputs, colours, first, weights)
         batch.sweep()
         take_out(batch, outputs, found[first:first + batch.width])
     return found
-
-
-cdef int stage_directions(Batch batch, list places, object colours, Py_ssize_t first, object weights) except -1:
-    """Stage a one, or its weight, at each number of the primals, in the row of its direction."""
-    cdef Py_ssize_t start, n, j, k
-    for start, n, place in places:
-        of = colours[start:start + n]
-        chosen = numpy.flatnonzero((of >= first) & (of < first + batch.width))
-        if place is None or not chosen.size:
-            continue
-        row = of[chosen] - first
-        if type(place) is View:
-            if batch.blocks[(<View> place).storage] is None:
-                batch.allocate((<View> place).storage, True)
-            at = numpy.unravel_index(chosen, place.shape) if place.shape else ()
-            batch.part(<View> place)[(row, *at)] = 1.0 if weights is None else weights[start + chosen]
-        else:
-            for j, k in zip(chosen.tolist(), row.tolist()):
-                batch.scalars_of(<uint32_t> place + <uint32_t> j)[k] = 1.0 if weights is None else weights[start + j]
-    return 0

@@ -1,6 +1,4 @@
 # Functions that the transforms' sweeps share.
-from tapeengine._core.structures.interleave cimport Layout
 from tapeengine._core.sweeps.trace cimport Backpropagator, Seeds
 
 cdef Seeds staged(Backpropagator back, tuple tangents, double *array)
-cdef list scalar_ids(Layout layout)

@@ -9,14 +9,12 @@ from libc.string cimport memset
 from tapeengine._core.sweeps.sweep cimport push, push_recorded
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, FLOATS, NUMPY, Layout, build
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
-from tapeengine._core.sweeps.recorded cimport RecordedReverse
 from tapeengine._core.tape.accumulation cimport Reverse, free_zeros, zeros
 from tapeengine._core.sweeps.second cimport resolve_second
 from tapeengine._core.tape.tape cimport Head, Tape, innermost_here
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds
 
 from tapeengine.errors import CotangentError
-
 
 
 cdef Seeds staged(Backpropagator back, tuple tangents, double *array):
@@ -60,19 +58,11 @@ def jvp(Backpropagator back, tuple tangents):
 
 
 cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
-    cdef uint32_t i, n = back.tape.head.count
-    cdef te_scalar *array = <te_scalar *> zeros(n, sizeof(te_scalar))
-    cdef Recorded leaves = Recorded.__new__(Recorded)
-    cdef RecordedReverse r = RecordedReverse.__new__(RecordedReverse)
+    cdef te_scalar *array = <te_scalar *> zeros(back.tape.head.count, sizeof(te_scalar))
+    cdef Recorded leaves
     try:
-        for i in range(n):
-            array[i].value = seeds.cotangent[i]
-        r.begin_on(back.tape, array, outer)
-        for i, d in seeds.duals or ():
-            r.add_scalar(i, d)
-        back.seed_arrays(r, seeds)
-        push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), r)
-        leaves.sweep = r
+        leaves = back.begin_recorded(seeds, array, outer)
+        push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), leaves.sweep)
         return build(back.result, leaves)
     finally:
         free_zeros(array)
@@ -157,11 +147,7 @@ def depends_on_outer(Backpropagator back):
 
 def result_ids(Backpropagator back):
     """The ids of the result's scalars from left to right, 0 for constants; None if the result has arrays."""
-    return scalar_ids(back.result)
-
-
-cdef list scalar_ids(Layout layout):
-    """The ids of a structure's scalars from left to right, 0 for constants; None if it has arrays."""
+    cdef Layout layout = back.result
     cdef list ids = []
     cdef Py_ssize_t i, k
     for i in range(layout.count):

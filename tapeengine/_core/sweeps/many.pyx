@@ -269,7 +269,7 @@ cdef uint32_t seed(Block block, list places, Py_ssize_t first) except? 0:
         elif place:
             for k in range(low, high):
                 id = <uint32_t> place + <uint32_t> (k - start)
-                block.scalars_of(id)[k - first] += 1.0
+                block.scalars_of(id)[k - first] = 1.0
                 top = max(top, id)
     return top
 
@@ -280,7 +280,7 @@ cdef int seed_array(Block block, View view, Py_ssize_t low, Py_ssize_t high, Py_
         block.allocate(view.storage, True)
     places = numpy.unravel_index(numpy.arange(low, high), view.shape) if view.ndim else ()
     one = -1.0 if view.imaginary and type(block) is Rows else 1.0   # cotangents of imaginary parts are kept negated
-    block.part(view)[(numpy.arange(row, row + high - low), *places)] += one
+    block.part(view)[(numpy.arange(row, row + high - low), *places)] = one
     return 0
 
 

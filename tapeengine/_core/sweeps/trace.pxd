@@ -2,8 +2,8 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Leaves, Matcher
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.sweeps.recorded cimport RecordedReverse
-from tapeengine._core.sweeps.sweep cimport Counts
+from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse
+from tapeengine._core.tape.nested cimport te_scalar
 from tapeengine._core.tape.tape cimport Head, Tape
 
 cdef class Seeds(Matcher):
@@ -30,5 +30,6 @@ cdef class Backpropagator:
     cdef object rebuild(self, Leaves leaves)
     cdef Head *outer(self, Seeds seeds) noexcept
     cdef object run_recorded(self, Seeds seeds, Head *outer)
+    cdef Recorded begin_recorded(self, Seeds seeds, te_scalar *array, Head *outer)
 
 cdef Seeds begin_seeds(Layout layout, object structures, object root, double *array)

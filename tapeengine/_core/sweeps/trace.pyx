@@ -15,10 +15,9 @@ from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
-from tapeengine._core.sweeps.recorded cimport RecordedReverse, resolve_recorded
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, number_seen
-from tapeengine._core.sweeps.sweep cimport Counts, resolve
+from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse, resolve, resolve_recorded
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
 import numpy
@@ -257,23 +256,28 @@ cdef class Backpropagator:
         return head_of(best) if best else NULL
 
     cdef object run_recorded(self, Seeds seeds, Head *outer):
-        cdef uint32_t i, n = self.tape.head.count
-        cdef te_scalar *array = <te_scalar *> zeros(n, sizeof(te_scalar))
-        cdef Recorded leaves = Recorded.__new__(Recorded)
-        cdef RecordedReverse r = RecordedReverse.__new__(RecordedReverse)
+        cdef te_scalar *array = <te_scalar *> zeros(self.tape.head.count, sizeof(te_scalar))
+        cdef Recorded leaves
         try:
-            for i in range(n):
-                array[i].value = seeds.cotangent[i]
-            r.begin_on(self.tape, array, outer)
-            for i, d in seeds.duals or ():
-                if i:
-                    r.add_scalar(i, d)
-            self.seed_arrays(r, seeds)
-            resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), r, seeds.top)
-            leaves.sweep = r
+            leaves = self.begin_recorded(seeds, array, outer)
+            resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), leaves.sweep, seeds.top)
             return self.rebuild(leaves)
         finally:
             free_zeros(array)
+
+    cdef Recorded begin_recorded(self, Seeds seeds, te_scalar *array, Head *outer):
+        """Stage cotangents or tangents for a sweep that is recorded on an outer tape."""
+        cdef uint32_t i
+        cdef Recorded leaves = Recorded.__new__(Recorded)
+        leaves.sweep = RecordedReverse.__new__(RecordedReverse)
+        for i in range(self.tape.head.count):
+            array[i].value = seeds.cotangent[i]
+        leaves.sweep.begin_on(self.tape, array, outer)
+        for i, d in seeds.duals or ():
+            if i:       # 0 is the id of a constant
+                leaves.sweep.add_scalar(i, d)
+        self.seed_arrays(leaves.sweep, seeds)
+        return leaves
 
 
 def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int order=0, bint has_aux=False):

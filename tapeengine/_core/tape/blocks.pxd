@@ -1,6 +1,5 @@
 # The accumulation of many cotangents or tangents that a sweep takes together.
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.numpy_c cimport ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.tape cimport Head, Tape

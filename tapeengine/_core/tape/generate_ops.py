@@ -105,7 +105,7 @@ def constants(ops: Any) -> list[str]:
         "enum {",
         *(f"    OP_{op.name.upper()} = {i}," for i, op in enumerate(ops)),
         f"    OP_COUNT = {len(ops)},",
-        f"    TE_BOTH = 0, TE_RIGHT = {len(ops)}, TE_LEFT = {len(ops) + two}, TE_OPERATIONS = {len(codes)}",
+        f"    TE_BOTH = 0, TE_RIGHT = {len(ops)}, TE_LEFT = {len(ops) + two}",
         "};",
         f"static const unsigned char op_codes[256] = {{{', '.join(str(code) for code, _ in codes)}}};",
         f"static const unsigned char op_forms[256] = {{{', '.join(form for _, form in codes)}}};",

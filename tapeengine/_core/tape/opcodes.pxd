@@ -18,6 +18,5 @@ cdef extern from "ops_table.h" nogil:
         BOTH "TE_BOTH"              # unary, or binary with both parents on the tape
         CONSTANT_RIGHT "TE_RIGHT"   # p1 is the left operand, d2 the value of the right one
         CONSTANT_LEFT "TE_LEFT"     # p1 is the right operand, d2 the value of the left one
-        OPERATIONS "TE_OPERATIONS"  # the number of bytes that are scalar operations
     const unsigned char op_codes[]
     const unsigned char op_forms[]
