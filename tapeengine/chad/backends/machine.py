@@ -252,6 +252,11 @@ def append(a: Assembler, s: F.Append) -> None:
 
 
 @entry
+def pop(a: Assembler, s: F.Pop) -> None:
+    a.step("POP", a.at(s.array))
+
+
+@entry
 def assign(a: Assembler, s: F.Assign) -> None:
     a.moves(zip(s.outs, s.values, strict=True))
 

@@ -7,7 +7,7 @@ Every operand is a variable or a literal, and has one of these types:
   Python, whose integers are unlimited), `TRUTH`;
 * `ArrayOf`: an array of any rank with a shape and strides, whose elements are scalars; or of rank 1, whose elements are
   references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled
-  by `Store`, `Append`, `AddAt` and `AddAll` before the array is used, and does not change afterwards. The exception
+  by `Store`, `Append`, `Pop`, `AddAt` and `AddAll` before the array is used, and does not change afterwards. The exception
   is an array that a loop carries to itself, ``(a, a)``: the steps of the loop change and read it;
 * `BoxOf`: a reference to a record of one option of a recursive sum; a *linear* one is a cotangent, whose zero is null;
 * `Frames`: the values that a loop, a branch or a call has kept.
@@ -131,7 +131,7 @@ class Size:
 class New:
     """``out`` is a new array of zeros (nulls for linear boxes); a negative size counts as 0.
 
-    Without ``sizes`` it is an empty array of rank 1 that `Append` makes longer.
+    Without ``sizes`` it is an empty array of rank 1 that `Append` and `Pop` change.
     """
 
     out: Var
@@ -161,6 +161,13 @@ class Append:
 
     array: Var
     value: Operand
+
+
+@dataclass(slots=True)
+class Pop:
+    """Makes an array shorter by its last element."""
+
+    array: Var
 
 
 @dataclass(slots=True)
@@ -383,7 +390,7 @@ class Registered:
 
 Flow = For | While | If
 Statement = (
-    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Assign | Add | AddAt | AddAll | Plus | Pack
+    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Pop | Assign | Add | AddAt | AddAll | Plus | Pack
     | Option | Unpack | For | While | If | Join | Changed | Call | Registered
 )  # fmt: skip
 

@@ -192,6 +192,11 @@ def append(w: Writer, s: F.Append) -> None:
 
 
 @entry
+def pop(w: Writer, s: F.Pop) -> None:
+    w.line(f"{w.operand(s.array)}.pop()")
+
+
+@entry
 def assign(w: Writer, s: F.Assign) -> None:
     targets = ", ".join(w.named(v) for v in s.outs)
     w.line(f"{targets} = {', '.join(map(w.operand, s.values))}")

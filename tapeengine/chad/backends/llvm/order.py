@@ -45,7 +45,7 @@ def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:
             case F.Add():
                 if s.out.name not in made:
                     return False
-            case F.Append() | F.Call() | F.Registered() | F.While():
+            case F.Append() | F.Pop() | F.Call() | F.Registered() | F.While():
                 return False
             case F.Row() if isinstance(s.array, F.Var):
                 base, path = rows.get(s.array.name, (s.array.name, ()))

@@ -99,4 +99,4 @@ def overwritten(function: F.Function, lifetimes: Lifetimes) -> set[str]:
 
 def is_write(s: F.Statement) -> bool:
     """Tell whether a statement writes numbers; changing references does not change numbers."""
-    return isinstance(s, F.AddAll) or (isinstance(s, F.Store | F.AddAt | F.Append) and is_numbers(s.array))
+    return isinstance(s, F.AddAll) or (isinstance(s, F.Store | F.AddAt | F.Append | F.Pop) and is_numbers(s.array))
