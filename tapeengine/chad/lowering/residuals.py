@@ -1,4 +1,8 @@
-"""Determine the fields of all frames: the values of the forward pass that the reverse pass uses."""
+"""Determine the fields of all frames: the values of the forward pass that the reverse pass uses.
+
+A frame of a step contains no value that a cheap operation makes of the step's index and of values outside the loop: the
+reverse pass computes it again, so that an index such as ``i + 1`` takes no memory for each step.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ class Residuals:
     """Finds which values of the forward pass a reverse pass uses."""
 
     def __init__(self, b: Builder, function: F.Function) -> None:
-        self.homes = b.homes
+        self.homes, self.made, self.order = b.homes, b.made, b.order
         self.flow_blocks = b.flow_blocks
         self.function = function
         self.held: dict[int, set[str]] = {}
@@ -76,6 +80,7 @@ class Residuals:
             for x in carried(s):
                 if isinstance(x, F.Var):
                     found.setdefault(x.name, x)
+            self.compute_again(found, here, statements)
             for name, var in list(found.items()):
                 home = self.homes[name]
                 if home is here:
@@ -89,6 +94,31 @@ class Residuals:
         for k in recalled(s):
             used.setdefault(k.frames.name, k.frames)
         return used
+
+    def compute_again(self, found: dict[str, F.Var], here: Block, statements: list[F.Statement]) -> None:
+        """Compute values again that need not be kept; replace them by the values of which they are made."""
+        again: dict[str, bool] = {}
+        for name in list(found):
+            home = self.homes[name]
+            is_given = home is here or home not in here.mirrors or found[name] == home.index
+            if not is_given and self.is_cheap(found[name], home, again):
+                del found[name]
+        steps = [self.made[name] for name in sorted((n for n in again if again[n]), key=self.order.__getitem__)]
+        statements[:0] = steps
+        made = {v.name for s in steps for v in outs(s)}
+        found.update((x.name, x) for s in steps for x in reads(s) if isinstance(x, F.Var) and x.name not in made)
+
+    def is_cheap(self, x: F.Operand, home: Block, again: dict[str, bool]) -> bool:
+        """Tell whether cheap operations make a value of a step's index and of values outside the step."""
+        if isinstance(x, F.Const):
+            return True
+        if x == home.index or self.homes[x.name] is not home:
+            return True
+        if x.name not in again:
+            s = self.made.get(x.name)
+            is_total = isinstance(s, F.Compute) and s.operation.is_total
+            again[x.name] = is_total and all([self.is_cheap(a, home, again) for a in reads(s)])
+        return again[x.name]
 
     def recall(self, s: F.Statement, home: Block, var: F.Var, statements: list[F.Statement]) -> None:
         """Restore a variable from a frame."""
