@@ -6,8 +6,8 @@ Every operand is a variable or a literal, and has one of these types:
 * `Scalar`: `REAL` (64-bit floating point), `WHOLE` (64-bit integer; if a number does not fit, the run is *referred* to
   Python, whose integers are unlimited), `TRUTH`;
 * `ArrayOf`: an array of any rank with a shape and strides, whose elements are scalars; or of rank 1, whose elements are
-  references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled
-  by `Store`, `Append`, `Pop`, `AddAt` and `AddAll` before the array is used, and does not change afterwards. The exception
+  references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled by
+  `Store`, `Append`, `Pop`, `AddAt` and `AddAll` before the array is used, and does not change afterwards. The exception
   is an array that a loop carries to itself, ``(a, a)``: the steps of the loop change and read it;
 * `BoxOf`: a reference to a record of one option of a recursive sum; a *linear* one is a cotangent, whose zero is null;
 * `Frames`: the values that a loop, a branch or a call has kept.
@@ -390,8 +390,8 @@ class Registered:
 
 Flow = For | While | If
 Statement = (
-    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Pop | Assign | Add | AddAt | AddAll | Plus | Pack
-    | Option | Unpack | For | While | If | Join | Changed | Call | Registered
+    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Pop | Assign | Add | AddAt | AddAll | Plus
+    | Pack | Option | Unpack | For | While | If | Join | Changed | Call | Registered
 )  # fmt: skip
 
 

@@ -97,28 +97,35 @@ class Residuals:
 
     def compute_again(self, found: dict[str, F.Var], here: Block, statements: list[F.Statement]) -> None:
         """Compute values again that need not be kept; replace them by the values of which they are made."""
-        again: dict[str, bool] = {}
-        for name in list(found):
+        known: dict[str, bool] = {}
+        again: set[str] = set()
+        for name, x in list(found.items()):
             home = self.homes[name]
-            is_given = home is here or home not in here.mirrors or found[name] == home.index
-            if not is_given and self.is_cheap(found[name], home, again):
+            if home is not here and home in here.mirrors and x != home.index and self.is_cheap(x, home, known):
                 del found[name]
-        steps = [self.made[name] for name in sorted((n for n in again if again[n]), key=self.order.__getitem__)]
-        statements[:0] = steps
-        made = {v.name for s in steps for v in outs(s)}
-        found.update((x.name, x) for s in steps for x in reads(s) if isinstance(x, F.Var) and x.name not in made)
+                self.make(x, home, again, found)
+        statements[:0] = [self.made[name] for name in sorted(again, key=self.order.__getitem__)]
 
-    def is_cheap(self, x: F.Operand, home: Block, again: dict[str, bool]) -> bool:
+    def make(self, x: F.Operand, home: Block, again: set[str], found: dict[str, F.Var]) -> None:
+        """Compute a value again, and those of which it is made inside the step."""
+        if isinstance(x, F.Var) and (x == home.index or self.homes[x.name] is not home):
+            found[x.name] = x
+        elif isinstance(x, F.Var) and x.name not in again:
+            again.add(x.name)
+            for arg in reads(self.made[x.name]):
+                self.make(arg, home, again, found)
+
+    def is_cheap(self, x: F.Operand, home: Block, known: dict[str, bool]) -> bool:
         """Tell whether cheap operations make a value of a step's index and of values outside the step."""
         if isinstance(x, F.Const):
             return True
         if x == home.index or self.homes[x.name] is not home:
             return True
-        if x.name not in again:
+        if x.name not in known:
             s = self.made.get(x.name)
             is_total = isinstance(s, F.Compute) and s.operation.is_total
-            again[x.name] = is_total and all([self.is_cheap(a, home, again) for a in reads(s)])
-        return again[x.name]
+            known[x.name] = is_total and all(self.is_cheap(a, home, known) for a in reads(s))
+        return known[x.name]
 
     def recall(self, s: F.Statement, home: Block, var: F.Var, statements: list[F.Statement]) -> None:
         """Restore a variable from a frame."""

@@ -443,6 +443,8 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
 
 def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term:
     """Apply a function value to arguments."""
+    if f.type == NEVER:
+        return f
     if isinstance(f.type, Fixed):
         return apply_object(p, node, p.known_object(f), args)
     if isinstance(f.type, Closure):

@@ -31,7 +31,7 @@ from ..terms import (
     Var,
     lit,
 )
-from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Type
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type
 from . import dicts
 from .by_cells import placed
 from .expressions import expression, read_ahead
@@ -281,6 +281,8 @@ def popped(
     if isinstance(array, Term) and dicts.is_dict(array):
         own_or_refuse(p, node, name)
         old, fewer = dicts.popped(p, node, array, args, env)
+        if old.type == NEVER:
+            return old
         return p.grammar.bind(p, name, fewer, env, lambda env: then(old, env))
     if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) > 1:
         p.error(node, "pop is not in the language here", "pop from a list that the program has made")

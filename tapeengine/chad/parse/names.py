@@ -32,6 +32,30 @@ def walked(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     return _walk(statements, _is_here)
 
 
+def computed_parts(node: ast.AST) -> Iterator[ast.expr]:
+    """Go through the names, calls, attributes and items that a node always computes, in Python's order.
+
+    Examples
+    --------
+    >>> statement = ast.parse("if f(x) and g(y): h()").body[0]
+    >>> [ast.unparse(part) for part in computed_parts(statement)]
+    ['f', 'x', 'f(x)']
+    """
+    match node:
+        case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first) | ast.Compare(left=first, comparators=[_, _, *_]):
+            inner = [first]
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+            inner = [node.generators[0].iter]
+        case ast.Lambda() | ast.FunctionDef():
+            inner = []
+        case _:
+            inner = [x for x in ast.iter_child_nodes(node) if isinstance(x, ast.expr | ast.keyword)]
+    for part in inner:
+        yield from computed_parts(part)
+    if isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
+        yield from (node,) if isinstance(getattr(node, "ctx", None), ast.Load | None) else ()
+
+
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
     """The blocks of a statement: of a branch, a loop, a context, a case or a handler."""
     for one in (statement, *getattr(statement, "cases", ()), *getattr(statement, "handlers", ())):
