@@ -11,7 +11,6 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from threading import get_ident
 from types import FunctionType, MethodType
 from typing import Any, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -51,11 +50,12 @@ from .parse.procedures import changed_parameters, starting
 from .parse.state import Parsed, unannotated
 from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
+from .reading import guess_of, settled
 from .registered import find
 from .signatures import by_position, defaults_of, names_of, stars_of
 from .sizes import Sizes
 from .terms import Module
-from .types import Sum, Type
+from .types import NEVER, Sum, Type
 
 #: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
@@ -134,7 +134,8 @@ class Program(Enterable):
     _parsed: Parsed | None = None
     _refused: ProgramError | None = None
     _table: TypeTable | None = None
-    _reader = times_forgotten = 0
+    times_forgotten = 0
+    guess: Type = NEVER
 
     def __init__(
         self,
@@ -229,20 +230,17 @@ class Program(Enterable):
         if self._parsed is None:
             if self._refused is not None and all(checks.same() for checks in self._refused.checks):
                 raise ProgramError(*self._refused.args, *self._refused.checks)
-            if self._reader == get_ident():
-                raise UnsupportedError(
-                    f"{self.symbol} calls itself by way of other functions: write the type of its result, -> float"
-                )
-            self._reader = get_ident()
             try:
-                self._parsed = parse_function(self.entry, self.symbol, self.given, program_of, self.sizes)
+                self._parsed = settled(self, self.read)
                 self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
             except ProgramError as error:
                 self._refused = ProgramError(*error.args, *error.checks)
                 raise
-            finally:
-                self._reader = 0
         return self._parsed
+
+    def read(self) -> Parsed:
+        """Read the text."""
+        return parse_function(self.entry, self.symbol, self.given, program_of, self.sizes)
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
@@ -253,6 +251,9 @@ class Program(Enterable):
             if result is not None:
                 self._table = parser.table
                 return self.symbol, params, result
+            guess = guess_of(self)
+            if guess is not None:
+                return self.symbol, params, guess
         definition = self.parsed().definitions[self.symbol]
         return self.symbol, tuple(p.of for p in definition.params), definition.result
 
@@ -523,11 +524,12 @@ class Program(Enterable):
         if self._parsed is not None and self.is_stale():
             self.renew()
 
-    def forget(self) -> None:
+    def forget(self, keeps_guess: bool = False) -> None:
         """Forget the text and all that was made of it."""
         for name in [n for n in vars(self) if isinstance(getattr(type(self), n, None), functools.cached_property)]:
             del self.__dict__[name]
         self._parsed, self._table = None, None
+        self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
         self.native = self.few = self.many = self.whole = self.arrays = self.watched = None
         self.wants_lists = False

@@ -32,6 +32,7 @@ from ..terms import (
 from ..traverse import free_variables
 from ..types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, numbers_of, show
 from .lists import shows_lists
+from .outputs import Extreme
 from .raising import failing
 from .single_axes import only_item
 from .state import Parser
@@ -258,7 +259,7 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
     if type(op) in BITS and left.type == right.type == INT:
         written: Term = p.grammar.apply_written(p, node, p.program_of(BITS[type(op)]), [left, right])
         return written
-    if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
+    if not isinstance(op, ast.Pow | Extreme) and type(op) not in REAL and type(op) not in WHOLE:
         p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
     no_conditions(p, node, (left, right))
     if isinstance(op, ast.Pow):
@@ -323,6 +324,8 @@ def repeated(p: Parser, items: Term, size: Term) -> Term:
 def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
     if NEVER in (left.type, right.type):
         return failing()
+    if isinstance(op, Extreme):
+        return larger(p, node, op.name, left, right)
     for term in (left, right):
         if term.type not in (INT, FLOAT, BOOL):
             p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
