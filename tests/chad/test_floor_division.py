@@ -1,4 +1,4 @@
-"""``x // y`` and ``divmod`` of floats have the bits of Python's, and of numpy's on arrays; their derivatives are zero."""
+"""``x // y`` and ``divmod`` of floats have the bits of Python's and numpy's; their derivatives are zero."""
 
 import random
 import struct

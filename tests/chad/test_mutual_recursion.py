@@ -9,6 +9,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
+from tapeengine.chad.parse.results import Outside
 
 COUNT = 300 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 40
 BASES = {"number": ("x", "0", "1.5", "n", "x * x", "-x"), "pair": ("(x, n)", "(0, 1)", "(x, 2.0)", "(n, x)")}
@@ -62,3 +63,23 @@ def test_functions_that_call_each_other_need_no_annotations(seed):
         np.testing.assert_allclose(numbers(value), numbers(expected), rtol=1e-12, err_msg=text)
         if isinstance(expected, float):
             np.testing.assert_allclose(back(1.0)[1], by_duals(1.0)[1] or 0.0, rtol=1e-10, atol=1e-13, err_msg=text)
+
+
+def reads(levels, monkeypatch):
+    """How many texts are read for functions of which two of each level call both of the next one."""
+    lines = [f"def {name}0(n, x):\n    return x * n\n" for name in "ab"]
+    for k in range(levels):
+        call = f"return a{k}(n, x) + b{k}(n, 0.5 * x)"
+        lines += [f"def {name}{k + 1}(n, x):\n    {call}\n" for name in "ab"]
+    name, text, scope, count = f"<levels {levels}>", "\n".join(lines), {"__name__": f"levels{levels}"}, []
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    exec(compile(text, name, "exec"), scope)
+    read = Outside.read
+    monkeypatch.setattr(Outside, "read", lambda *args: count.append(1) or read(*args))
+    te.vjp(te.program(scope[f"a{levels}"]), 2, 0.5)
+    monkeypatch.undo()
+    return len(count)
+
+
+def test_functions_that_many_call_are_read_once(monkeypatch):
+    assert reads(10, monkeypatch) <= 6 * reads(5, monkeypatch)

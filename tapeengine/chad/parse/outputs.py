@@ -19,7 +19,7 @@ class Extreme(ast.operator):
 #: The operators of ufuncs.
 OPERATORS = MappingProxyType(
     {
-        **{"add": ast.Add(), "subtract": ast.Sub(), "multiply": ast.Mult(), "divide": ast.Div()},
+        **dict(zip(("add", "subtract", "multiply", "divide"), (ast.Add(), ast.Sub(), ast.Mult(), ast.Div()))),
         **{name: Extreme(name) for name in ("maximum", "minimum")},
     }
 )
