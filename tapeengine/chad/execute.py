@@ -156,7 +156,7 @@ class Executable:
             return False
         if self.calls_python and self.whole is not None:
             made = self.whole.made
-            return bool(made.matrix_products or not made.stepwise)
+            return bool(made.matrix_products or not (made.stepwise or (self.takes_rows and is_installed())))
         return self.is_whole and not self.takes_rows
 
     @property
