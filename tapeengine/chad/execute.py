@@ -43,7 +43,6 @@ class Executable:
 
     Parameters
     ----------
-    module : Module
     classes : dict of str to type
         The classes of named products.
     primitives : mapping of str to Primitive
@@ -255,8 +254,8 @@ class Executable:
         lowered = self.dense_tangent
         if lowered is None:
             return None
-        is_stepped = self.takes_rows or is_stepwise(lowered.program.functions[lowered.main].body)
-        if not self.backend and (self.calls_python or not is_stepped):
+        steps = is_stepwise(lowered.program.functions[lowered.main].body)
+        if not self.backend and (self.calls_python or not (steps or self.takes_rows)):
             whole = self.whole_tangent
             if whole is not None and not whole.made.stepwise:
                 return None
@@ -454,7 +453,6 @@ class Checked:
         It returns the other backpropagator.
     whole : WholePasses
         Computes cotangents in blocks.
-    primals : sequence
     """
 
     __slots__ = ("back", "other", "primals", "whole")

@@ -676,7 +676,7 @@ class Along(Program):
     def __init__(self, base: Program) -> None:
         self.base = base
         self.inferred, self.given, self.is_entry = (), None, False
-        self.backend = base.backend
+        self.backend, self.by_blas = base.backend, None
         self.function = base.function
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"

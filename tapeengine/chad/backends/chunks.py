@@ -249,7 +249,6 @@ class Chunks:
 
     Parameters
     ----------
-    found : mapping of int to Shared or None
     names : set of str
         The names of all variables.
     """
@@ -354,7 +353,6 @@ class Own:
     ----------
     chunk : Var
         The number of the chunk.
-    numbers : mapping of str to Var
     sums : mapping of str to Var
         The arrays of what chunks add, by the names of the shared numbers and arrays.
     fresh : callable

@@ -33,7 +33,6 @@ class Assembler:
 
     Parameters
     ----------
-    function : Function
     may_raise : bool
         Whether the machine stops where Python would raise an error; partial derivatives never raise errors.
     """
@@ -405,7 +404,6 @@ def assemble(
 
     Parameters
     ----------
-    function : Function
     results : sequence of Operand
         Its results, one for each requested leaf.
     shared : sequence of Var

@@ -25,12 +25,10 @@ class Pass:
 
     Attributes
     ----------
-    function : Function
     results : sequence of Operand
         Its results, one for each requested leaf.
     shared : sequence of Var
         The variables that the forward pass hands to the reverse pass.
-    may_raise : bool
     """
 
     function: Function
@@ -45,9 +43,6 @@ class Passes:
 
     Attributes
     ----------
-    program : Program
-    pair : tuple of Pass
-    params : tuple of Form
     result, cotangent : Form
         The forms of the value and of its cotangent.
     """
@@ -97,8 +92,6 @@ def of_references(
     ----------
     lowered : Lowered
         What `lower_reverse` gives for rows of any sizes.
-    definition : Definition
-    classes : mapping of str to type
     types : mapping of str to Sum
         What named types stand for.
     """
@@ -163,7 +156,6 @@ def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, t
         What `lower_value` gives of `tapeengine.chad.tangents.tangents`.
     definition : Definition
         The program. Its parameters are all discrete or all continuous, and only the latter have tangents.
-    classes : mapping of str to type
     """
     lowered = replace(lowered, program=chunked(lowered.program))
     forms, function = Forms(classes), lowered.program.functions[lowered.main]
@@ -205,7 +197,6 @@ def native(passes: Passes, again: Callable[..., Any] | None = None, is_few: bool
 
     Parameters
     ----------
-    passes : Passes
     again : callable, optional
         The fallback for runs that the machine refers to Python.
     is_few : bool

@@ -52,7 +52,6 @@ def native(
 
     Parameters
     ----------
-    passes : Passes, optional
     name : str
         The name of the program, for warnings.
     again : callable, optional
@@ -111,13 +110,10 @@ class References:
     ----------
     lower : callable
         Returns the derivative in the intermediate form, for rows of any sizes.
-    definition : Definition
     types : mapping of str to Sum
         What named types stand for.
-    classes : mapping of str to type
     again : callable
         The fallback.
-    backend : {"machine", "native", "fastmath"}, optional
     """
 
     def __init__(

@@ -23,7 +23,6 @@ def readable(program: F.Program, about: str = "") -> str:
 
     Parameters
     ----------
-    program : Program
     about : str
         The subject of the text, for its first line.
     """

@@ -250,7 +250,6 @@ class Kept:
     ----------
     frames : Var
         A variable of type `Frames`, which an outer frame may hold.
-    fields : list of Var
     """
 
     frames: Var
@@ -263,12 +262,9 @@ class For:
 
     Attributes
     ----------
-    index : Var
     count : Operand, optional
         A negative one counts as 0. If None, the number of recalled frames; ``index`` is then not used, and ``down`` is
         true.
-    body : list of Statement
-    down : bool
     carried : list of pairs of Var and Operand
         Variables that have a value before the loop, and the values that they get at the end of each step, all at once
         and after the step has stored its frame.
@@ -366,11 +362,9 @@ class Registered:
     ----------
     outs : tuple of Var
         The leaves of the result: scalars and arrays of any rank.
-    name : str
     rule : {"value", "vjp", "jvp"}
         The value; the cotangent of argument ``argument`` for a cotangent of the value; the contribution of a tangent of
         argument ``argument`` to the tangent of the value.
-    argument : int
     args : tuple of Operand
         All leaves, in the order of ``groups``. Rows that are references have equal sizes here.
     groups : tuple of Group
@@ -401,11 +395,8 @@ class Function:
 
     Attributes
     ----------
-    name : str
     params : list of Var
         Array parameters to which a reverse pass adds are accumulators.
-    body : list of Statement
-    results : list of Operand
     kept : Kept, optional
         The frame that a forward pass keeps, an additional result.
     recalled : Kept, optional
@@ -426,7 +417,6 @@ class Program:
 
     Attributes
     ----------
-    functions : dict of str to Function
     records : dict of str to list of list of Type
         For each recursive sum, the types of the fields of each option.
     primitives : dict of str to Primitive

@@ -34,7 +34,6 @@ class Writer:
 
     Parameters
     ----------
-    program : Program
     is_counted : bool
         Whether each block, when it runs, adds the number of variables that it assigns to ``counts[0]``, and of the
         elements of arrays that it makes, or adds, as a whole.

@@ -29,7 +29,6 @@ class Lower(Cotangents):
     ----------
     module : Module
         The module of the called definitions; source and derivative terms are lowered in the same way.
-    names : Names
 
     Attributes
     ----------

@@ -32,7 +32,6 @@ class Lowered:
 
     Attributes
     ----------
-    program : Program
     main : str
         The name of the function to call first.
     is_dense : bool

@@ -31,7 +31,6 @@ class Abreast:
     ----------
     first : list of Statement
         Its loops run for all steps at once, the statements between them for each step in turn.
-    rest : list of Statement
     own : dict of str to Var
         The variables of which each step has its own copy.
     """
@@ -62,11 +61,8 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
 
     Parameters
     ----------
-    s : For
     given : collection of str
         Names that have values before the loop.
-    around : Around
-    program : Helpers
     """
     if not all(isinstance(v.type, Scalar) for v, _ in s.carried):
         return None

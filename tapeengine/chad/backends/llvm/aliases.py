@@ -45,8 +45,6 @@ class Aliases:
 
     Parameters
     ----------
-    function : Function
-    lifetimes : Lifetimes
     lines : list of str
         The metadata of the module, to which that of the function is appended.
     """

@@ -20,8 +20,6 @@ class Before:
 
     Parameters
     ----------
-    b : Body
-    loop : For
     sites : sequence of Site
         The values omitted from its frames, which each step recomputes first.
     """

@@ -27,7 +27,6 @@ class Body(Values):
     ----------
     program : Helpers
         Shared by the functions of a program.
-    function : Function
     may_raise : bool
         Whether the run stops where Python would raise an error; partial derivatives never raise errors.
     rules : mapping

@@ -46,7 +46,6 @@ def native(
 
     Parameters
     ----------
-    passes : Passes
     again : callable, optional
         The fallback for runs that compiled code refers to Python.
     is_loose : bool

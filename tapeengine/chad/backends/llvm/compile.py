@@ -131,7 +131,6 @@ def compiled(text: str, level: int = 2) -> Compiled:
 
     Parameters
     ----------
-    text : str
     level : int
         How much LLVM does: 2 for all that it has. The bits are the same.
     """

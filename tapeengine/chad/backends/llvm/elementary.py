@@ -57,7 +57,6 @@ class Vector:
     ----------
     lines : list of str
         The instructions of the function, to which operations are appended.
-    name : str
     of : str
         Its type.
     """

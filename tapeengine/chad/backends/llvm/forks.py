@@ -27,7 +27,6 @@ class Task(Body):
     ----------
     b : Body
         The function that contains the loop.
-    loop : For
     """
 
     def __init__(self, b: Body, loop: For) -> None:
@@ -91,8 +90,6 @@ def fork(b: Body, s: For, count: str, write: Callable[[Task], None]) -> None:
 
     Parameters
     ----------
-    b : Body
-    s : For
     count : str
         The number of steps.
     write : callable

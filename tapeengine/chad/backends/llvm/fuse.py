@@ -23,7 +23,6 @@ def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
 
     Parameters
     ----------
-    function : Function
     times : Counter of str
         The number of occurrences of each variable.
 

@@ -37,7 +37,6 @@ class Helpers:
 
     Parameters
     ----------
-    program : Program
     sites : mapping of str to str
         The layout of each site's frames.
     recomputed : mapping of str to Site

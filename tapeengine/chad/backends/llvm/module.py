@@ -47,10 +47,8 @@ class Entry:
 
     Attributes
     ----------
-    name : str
     shared, registers : int
         The numbers of shared registers and of all registers.
-    params, results : tuple of int
     called : sequence of callback
         The Python functions that the program calls.
     """
@@ -75,7 +73,6 @@ def module(
 
     Parameters
     ----------
-    program : Program
     passes : sequence of Pass
         The passes that the core calls; other functions are called by these.
     is_full : bool

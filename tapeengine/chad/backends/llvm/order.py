@@ -13,7 +13,6 @@ def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:
 
     Parameters
     ----------
-    loop : For
     given : collection of str
         Names that have values before the loop. A value that a step assigns to one of them is carried to the next step.
 

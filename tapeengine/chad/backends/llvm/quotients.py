@@ -19,8 +19,6 @@ class Quotients:
 
     Parameters
     ----------
-    b : Body
-    around : Before
     count : str
         The number of steps.
     up : bool

@@ -227,7 +227,6 @@ def recomputed(
 
     Parameters
     ----------
-    forward : Function
     is_alone : bool
         Whether no other function calls it, so that it may itself keep arrays.
     """

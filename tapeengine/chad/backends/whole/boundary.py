@@ -34,7 +34,6 @@ class Boundary:
 
     Parameters
     ----------
-    types : mapping of str to Sum
     converter : Converter
         Converts values that are not arrays, element by element.
     """

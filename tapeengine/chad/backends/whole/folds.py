@@ -18,8 +18,6 @@ def fold(w: Writer, s: For, loop: Body) -> bool:
 
     Parameters
     ----------
-    w : Writer
-    s : For
     loop : callable
         Writes a loop as whole-array operations.
     """

@@ -16,7 +16,6 @@ def for_many(forward: F.Function, reverse: F.Function, wanted: Sequence[int]) ->
 
     Parameters
     ----------
-    forward : Function
     reverse : Function
         Its parameters and results are numbers and arrays of numbers.
     wanted : sequence of int
@@ -46,7 +45,6 @@ def for_columns(forward: F.Function, reverse: F.Function, along: int, wanted: in
     ----------
     forward : Function
         Its results are two numbers, a value and its directional derivative.
-    reverse : Function
     along : int
         The position of the parameter.
     wanted : int

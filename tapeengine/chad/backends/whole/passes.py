@@ -53,7 +53,6 @@ class Functions:
 
     Attributes
     ----------
-    text : str
     stepwise : int
         The number of sequential loops.
     matrix_products : int
@@ -201,10 +200,8 @@ class WholePasses:
 
     Parameters
     ----------
-    definition : Definition
     lowered : Lowered
         The result of `lower_reverse` for rows of equal size.
-    boundary : Boundary
     primitives : mapping of str to Primitive
         The registry primitives that the program calls.
 
@@ -249,7 +246,6 @@ class WholePasses:
 
         Parameters
         ----------
-        primals : sequence
         block : array
             The cotangents, along its first axis.
         wanted : tuple of int, optional
@@ -283,7 +279,6 @@ class WholePasses:
 
         Parameters
         ----------
-        primals : sequence
         block : array
             The arguments of the parameter at position `along`, along its first axis.
         along, wanted : int
@@ -315,7 +310,6 @@ class WholePasses:
 
         Parameters
         ----------
-        primals : sequence
         may_be_infinite : bool
             Whether infinities are ordinary values, as they are for elements of numpy's arrays.
         """
@@ -432,11 +426,8 @@ class WholeTangent:
 
     Parameters
     ----------
-    definition : Definition
     lowered : Lowered
         The result of `lower_value` for its tangents, for rows of equal size.
-    boundary : Boundary
-    primitives : mapping of str to Primitive
 
     Raises
     ------

@@ -15,11 +15,8 @@ def summed(w: Writer, x: Value, over: Sequence[Axis], masks: Sequence[Number]) -
 
     Parameters
     ----------
-    w : Writer
-    x : value
     over : sequence of Axis
         A value that does not vary along an axis is multiplied by its number of steps.
-    masks : sequence of Number
     """
     parts = list(x.factors) if isinstance(x, Product) else [w.number(x)]
     late = [m for m in masks if not set(m.axes) & set(over)]

@@ -90,9 +90,6 @@ class Peaks:
 
     Attributes
     ----------
-    x : Number
-    first : Number
-    axis : Axis
     function : str
         ``"np.maximum"``, or ``"np.minimum"`` for smaller ones.
     best : Number
@@ -133,13 +130,10 @@ class Local:
 
     Attributes
     ----------
-    name : str
-    dims : tuple of Axis
     around : tuple of Axis
         The loops around its creation.
     masks : int
         The number of masks at its creation.
-    kind : Scalar
     content : Value, optional
         None stands for zeros.
     part : dict of Axis to Axis
