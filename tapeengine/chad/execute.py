@@ -41,17 +41,6 @@ from .values import field_of, record_of
 class Executable:
     """Runs the derivatives of a module.
 
-    Parameters
-    ----------
-    classes : dict of str to type
-        The classes of named products.
-    primitives : mapping of str to Primitive
-        The registry primitives that the program calls.
-    python : callable, optional
-        The program as an ordinary Python function, which is called if a run meets an infinity or a NaN.
-    backend : {"machine", "native", "fastmath"}, optional
-        The only back end that may run the intermediate form; by default the fastest.
-
     Attributes
     ----------
     engine : Engine, optional
@@ -443,17 +432,7 @@ class Executable:
 
 
 class Checked:
-    """A backpropagator whose cotangents are finite, or else come from another one.
-
-    Parameters
-    ----------
-    back : callable
-        It returns None for cotangents that are not finite.
-    other : callable
-        It returns the other backpropagator.
-    whole : WholePasses
-        Computes cotangents in blocks.
-    """
+    """A backpropagator whose cotangents are finite, or else come from another one."""
 
     __slots__ = ("back", "other", "primals", "whole")
 

@@ -245,13 +245,7 @@ def loops(around: Sequence[F.Flow]) -> list[int]:
 
 
 class Chunks:
-    """Writes loops over chunks.
-
-    Parameters
-    ----------
-    names : set of str
-        The names of all variables.
-    """
+    """Writes loops over chunks."""
 
     def __init__(self, found: Loops, names: set[str]) -> None:
         self.found, self.names = found, Names(names)

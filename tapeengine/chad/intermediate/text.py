@@ -30,14 +30,7 @@ RESERVED = frozenset(
 
 
 class Writer:
-    """Writes functions as Python.
-
-    Parameters
-    ----------
-    is_counted : bool
-        Whether each block, when it runs, adds the number of variables that it assigns to ``counts[0]``, and of the
-        elements of arrays that it makes, or adds, as a whole.
-    """
+    """Writes functions as Python."""
 
     def __init__(self, program: F.Program, is_counted: bool = False) -> None:
         self.program = program

@@ -25,11 +25,6 @@ Static = tuple[tuple[str, object], ...]
 class Lower(Cotangents):
     """Writes terms in the intermediate form.
 
-    Parameters
-    ----------
-    module : Module
-        The module of the called definitions; source and derivative terms are lowered in the same way.
-
     Attributes
     ----------
     keeps : bool

@@ -57,13 +57,7 @@ class Around(Protocol):
 
 
 def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
-    """Find out how the steps of a loop can run concurrently; None if they cannot, or have nothing to sum.
-
-    Parameters
-    ----------
-    given : collection of str
-        Names that have values before the loop.
-    """
+    """Find out how the steps of a loop can run concurrently; None if they cannot, or have nothing to sum."""
     if not all(isinstance(v.type, Scalar) for v, _ in s.carried):
         return None
     finder = Finder({v.name for v, _ in s.carried}, given, around, program)

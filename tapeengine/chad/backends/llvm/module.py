@@ -71,19 +71,6 @@ def module(
 ) -> tuple[str, list[Entry]]:
     """Write a program.
 
-    Parameters
-    ----------
-    passes : sequence of Pass
-        The passes that the core calls; other functions are called by these.
-    is_full : bool
-        Whether the code may be longer to be faster.
-    is_long : bool
-        Whether all loops look for interrupts.
-    variants : collection of str
-        Elementary functions of which LLVM may call those of vectors.
-    is_loose : bool
-        Whether sums may be reordered.
-
     Raises
     ------
     NotAssembled

@@ -11,11 +11,6 @@ from ...intermediate.analysis import outs, walk
 def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:
     """Tell whether the steps of a loop may run in any order with the same bits.
 
-    Parameters
-    ----------
-    given : collection of str
-        Names that have values before the loop. A value that a step assigns to one of them is carried to the next step.
-
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL

@@ -69,13 +69,6 @@ def overwritten(function: F.Function, lifetimes: Lifetimes) -> set[str]:
     """Give the elements, by their names, that a function reads and may overwrite afterwards.
 
     Array arguments are never written.
-
-    Parameters
-    ----------
-    function : Function
-        A forward pass.
-    lifetimes : Lifetimes
-        The classes of its arrays.
     """
     places = [Place(s, at, around) for at, (s, around) in enumerate(walk(function.body))]
     names = Names(function, places)

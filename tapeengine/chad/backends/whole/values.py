@@ -24,11 +24,6 @@ class NotWhole(UnsupportedError):
 class Axis:
     """A loop whose steps run at once, or a dimension of an array.
 
-    Parameters
-    ----------
-    count : str
-        The number of steps or elements, as a name or a literal.
-
     Attributes
     ----------
     level : int

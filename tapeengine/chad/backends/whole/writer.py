@@ -53,13 +53,6 @@ class Home:
 class Writer:
     """Writes functions.
 
-    Parameters
-    ----------
-    stepwise : set of int
-        The identities of sequential loops.
-    names : set of str
-        All names of variables.
-
     Attributes
     ----------
     env : dict
