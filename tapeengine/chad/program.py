@@ -445,7 +445,7 @@ class Program(Enterable):
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
         instance = self.for_values(self.positional(primals, {})[1])
         if instance is not self:
-            return instance.__tapeengine_jvp__(engine, primals, tangents)  # type: ignore[no-any-return]
+            return instance.__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
         self.check_lists((*primals, *others))
         self.executable.engine = engine
@@ -541,7 +541,8 @@ class Program(Enterable):
         """Give the program for the types of arguments; this one if all parameters have annotations."""
         if not self.inferred:
             self.refresh()
-            return (self.by_blas if self.by_blas and Sizes.of(dict(enumerate(values))).are_large else None) or self
+            large = self.by_blas
+            return large if large and Sizes.of(dict(zip(self.names, values))).are_large else self
         try:
             kinds = tuple(map(kind_of, values))
         except RecursionError:

@@ -307,11 +307,11 @@ class Writer:
 
     def entered(self, x: Any, array: F.Var, root: str) -> list[F.Statement]:
         """Copy an array that enters a chain."""
-        size = n_of(self.b.fresh("n", WHOLE), self.array(x))
+        given, n = self.array(x), self.b.fresh("n", WHOLE)
         if root not in self.chains.entered_twice:
-            return [size, *self.copied(size.array, array, size.out, root in self.chains.resized)]
+            return [n_of(n, given), *self.copied(given, array, n, root in self.chains.resized)]
         copy = self.b.fresh(array.name, array.type)
-        return [size, *self.copied(size.array, copy, size.out), F.Assign((array,), (copy,))]
+        return [n_of(n, given), *self.copied(given, copy, n), F.Assign((array,), (copy,))]
 
     def copied(self, x: F.Var, out: F.Var, size: F.Operand, grows: bool = False) -> list[F.Statement]:
         """Copy the first elements of an array."""

@@ -123,8 +123,8 @@ class Residuals:
             return True
         if x.name not in known:
             s = self.made.get(x.name)
-            is_total = isinstance(s, F.Compute) and s.operation.is_total
-            known[x.name] = is_total and all(self.is_cheap(a, home, known) for a in reads(s))
+            is_made = isinstance(s, F.Compute) and s.operation.is_total
+            known[x.name] = is_made and all(self.is_cheap(a, home, known) for a in s.args)  # type: ignore[union-attr]
         return known[x.name]
 
     def recall(self, s: F.Statement, home: Block, var: F.Var, statements: list[F.Statement]) -> None:

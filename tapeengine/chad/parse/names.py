@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 #: The name of a function that gives its argument, to which nothing else refers; a program cannot bind it.
 OWN = " own"
@@ -41,14 +42,13 @@ def computed_parts(node: ast.AST) -> Iterator[ast.expr]:
     >>> [ast.unparse(part) for part in computed_parts(statement)]
     ['f', 'x', 'f(x)']
     """
+    inner: list[Any] = []
     match node:
         case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first) | ast.Compare(left=first, comparators=[_, _, *_]):
             inner = [first]
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             inner = [node.generators[0].iter]
-        case ast.Lambda() | ast.FunctionDef():
-            inner = []
-        case _:
+        case _ if not isinstance(node, ast.Lambda | ast.FunctionDef):
             inner = [x for x in ast.iter_child_nodes(node) if isinstance(x, ast.expr | ast.keyword)]
     for part in inner:
         yield from computed_parts(part)

@@ -345,7 +345,8 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
 def floor_division(p: Parser, x: Term, y: Term) -> Term:
     """``x // y`` of floats, as C and Python round it: ``x - fmod(x, y)`` is a multiple of y up to rounding."""
 
-    def below(q: Term, floor: Term) -> Term:
+    def below(q: Term, n: Term) -> Term:
+        floor = Op("real", (n,), FLOAT)
         is_next = Op("lt", (lit(0.5), Op("sub", (q, floor))), BOOL)
         some = If(is_next, Op("add", (floor, lit(1.0))), floor)
         return If(Op("eq", (q, lit(0.0)), BOOL), Op("copysign", (lit(0.0), Op("div", (x, y)))), some)
@@ -355,8 +356,7 @@ def floor_division(p: Parser, x: Term, y: Term) -> Term:
         signs = [Op("lt", (each, lit(0.0)), BOOL) for each in (y, rest)]
         is_less = If(signs[0], Op("lt", (lit(0.0), rest), BOOL), signs[1])
         quotient = If(is_less, Op("sub", (whole, lit(1.0))), whole)
-        floor = lambda q: Op("real", (Op("floor", (q,), INT),), FLOAT)  # noqa: E731
-        return p.let("q", quotient, lambda q: p.let("below", floor(q), lambda z: below(q, z)))
+        return p.let("q", quotient, lambda q: p.let("below", Op("floor", (q,), INT), lambda n: below(q, n)))
 
     return p.let("rest", Op("fmod", (x, y)), with_rest)
 

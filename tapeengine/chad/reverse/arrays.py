@@ -82,7 +82,7 @@ def shortened(D: Reverse, t: S.Build, longer: S.Term, context: Context) -> S.Ter
 
         def with_zero(ds: S.Var) -> S.Term:
             of = S.element_type(ds)
-            return D.back(p, T.LDense(S.Concatenate(ds, S.Elements((T.Zero(of),), of))))
+            return D.back(p, T.LDense(S.Concatenate(ds, S.Elements((T.Zero(of),), of))))  # type: ignore[arg-type]
 
         return D.result(fewer, lambda d: D.let("ds", T.Collect(d, fewer.size), with_zero), cotangent(t.type))
 
