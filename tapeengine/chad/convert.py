@@ -64,15 +64,7 @@ PLAIN = "what the plain function returns here"
 
 
 class Converter:
-    """Converts values of a module's types.
-
-    Parameters
-    ----------
-    types : mapping of str to Sum
-        The definitions of recursive sum types.
-    classes : mapping of str to type
-        The classes of named products.
-    """
+    """Converts values of a module's types."""
 
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
         self.types = types
@@ -311,21 +303,7 @@ class Converter:
         return tuple([self.cotangent_in(t, v, x, (path, suffix)) for t, v, x, suffix in each])
 
     def cotangent_out(self, of: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
-        """Convert a sparse cotangent (or tangent) to Python, in the structure of its primal; discrete leaves are None.
-
-        Parameters
-        ----------
-        of : Type
-            The type of the primal.
-        value
-            The sparse linear value.
-        primal
-            The primal in the evaluator's form.
-        like
-            The primal in the user's form.
-        linear : Sparse
-            Resolves the values.
-        """
+        """Convert a sparse cotangent or tangent to Python, in the structure of its primal; discrete leaves are None."""
         match of:
             case Float():
                 return value

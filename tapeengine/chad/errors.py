@@ -22,6 +22,8 @@ class ProgramError(UnsupportedError):
         A suggestion for a replacement.
     checks : tuple of Checks
         Compares everything that the refusal may depend on with its earlier state.
+    is_known : bool
+        Whether the parser has looked for a part that fails before the construct is reached.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class ProgramError(UnsupportedError):
         super().__init__(message, advice, filename, lineno, line, column)
         self.message, self.advice, self.filename, self.lineno, self.line, self.column = self.args
         self.checks = checks
+        self.is_known = False
 
     def __str__(self) -> str:
         shown = self.line.strip()

@@ -41,18 +41,6 @@ from .values import field_of, record_of
 class Executable:
     """Runs the derivatives of a module.
 
-    Parameters
-    ----------
-    module : Module
-    classes : dict of str to type
-        The classes of named products.
-    primitives : mapping of str to Primitive
-        The registry primitives that the program calls.
-    python : callable, optional
-        The program as an ordinary Python function, which is called if a run meets an infinity or a NaN.
-    backend : {"machine", "native", "fastmath"}, optional
-        The only back end that may run the intermediate form; by default the fastest.
-
     Attributes
     ----------
     engine : Engine, optional
@@ -156,7 +144,7 @@ class Executable:
             return False
         if self.calls_python and self.whole is not None:
             made = self.whole.made
-            return bool(made.matrix_products or not made.stepwise)
+            return bool(made.matrix_products or not (made.stepwise or (self.takes_rows and is_installed())))
         return self.is_whole and not self.takes_rows
 
     @property
@@ -255,8 +243,8 @@ class Executable:
         lowered = self.dense_tangent
         if lowered is None:
             return None
-        is_stepped = self.takes_rows or is_stepwise(lowered.program.functions[lowered.main].body)
-        if not self.backend and (self.calls_python or not is_stepped):
+        steps = is_stepwise(lowered.program.functions[lowered.main].body)
+        if not self.backend and (self.calls_python or not (steps or self.takes_rows)):
             whole = self.whole_tangent
             if whole is not None and not whole.made.stepwise:
                 return None
@@ -444,18 +432,7 @@ class Executable:
 
 
 class Checked:
-    """A backpropagator whose cotangents are finite, or else come from another one.
-
-    Parameters
-    ----------
-    back : callable
-        It returns None for cotangents that are not finite.
-    other : callable
-        It returns the other backpropagator.
-    whole : WholePasses
-        Computes cotangents in blocks.
-    primals : sequence
-    """
+    """A backpropagator whose cotangents are finite, or else come from another one."""
 
     __slots__ = ("back", "other", "primals", "whole")
 

@@ -57,7 +57,6 @@ class Fusing:
 
     Parameters
     ----------
-    names : Names
     counts : pair of Counter
         The uses of each variable, and those of them that ask for its size.
     """

@@ -502,6 +502,23 @@ def tril_indices(n, k=0, m=None):
     return np.nonzero([[j - i <= k for j in range(n if m is None else m)] for i in range(n)])
 
 
+def diag_indices(n):
+    """``np.diag_indices`` of a matrix."""
+    return list(range(n)), list(range(n))
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """``np.take_along_axis`` of vectors or matrices."""
+    if axis is None or np.ndim(arr) > 2 or np.ndim(indices) != np.ndim(arr):
+        return None
+    at = within(axis, np.ndim(arr))
+    if np.ndim(arr) == 1:
+        return arr[indices]
+    if at == 1:
+        return [row[each] for row, each in zip(arr, indices, strict=True)]
+    return [[column[k] for column, k in zip(np.transpose(arr), each, strict=True)] for each in indices]
+
+
 def triu_indices(n, k=0, m=None):
     """``np.triu_indices``."""
     return np.nonzero([[j - i >= k for j in range(n if m is None else m)] for i in range(n)])
@@ -534,9 +551,10 @@ def nanmean(a):
 
 
 def cov(m, y=None):
-    """``np.cov`` of the rows of a matrix, or of two vectors."""
+    """``np.cov`` of a vector, of the rows of a matrix, or of two vectors."""
     if np.ndim(m) == 1 and y is None:
-        return None
+        rest = m - np.mean(m)
+        return np.dot(rest, rest) * (1 / (len(m) - 1))
     if y is None and len(m) == 1:
         raise ValueError("of one row numpy gives a number")
     rows = [x - np.mean(x) for x in (m if y is None else np.array([m, y]))]
@@ -623,12 +641,13 @@ NUMPY = (
         cov,
         cross,
         delete,
+        diag_indices,
         diagonal,
         flip,
         fliplr,
     ),
     *(flipud, gradient, insert, interp, kron, logspace, median, meshgrid, nanmean, nansum, pad, percentile, polyval),
-    *(quantile, repeat, tile, trapezoid, tril_indices, triu_indices, unique),
+    *(quantile, repeat, take_along_axis, tile, trapezoid, tril_indices, triu_indices, unique),
 )
 #: What stands for a function of Python's, by its name in the library.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {

@@ -50,7 +50,6 @@ class Given:
 
     Attributes
     ----------
-    places : frozenset of Place
     is_mixed : bool
         Whether it may also be something else than these and a list of the program's own.
     or_list : bool
@@ -183,8 +182,6 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
 
     Parameters
     ----------
-    kind : Kind
-    value
     given : dict of str to object
         The arguments.
     plain : callable

@@ -11,7 +11,6 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from threading import get_ident
 from types import FunctionType, MethodType
 from typing import Any, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -46,16 +45,18 @@ from .lowering.values import NotLowered
 from .monoids import Monoid, OverMonoid
 from .ordinary import calls_own_program, check_shared, check_trees, holds_traced, on_duals
 from .parse import Unresolved, parse_function
+from .parse.numeric import rank
 from .parse.parser import ProgramParser
 from .parse.procedures import changed_parameters, starting
 from .parse.state import Parsed, unannotated
 from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
+from .reading import guess_of, settled
 from .registered import find
 from .signatures import by_position, defaults_of, names_of, stars_of
 from .sizes import Sizes
 from .terms import Module
-from .types import Sum, Type
+from .types import NEVER, Sum, Type, parts_of
 
 #: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
@@ -134,7 +135,8 @@ class Program(Enterable):
     _parsed: Parsed | None = None
     _refused: ProgramError | None = None
     _table: TypeTable | None = None
-    _reader = times_forgotten = 0
+    times_forgotten = 0
+    guess: Type = NEVER
 
     def __init__(
         self,
@@ -229,20 +231,17 @@ class Program(Enterable):
         if self._parsed is None:
             if self._refused is not None and all(checks.same() for checks in self._refused.checks):
                 raise ProgramError(*self._refused.args, *self._refused.checks)
-            if self._reader == get_ident():
-                raise UnsupportedError(
-                    f"{self.symbol} calls itself by way of other functions: write the type of its result, -> float"
-                )
-            self._reader = get_ident()
             try:
-                self._parsed = parse_function(self.entry, self.symbol, self.given, program_of, self.sizes)
+                self._parsed = settled(self, self.read)
                 self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
             except ProgramError as error:
                 self._refused = ProgramError(*error.args, *error.checks)
                 raise
-            finally:
-                self._reader = 0
         return self._parsed
+
+    def read(self) -> Parsed:
+        """Read the text."""
+        return parse_function(self.entry, self.symbol, self.given, program_of, self.sizes)
 
     def __tapeengine_signature__(self) -> tuple[str, tuple[Type, ...], Type]:
         """Give the name, the parameter types and the result type, for programs that call this one."""
@@ -253,6 +252,9 @@ class Program(Enterable):
             if result is not None:
                 self._table = parser.table
                 return self.symbol, params, result
+            guess = guess_of(self)
+            if guess is not None:
+                return self.symbol, params, guess
         definition = self.parsed().definitions[self.symbol]
         return self.symbol, tuple(p.of for p in definition.params), definition.result
 
@@ -375,11 +377,12 @@ class Program(Enterable):
         """Run the program, on values of an outer trace by dual numbers; return its value and its backpropagator."""
         others = self.others(len(primals), named)
         instance = self.for_values((*primals, *others))
-        entered: tuple[Any, Any] | None = enter(instance, (*primals, *others), {}) if others or self.inferred else None
+        is_other = instance is not self
+        entered: tuple[Any, Any] | None = enter(instance, (*primals, *others), {}) if others or is_other else None
         if entered:
             value, back = entered
             return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
-        if self.inferred:
+        if is_other:
             return instance.__tapeengine_vjp__(engine, *primals, **named)
         if (self.wanted and not ARRAYS.issuperset(map(type, primals))) or self.wants_lists:
             self.check_lists((*primals, *others))
@@ -390,8 +393,9 @@ class Program(Enterable):
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
         self.watched = self.constants or None
-        self.native = executable.entry if self.is_direct else None
-        if not self.native and self.is_direct:
+        is_direct = self.is_direct and (self.given is not None or not self.by_blas)
+        self.native = executable.entry if is_direct else None
+        if not self.native and is_direct:
             self.few = executable.small
             if are_many or not executable.keeps_order:
                 self.many, self.whole = executable.compiled, executable.whole_entry
@@ -439,9 +443,9 @@ class Program(Enterable):
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
-        if self.inferred:
-            return self.for_values(self.positional(primals, {})[1]).__tapeengine_jvp__(engine, primals, tangents)
-        self.refresh()
+        instance = self.for_values(self.positional(primals, {})[1])
+        if instance is not self:
+            return instance.__tapeengine_jvp__(engine, primals, tangents)
         others = self.others(len(primals), {})
         self.check_lists((*primals, *others))
         self.executable.engine = engine
@@ -523,11 +527,12 @@ class Program(Enterable):
         if self._parsed is not None and self.is_stale():
             self.renew()
 
-    def forget(self) -> None:
+    def forget(self, keeps_guess: bool = False) -> None:
         """Forget the text and all that was made of it."""
         for name in [n for n in vars(self) if isinstance(getattr(type(self), n, None), functools.cached_property)]:
             del self.__dict__[name]
         self._parsed, self._table = None, None
+        self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
         self.native = self.few = self.many = self.whole = self.arrays = self.watched = None
         self.wants_lists = False
@@ -536,7 +541,8 @@ class Program(Enterable):
         """Give the program for the types of arguments; this one if all parameters have annotations."""
         if not self.inferred:
             self.refresh()
-            return self
+            large = self.by_blas
+            return large if large and Sizes.of(dict(zip(self.names, values))).are_large else self
         try:
             kinds = tuple(map(kind_of, values))
         except RecursionError:
@@ -551,27 +557,33 @@ class Program(Enterable):
             sizes = Sizes.of(dict(zip(names, whole, strict=True)))
             key = tuple(map(key_of, found.values()))
             made = self.for_types(found, key, Sizes(sizes.ones))
-            if sizes.are_large and made.is_in_loops:
-                by_blas = self.for_types(found, key, sizes)
-                made = by_blas if "numpy.matmul" in by_blas.executable.primitives.table else made
-                run = (made, *self.by_kinds.values())
-                self.instances = {key: each for key, each in self.instances.items() if each in run}
-            self.by_kinds[kinds] = made
+            self.by_kinds[kinds] = (made.by_blas if sizes.are_large else None) or made
         return self.by_kinds[kinds]
 
-    @property
-    def is_in_loops(self) -> bool:
-        """Whether loops compute what numpy could compute, and no back end is asked for."""
-        return not self.backend and not self.executable.prefers_numpy
+    @functools.cached_property
+    def by_blas(self) -> Program | None:
+        """The program whose products of matrices BLAS computes; None if loops compute none."""
+        params = self.executable.definition.params
+        if self.backend or not any(rank(part) > 1 for p in params for part in (p.of, *parts_of(p.of))):
+            return None
+        known = self.sizes or Sizes()
+        if known.are_large or self.executable.prefers_numpy:
+            return None
+        made = self.instance(self.given or {}, symbol_of(self, ("by BLAS", self.symbol)), Sizes(known.ones, True))
+        return made if "numpy.matmul" in made.linked[2] else None
 
     def for_types(self, given: Mapping[str, Any], key: tuple[str, ...], sizes: Sizes | None = None) -> Program:
         """Give the program for parameters of these types where they have no annotation; `key` spells the types."""
         key = (*key, repr(sizes or Sizes()))
         if key not in self.instances:
-            made = Program(self.function, given, symbol_of(self, key), self.backend, sizes)
-            made._python, made.is_entry = self._python, self.is_entry
-            self.instances[key] = made
+            self.instances[key] = self.instance(given, symbol_of(self, key), sizes)
         return self.instances[key]
+
+    def instance(self, given: Mapping[str, Any], symbol: str, sizes: Sizes | None) -> Program:
+        """Make another program of the same text."""
+        made = Program(self.function, given, symbol, self.backend, sizes)
+        made._python, made.is_entry = self._python, self.is_entry
+        return made
 
     @property
     def arity(self) -> int:
@@ -666,7 +678,7 @@ class Along(Program):
     def __init__(self, base: Program) -> None:
         self.base = base
         self.inferred, self.given, self.is_entry = (), None, False
-        self.backend = base.backend
+        self.backend, self.by_blas = base.backend, None
         self.function = base.function
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"

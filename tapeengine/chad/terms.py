@@ -394,9 +394,6 @@ class Definition:
 
     Attributes
     ----------
-    name : str
-    params : tuple of Var
-    result : Type
     body : Term
         Its free variables are the parameters.
     kind : object
@@ -418,7 +415,6 @@ class Module:
     ----------
     main : str
         The name of the program's main definition.
-    definitions : mapping of str to Definition
     types : mapping of str to Sum
         The sum type of each `Named` type.
     by_numpy : bool

@@ -39,7 +39,6 @@ class Product(Type):
 
     Attributes
     ----------
-    items : tuple of Type
     name : str
         The name of the dataclass or NamedTuple that the product stands for, empty for a plain tuple.
     fields : tuple of str
@@ -91,7 +90,6 @@ class Sum(Type):
 
     Attributes
     ----------
-    options : tuple of Type
     name : str
         A name for messages and for printing, empty if there is none.
     """

@@ -84,5 +84,5 @@ def shortened(t: Build) -> Term | None:
     """Recognise a result of `without_last`, and give its array; None for any other term."""
     match t.size, t.body:
         case Op("isub", (Size(array), Literal(1))), Index(of, i) if of == array and i == t.index:
-            return array if is_flat(t.body.type) and isinstance(array, Var) else None
+            return array if is_flat(t.body.type) and is_fixed(array, i) else None
     return None

@@ -37,6 +37,31 @@ def failing(xs):
     yield xs[99]
 
 
+def halved(x):
+    while abs(x) > 0.1:
+        yield x
+        x = x * 0.5
+    yield -x
+
+
+def until(x):
+    n = 0
+    while True:
+        n += 1
+        if n == 3:
+            continue
+        if n > 6:
+            return
+        yield x * n
+
+
+def long(x):
+    n = 0
+    while n < 1 or x != 0.0:
+        n += 1
+        yield x * n
+
+
 def forever(x):
     while True:
         yield x
@@ -50,6 +75,7 @@ def spoiling(xs):
 
 
 NAMES = {f.__name__: f for f in (steps, pairs, squares, chained, failing, forever, spoiling)}
+NAMES |= {f.__name__: f for f in (halved, until, long)}
 NAMES |= {"KEYS": KEYS, "PLACES": PLACES, "EVEN": EVEN}
 TAKEN = """
 t = 0.0|for a in steps(4):|    t += a * x[0]|return t
@@ -67,6 +93,10 @@ return sum(a for a in squares(x) if a > 0.1)
 return np.array([a * b for a, b in pairs(x)])
 def own(n):|    for i in range(n):|        yield x[i] * i|return sum(a * b for a in own(3) for b in own(2))
 def a(n):|    yield n|    yield 2 * n|def b():|    for y in x:|        yield y * y|return sum(a(x[0])) * sum(b())
+return sum(a * a for a in halved(x[0])) + max(halved(x[1])) + sum(until(x[2]))
+return list(until(x[0])), [a * b for a, b in zip(halved(x[1]), until(x[2]))]
+t = 0.0|for a in long(x[0]):|    t += a|    if abs(a) > 5.0:|        break|return t
+def own(k):|    while k > 0.1:|        yield k * x[0]|        k = 0.5 * k|return sum(own(1.0)) * max(own(x[1]))
 t = 0.0|for k in ["a", "c"]:|    if k in KEYS:|        t += x[0]|return t
 t = 0.0|for k in range(5):|    if k in PLACES:|        t += x[k]|return t
 return sum(x[k] for k in range(5) if k not in EVEN)

@@ -95,6 +95,14 @@ y = np.r_[x, x]; y += 1.0; y
 y = x.copy(); np.add.at(y, [0, 1, -1, 1], x[0]); np.subtract.at(y, np.array([0, 1, 1]), x[2:]); y
 y = np.zeros((3, 5)); np.add.at(y, [0, 2, 0], 2.0 * x[0]); y
 y = x.copy(); np.add.at(y, [0, 9], 1.0); y
+y = x.copy(); np.maximum.at(y, [0, 1, -1, 1], x[0]); np.minimum.at(y, np.array([0, 1, 1]), x[2:]); y
+y = np.zeros((3, 5)); np.maximum.at(y, [0, 2, 0], 2.0 * x[0]); y
+y = np.zeros((3, 5)); np.minimum.at(y, ([0, 2, 0], [1, 1, 1]), x[:3]); y
+y = x.copy(); np.maximum.at(y, [0, 0], [x[0], x[0]]); y
+2.0 * np.cov(x)
+np.cov(x, 2.0 * x * x)
+np.take_along_axis(x, np.argsort(-x), axis=0)
+np.take_along_axis(x, np.array([0, -1]), 0)
 s = sum; s(a * a for a in x)
 sum(i * a for i, a in enumerate(map(np.sin, x)))
 x.round(2) + x.repeat(1)
@@ -127,6 +135,14 @@ np.cov(m)
 np.corrcoef(m)
 np.atleast_2d(m)
 np.maximum.reduce(m)
+np.take_along_axis(m, np.argsort(m, axis=1), axis=1)
+np.take_along_axis(m, np.argsort(m, axis=0), axis=0)
+np.take_along_axis(m, np.argmax(m, axis=1)[:, None], -1)
+np.take_along_axis(m, np.array([[0, 2, 1, 0]]), 0)
+m[:3, :3][np.diag_indices(3)]
+y = m.copy(); y[np.diag_indices(3)] *= m[1, 1]; y
+y = m.copy(); np.fill_diagonal(y, m[0, 1]); y
+y = m.T.copy(); np.fill_diagonal(y, m[0, :3]); y
 m[np.tril_indices(3)]
 m[np.triu_indices(3, 1, 4)]
 m[np.ix_([0, 2], [1, 3])]

@@ -164,14 +164,14 @@ class Steps:
                 if out.type != REAL:
                     raise NotParallel
                 self.shared.numbers[out.name] = out
-            case F.Store() | F.AddAt() | F.AddAll() | F.Append():
+            case F.Store() | F.AddAt() | F.AddAll() | F.Append() | F.Pop():
                 self.access(s)
             case F.Call() if self.function.recalled is not None and any(
                 self.origin(x)[0] is not None for x in arrays(s.args)
             ):
                 raise NotParallel
 
-    def access(self, s: F.Store | F.AddAt | F.AddAll | F.Append) -> None:
+    def access(self, s: F.Store | F.AddAt | F.AddAll | F.Append | F.Pop) -> None:
         """Find the array that a statement changes."""
         array, first = self.origin(s.array)
         if array is None:
@@ -184,7 +184,7 @@ class Steps:
         if first in self.indices:
             return
         is_real = isinstance(array.type, F.ArrayOf) and array.type.element == REAL
-        if isinstance(s, F.Store | F.Append) or not is_real or not self.is_made_here(array):
+        if isinstance(s, F.Store | F.Append | F.Pop) or not is_real or not self.is_made_here(array):
             raise NotParallel
         self.shared.arrays[array.name] = array
 
@@ -245,14 +245,7 @@ def loops(around: Sequence[F.Flow]) -> list[int]:
 
 
 class Chunks:
-    """Writes loops over chunks.
-
-    Parameters
-    ----------
-    found : mapping of int to Shared or None
-    names : set of str
-        The names of all variables.
-    """
+    """Writes loops over chunks."""
 
     def __init__(self, found: Loops, names: set[str]) -> None:
         self.found, self.names = found, Names(names)
@@ -354,7 +347,6 @@ class Own:
     ----------
     chunk : Var
         The number of the chunk.
-    numbers : mapping of str to Var
     sums : mapping of str to Var
         The arrays of what chunks add, by the names of the shared numbers and arrays.
     fresh : callable

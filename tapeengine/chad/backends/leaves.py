@@ -20,13 +20,6 @@ from ..values import Tagged
 class Values:
     """Conversion between values of terms and the leaves of a lowered program.
 
-    Parameters
-    ----------
-    types : mapping of str to Sum
-        The definitions of named types.
-    dense : bool
-        Whether arrays of arrays have rows of equal size.
-
     Examples
     --------
     >>> from tapeengine.chad.types import FLOAT

@@ -29,14 +29,7 @@ class NotAssembled(UnsupportedError):
 
 
 class Assembler:
-    """Writes one function as code.
-
-    Parameters
-    ----------
-    function : Function
-    may_raise : bool
-        Whether the machine stops where Python would raise an error; partial derivatives never raise errors.
-    """
+    """Writes one function as code."""
 
     def __init__(self, function: F.Function, may_raise: bool, is_few: bool = False) -> None:
         self.may_raise = may_raise
@@ -252,6 +245,11 @@ def append(a: Assembler, s: F.Append) -> None:
 
 
 @entry
+def pop(a: Assembler, s: F.Pop) -> None:
+    a.step("POP", a.at(s.array))
+
+
+@entry
 def assign(a: Assembler, s: F.Assign) -> None:
     a.moves(zip(s.outs, s.values, strict=True))
 
@@ -397,18 +395,6 @@ def assemble(
     function: F.Function, results: Sequence[F.Operand], shared: Sequence[F.Var], may_raise: bool, is_few: bool = False
 ) -> Code:
     """Write a function as code for the register machine.
-
-    Parameters
-    ----------
-    function : Function
-    results : sequence of Operand
-        Its results, one for each requested leaf.
-    shared : sequence of Var
-        The contents of the first registers: the frame that it keeps or recalls.
-    may_raise : bool
-        Whether the machine stops where Python would raise an error.
-    is_few : bool
-        Whether loops may make arrays, which are freed at the end of a run: for programs of few numbers.
 
     Raises
     ------

@@ -25,12 +25,10 @@ class Pass:
 
     Attributes
     ----------
-    function : Function
     results : sequence of Operand
         Its results, one for each requested leaf.
     shared : sequence of Var
         The variables that the forward pass hands to the reverse pass.
-    may_raise : bool
     """
 
     function: Function
@@ -45,9 +43,6 @@ class Passes:
 
     Attributes
     ----------
-    program : Program
-    pair : tuple of Pass
-    params : tuple of Form
     result, cotangent : Form
         The forms of the value and of its cotangent.
     """
@@ -66,15 +61,6 @@ class Passes:
 def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes:
     """Give the passes on numbers, arrays, tuples and records of numbers.
 
-    Parameters
-    ----------
-    lowered : Lowered
-        What `lower_reverse` gives for rows of equal size.
-    definition : Definition
-        The program.
-    classes : mapping of str to type
-        The classes that named products stand for.
-
     Raises
     ------
     NotAssembled
@@ -91,17 +77,7 @@ def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, ty
 def of_references(
     lowered: Lowered, definition: Definition, classes: Mapping[str, type], types: Mapping[str, Sum]
 ) -> Passes | None:
-    """Give the passes on arguments with references: rows of any sizes, records, members of recursive sums.
-
-    Parameters
-    ----------
-    lowered : Lowered
-        What `lower_reverse` gives for rows of any sizes.
-    definition : Definition
-    classes : mapping of str to type
-    types : mapping of str to Sum
-        What named types stand for.
-    """
+    """Give the passes on arguments with references: rows of any sizes, records, members of recursive sums."""
     forms = Forms(classes, types)
     try:
         params, result = (
@@ -155,16 +131,7 @@ def of_leaves(lowered: Lowered) -> Passes | None:
 
 
 def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes | None:
-    """Give a tangent function as a forward pass from primals and tangents to the pair of value and tangent.
-
-    Parameters
-    ----------
-    lowered : Lowered
-        What `lower_value` gives of `tapeengine.chad.tangents.tangents`.
-    definition : Definition
-        The program. Its parameters are all discrete or all continuous, and only the latter have tangents.
-    classes : mapping of str to type
-    """
+    """Give a tangent function as a forward pass from primals and tangents to the pair of value and tangent."""
     lowered = replace(lowered, program=chunked(lowered.program))
     forms, function = Forms(classes), lowered.program.functions[lowered.main]
     try:
@@ -201,16 +168,7 @@ FEW = 16
 
 
 def native(passes: Passes, again: Callable[..., Any] | None = None, is_few: bool = False) -> Native | None:
-    """Assemble a forward and a reverse pass; None where the machine cannot run them.
-
-    Parameters
-    ----------
-    passes : Passes
-    again : callable, optional
-        The fallback for runs that the machine refers to Python.
-    is_few : bool
-        Whether arguments have few numbers, so that loops may make arrays.
-    """
+    """Assemble a forward and a reverse pass; None where the machine cannot run them."""
     if not {p.function.name for p in passes.pair}.issuperset(passes.program.functions):
         return None  # recursion
     try:

@@ -48,20 +48,7 @@ def native(
     backend: str | None = None,
     is_few: bool = False,
 ) -> Native | None:
-    """Give two passes on the register machine, which native code will replace; None if there is neither.
-
-    Parameters
-    ----------
-    passes : Passes, optional
-    name : str
-        The name of the program, for warnings.
-    again : callable, optional
-        The fallback for runs that are referred to Python.
-    backend : {"machine", "native", "fastmath"}, optional
-        The only back end that may run.
-    is_few : bool
-        Whether arguments have few numbers; a program that the machine cannot run is then not compiled either.
-    """
+    """Give two passes on the register machine, which native code will replace; None if there is neither."""
     if passes is None:
         return None
     slow = None if backend in COMPILED else on_machine(passes, again, is_few)
@@ -106,18 +93,6 @@ class References:
     """Native code for arguments with references: rows of any sizes, records of arrays, members of recursive sums.
 
     The fallback runs such a program until it has taken as long as compiling does.
-
-    Parameters
-    ----------
-    lower : callable
-        Returns the derivative in the intermediate form, for rows of any sizes.
-    definition : Definition
-    types : mapping of str to Sum
-        What named types stand for.
-    classes : mapping of str to type
-    again : callable
-        The fallback.
-    backend : {"machine", "native", "fastmath"}, optional
     """
 
     def __init__(

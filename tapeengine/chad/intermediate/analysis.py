@@ -143,7 +143,7 @@ def changes(s: F.Statement) -> tuple[F.Var, ...]:
     """Give the arrays that a statement changes, or may change."""
     if isinstance(s, F.Call):
         return tuple(v for v in s.args if isinstance(v, F.Var) and isinstance(v.type, F.ArrayOf))
-    return (s.array,) if isinstance(s, F.Store | F.AddAt | F.Append | F.AddAll) else ()
+    return (s.array,) if isinstance(s, F.Store | F.AddAt | F.Append | F.Pop | F.AddAll) else ()
 
 
 def walk(

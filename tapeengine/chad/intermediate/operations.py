@@ -35,9 +35,6 @@ class Operation:
 
     Attributes
     ----------
-    name : str
-    takes : tuple of Scalar
-    gives : Scalar
     compute : callable
         The function on plain values; a real one behaves as in C at a pole.
     text : str

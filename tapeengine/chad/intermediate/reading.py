@@ -19,14 +19,7 @@ LONGEST = 60
 
 
 def readable(program: F.Program, about: str = "") -> str:
-    """Write a program as Python that runs when it is pasted.
-
-    Parameters
-    ----------
-    program : Program
-    about : str
-        The subject of the text, for its first line.
-    """
+    """Write a program as Python that runs when it is pasted."""
     writer = Reader(program)
     for function in program.functions.values():
         writer.function(function)

@@ -55,20 +55,7 @@ def registered(
     outs: Sequence[str],
     static: Mapping[str, Any],
 ) -> Callable[..., list[Any]]:
-    """Make a function of leaves from a registry primitive or one of its rules, for printed derivatives.
-
-    Parameters
-    ----------
-    primitive : Primitive
-    rule : {"value", "vjp", "jvp"}
-    argument : int
-        The argument of the rule.
-    groups : sequence
-        How the arguments are built from leaves: None is a leaf, a tuple a tuple.
-    outs : sequence of str
-        The types of the results' leaves: ``"real"``, ``"whole"`` or ``"truth"``, and the number of dimensions.
-    static : mapping
-    """
+    """Make a function of leaves from a registry primitive or one of its rules, for printed derivatives."""
     made = tuple(Var("", leaf_of(x)) for x in outs)
     s = Registered(made, primitive.name, rule, argument, (), tuple(map(group_of, groups)), tuple(static.items()))
     return lambda *leaves: call_registered({primitive.name: primitive}, s, leaves)

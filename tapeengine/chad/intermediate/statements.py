@@ -6,8 +6,8 @@ Every operand is a variable or a literal, and has one of these types:
 * `Scalar`: `REAL` (64-bit floating point), `WHOLE` (64-bit integer; if a number does not fit, the run is *referred* to
   Python, whose integers are unlimited), `TRUTH`;
 * `ArrayOf`: an array of any rank with a shape and strides, whose elements are scalars; or of rank 1, whose elements are
-  references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled
-  by `Store`, `Append`, `AddAt` and `AddAll` before the array is used, and does not change afterwards. The exception
+  references to arrays or boxes (rows of different sizes, arrays of members of recursive types). Memory is filled by
+  `Store`, `Append`, `Pop`, `AddAt` and `AddAll` before the array is used, and does not change afterwards. The exception
   is an array that a loop carries to itself, ``(a, a)``: the steps of the loop change and read it;
 * `BoxOf`: a reference to a record of one option of a recursive sum; a *linear* one is a cotangent, whose zero is null;
 * `Frames`: the values that a loop, a branch or a call has kept.
@@ -131,7 +131,7 @@ class Size:
 class New:
     """``out`` is a new array of zeros (nulls for linear boxes); a negative size counts as 0.
 
-    Without ``sizes`` it is an empty array of rank 1 that `Append` makes longer.
+    Without ``sizes`` it is an empty array of rank 1 that `Append` and `Pop` change.
     """
 
     out: Var
@@ -161,6 +161,13 @@ class Append:
 
     array: Var
     value: Operand
+
+
+@dataclass(slots=True)
+class Pop:
+    """Makes an array shorter by its last element."""
+
+    array: Var
 
 
 @dataclass(slots=True)
@@ -243,7 +250,6 @@ class Kept:
     ----------
     frames : Var
         A variable of type `Frames`, which an outer frame may hold.
-    fields : list of Var
     """
 
     frames: Var
@@ -256,12 +262,9 @@ class For:
 
     Attributes
     ----------
-    index : Var
     count : Operand, optional
         A negative one counts as 0. If None, the number of recalled frames; ``index`` is then not used, and ``down`` is
         true.
-    body : list of Statement
-    down : bool
     carried : list of pairs of Var and Operand
         Variables that have a value before the loop, and the values that they get at the end of each step, all at once
         and after the step has stored its frame.
@@ -359,11 +362,9 @@ class Registered:
     ----------
     outs : tuple of Var
         The leaves of the result: scalars and arrays of any rank.
-    name : str
     rule : {"value", "vjp", "jvp"}
         The value; the cotangent of argument ``argument`` for a cotangent of the value; the contribution of a tangent of
         argument ``argument`` to the tangent of the value.
-    argument : int
     args : tuple of Operand
         All leaves, in the order of ``groups``. Rows that are references have equal sizes here.
     groups : tuple of Group
@@ -383,8 +384,8 @@ class Registered:
 
 Flow = For | While | If
 Statement = (
-    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Assign | Add | AddAt | AddAll | Plus | Pack
-    | Option | Unpack | For | While | If | Join | Changed | Call | Registered
+    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Pop | Assign | Add | AddAt | AddAll | Plus
+    | Pack | Option | Unpack | For | While | If | Join | Changed | Call | Registered
 )  # fmt: skip
 
 
@@ -394,11 +395,8 @@ class Function:
 
     Attributes
     ----------
-    name : str
     params : list of Var
         Array parameters to which a reverse pass adds are accumulators.
-    body : list of Statement
-    results : list of Operand
     kept : Kept, optional
         The frame that a forward pass keeps, an additional result.
     recalled : Kept, optional
@@ -419,7 +417,6 @@ class Program:
 
     Attributes
     ----------
-    functions : dict of str to Function
     records : dict of str to list of list of Type
         For each recursive sum, the types of the fields of each option.
     primitives : dict of str to Primitive

@@ -30,15 +30,7 @@ RESERVED = frozenset(
 
 
 class Writer:
-    """Writes functions as Python.
-
-    Parameters
-    ----------
-    program : Program
-    is_counted : bool
-        Whether each block, when it runs, adds the number of variables that it assigns to ``counts[0]``, and of the
-        elements of arrays that it makes, or adds, as a whole.
-    """
+    """Writes functions as Python."""
 
     def __init__(self, program: F.Program, is_counted: bool = False) -> None:
         self.program = program
@@ -189,6 +181,11 @@ def store(w: Writer, s: F.Store) -> None:
 @entry
 def append(w: Writer, s: F.Append) -> None:
     w.line(f"{w.operand(s.array)}.append({w.operand(s.value)})")
+
+
+@entry
+def pop(w: Writer, s: F.Pop) -> None:
+    w.line(f"{w.operand(s.array)}.pop()")
 
 
 @entry

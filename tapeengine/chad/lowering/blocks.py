@@ -13,7 +13,6 @@ class Block:
 
     Attributes
     ----------
-    parent : Block, optional
     before : Join, optional
         The place in the parent's statements directly before the loop or branch.
     index : Var, optional

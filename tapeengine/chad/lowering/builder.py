@@ -18,11 +18,6 @@ NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH
 class Builder:
     """Appends statements to the current block.
 
-    Parameters
-    ----------
-    names : Names
-        Supplies the names of variables.
-
     Attributes
     ----------
     block : Block

@@ -111,7 +111,7 @@ class ArraySlot(Slot):
         rows = self.values.pop()
         assert isinstance(rows, V.Rows)
         old = self.lower.index(rows, value.index)
-        total = self.lower.b.compute("add", self.lower.operand(old), self.lower.operand(value.value))
+        total = self.lower.plus(old, value.value, self.of.element)
         self.buffer = self.lower.replaced(rows, value.index, True, total)
 
     def add(self, value: V.Value) -> None:
@@ -184,9 +184,11 @@ def element_of(like: V.Value) -> V.Value:
     raise V.NotLowered(f"the elements of a {type(like).__name__}")
 
 
-def simple(of: V.Value) -> bool:
-    """Tell whether an array is one array of numbers."""
-    return isinstance(of, V.Part) and isinstance(of.array.type, F.ArrayOf)
+def are_alike(a: V.Value, b: V.Value) -> bool:
+    """Tell whether the elements of two arrays are numbers, or tuples of numbers, that are stored in the same form."""
+    if isinstance(a, V.Tup) and isinstance(b, V.Tup):
+        return len(a.items) == len(b.items) and all(map(are_alike, a.items, b.items))
+    return all(isinstance(x, V.Part) and isinstance(x.array.type, F.ArrayOf) for x in (a, b))
 
 
 def lacks_rows(value: V.Value, of: Linear) -> bool:
@@ -329,8 +331,9 @@ class Cotangents(Arrays):
             case V.Items(items):
                 for i, x in enumerate(items):
                     self.add_element(buffer.element, F.Const(i, self.size(value).type), x)
-            case V.Rows() if simple(buffer.element) and simple(value.element):
-                self.b.add(F.AddAll(self.whole(buffer.element), self.whole(value.element)))  # type: ignore[arg-type]
+            case V.Rows() if are_alike(buffer.element, value.element):
+                for mine, other in zip(P.parts(buffer.element), P.parts(value.element), strict=True):
+                    self.b.add(F.AddAll(self.whole(mine), self.whole(other)))
             case V.Rows() | V.Pull():
                 with self.b.loop(self.size(value), hint="k") as body:
                     self.add_element(buffer.element, body.step, self.index(value, body.step))

@@ -3,8 +3,8 @@
 A program changes an array step by step, and each `Changed` defines another array: names that pass an array to one
 another form a chain. A chain becomes one array if no two of its names are live at once, no frame keeps one of them, and
 arrays that enter it are copied. Arrays that a loop's variables exchange enter and leave chains in each step, so that a
-step copies them once, and not for each element. A change is then a `Store` or an `Append`; an array that gets shorter
-keeps its memory, and is truncated when it leaves the chain. All other changes copy.
+step copies them once, and not for each element. A change is then a `Store`, an `Append` or a `Pop`. All other changes
+copy.
 """
 
 from __future__ import annotations
@@ -29,11 +29,6 @@ def in_place(function: F.Function, b: Builder) -> None:
         function.results[:] = [writer.array(x) for x in function.results]
 
 
-def is_longer(s: F.Changed) -> bool:
-    """Tell whether a change adds an element."""
-    return s.index is None and s.value is not None
-
-
 def is_numbers(x: F.Operand) -> bool:
     """Tell whether an operand is a vector of numbers."""
     return (
@@ -56,19 +51,11 @@ class Chains:
         edges = [e for s, around in sites for e in handed(s, around)]
         self.made = {e.out.name for e in edges}
         self.loops = {v.name: s for s, _ in sites if isinstance(s, F.For | F.While) for v, _ in s.carried}
-        self.counting = {s.index.name for s, _ in sites if isinstance(s, F.For)}
         self.swapped = self.exchanged(edges)
-        inner = [e for e in edges if not self.swaps(e)]
-        leaving = [e for e in inner if self.leaves(e)]
-        for e in inner:
-            if e not in leaving:
+        for e in edges:
+            if not self.swaps(e):
                 self.join(e)
-        self.shrinking = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed) and s.value is None}
-        for e in leaving:
-            if not {self.find(e.out.name), self.find(e.value.name)} & self.shrinking:
-                self.join(e)
-        self.shrinking = {self.find(name) for name in self.shrinking}
-        self.growing = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed) and is_longer(s)}
+        self.resized = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed) and s.index is None}
         self.whole = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed)}
         self.entered_twice: set[str] = set()
         for s, around in sites:
@@ -76,7 +63,6 @@ class Chains:
         self.check_edges(edges)
         ends = [x.name for x in function.results if isinstance(x, F.Var)]
         self.refuse(f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields)
-        self.refuse(name for name in ends if self.find(name) in self.shrinking)
         self.before(function.body, {name for name in ends if self.of(name)})
 
     # ------------------------------------------------------------ chains
@@ -133,17 +119,6 @@ class Chains:
         self.refuse(name for name in live if self.find(name) in roots)
         self.refuse(name for name in given if sum(self.find(x) == self.find(name) for x in given) > 1)
 
-    def is_natural(self, index: F.Operand) -> bool:
-        """Tell whether an index is known not to be negative."""
-        if isinstance(index, F.Const):
-            return isinstance(index.value, int) and index.value >= 0
-        return index.name in self.counting
-
-    def leaves(self, e: Edge) -> bool:
-        """Tell whether an edge gives the last state of a loop to a name after it."""
-        flow = self.loops.get(e.value.name)
-        return isinstance(e.by, F.Assign) and flow is not None and flow not in e.around
-
     def refuse(self, names: Iterator[str]) -> None:
         """Record that chains are not one array."""
         for name in names:
@@ -158,7 +133,7 @@ class Chains:
                 continue
             if root in come:
                 self.entered_twice.add(root)
-            if (root in come and root in self.shrinking | self.growing) or any(
+            if (root in come and root in self.resized) or any(
                 self.find(v.name) == root for f in e.around if isinstance(f, F.For | F.While) for v, _ in f.carried
             ):
                 self.whole.discard(root)
@@ -173,7 +148,7 @@ class Chains:
             case F.Load() | F.Changed() | F.Store() | F.AddAt() | F.Append() | F.Assign() | F.For() | F.While():
                 seen = [x for x in seen if x in taken(s)]
             case F.Size() | F.AddAll():
-                seen = [x for x in seen if self.find(x) in self.shrinking]
+                return
         self.refuse(iter(seen))
         self.refuse(f.name for f in (*keeps(s), *recalls(s)))
 
@@ -268,7 +243,6 @@ class Writer:
     def __init__(self, chains: Chains, b: Builder) -> None:
         self.chains, self.b = chains, b
         self.arrays: dict[str, F.Var] = {}
-        self.lengths: dict[str, F.Var] = {}
 
     def block(self, statements: list[F.Statement]) -> list[F.Statement]:
         """Write statements."""
@@ -299,11 +273,7 @@ class Writer:
                     body[:] = self.block(body)
                 if not isinstance(s, F.If):
                     s.carried = [(v, self.array(x)) for v, x in s.carried if self.root(v) is None]
-            case F.Load() | F.Store() | F.AddAt():
-                begin = self.from_the_start(s)
-                s.array = self.array(s.array)
-                return [*begin, s]
-            case F.Append() | F.Size():
+            case F.Load() | F.Store() | F.AddAt() | F.Append() | F.Size():
                 s.array = self.array(s.array)
             case F.AddAll():
                 s.array, s.value = self.array(s.array), self.array(s.value)
@@ -318,9 +288,7 @@ class Writer:
         begin = [] if self.root(s.array) == root else self.entered(s.array, array, root)
         if s.index is not None and s.value is not None:
             return [*begin, *self.stored(array, s)]
-        if s.value is not None:
-            return [*begin, F.Append(array, s.value)]
-        return [*begin, *self.shorter(root)]
+        return [*begin, F.Pop(array) if s.value is None else F.Append(array, s.value)]
 
     def assigned(self, s: F.Assign) -> list[F.Statement]:
         """Write an assignment: omit a chain's assignment to itself, and copy arrays that enter or leave a chain."""
@@ -330,8 +298,6 @@ class Writer:
             root, of = self.root(out), self.root(x)
             if root is not None:
                 found += [] if of == root else self.entered(x, self.array(out), root)
-            elif of in self.chains.shrinking and of is not None:
-                found += self.copied(self.array(x), out, self.lengths[of])
             else:
                 pairs.append((out, self.array(x)))
         rest = [F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
@@ -341,18 +307,11 @@ class Writer:
 
     def entered(self, x: Any, array: F.Var, root: str) -> list[F.Statement]:
         """Copy an array that enters a chain."""
-        of = self.root(x)
-        size = self.b.fresh("n", WHOLE)
-        found: list[F.Statement] = [F.Size(size, self.array(x), 0)]
-        if of is not None and of in self.chains.shrinking:
-            found, size = [], self.lengths[of]
-        if root in self.chains.shrinking:
-            self.lengths[root] = self.b.fresh("n", WHOLE)
-            found.append(F.Assign((self.lengths[root],), (size,)))
+        given, n = self.array(x), self.b.fresh("n", WHOLE)
         if root not in self.chains.entered_twice:
-            return [*found, *self.copied(self.array(x), array, size, root in self.chains.growing)]
+            return [n_of(n, given), *self.copied(given, array, n, root in self.chains.resized)]
         copy = self.b.fresh(array.name, array.type)
-        return [*found, *self.copied(self.array(x), copy, size), F.Assign((array,), (copy,))]
+        return [n_of(n, given), *self.copied(given, copy, n), F.Assign((array,), (copy,))]
 
     def copied(self, x: F.Var, out: F.Var, size: F.Operand, grows: bool = False) -> list[F.Statement]:
         """Copy the first elements of an array."""
@@ -373,22 +332,6 @@ class Writer:
         below, above = self.compute("lt", s.index, n), self.compute("le", ZERO, s.index)
         inner: list[F.Statement] = [n_of(n, array), below, F.If(below.out, [store], [])]
         return inner if isinstance(s.index, F.Const) else [above, F.If(above.out, inner, [])]
-
-    def from_the_start(self, s: F.Load | F.Store | F.AddAt) -> list[F.Statement]:
-        """Convert a negative index, since the memory may extend beyond the array's end."""
-        root = self.root(s.array)
-        (i,) = s.indices if len(s.indices) == 1 else (ZERO,)
-        if root not in self.chains.shrinking or root is None or self.chains.is_natural(i):
-            return []
-        found = self.compute("imod", i, self.lengths[root])
-        s.indices = (found.out,)
-        return [found]
-
-    def shorter(self, root: str) -> list[F.Statement]:
-        """Decrement the array's size."""
-        length = self.lengths[root]
-        less = self.compute("isub", length, ONE)
-        return [less, F.Assign((length,), (less.out,))]
 
     def compute(self, name: str, *args: F.Operand) -> F.Compute:
         """Write an operation on integers."""

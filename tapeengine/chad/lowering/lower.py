@@ -9,7 +9,8 @@ from .. import terms as S
 from ..intermediate import statements as F
 from ..intermediate.operations import TRUTH, WHOLE
 from ..traverse import Names
-from ..types import EVM, Int, LArray, Linear, LProduct, LReal, LSum, Product, Sum, Type
+from ..types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
+from ..written import is_flat
 from . import patterns as P
 from . import values as V
 from .blocks import Block
@@ -23,12 +24,6 @@ Static = tuple[tuple[str, object], ...]
 
 class Lower(Cotangents):
     """Writes terms in the intermediate form.
-
-    Parameters
-    ----------
-    module : Module
-        The module of the called definitions; source and derivative terms are lowered in the same way.
-    names : Names
 
     Attributes
     ----------
@@ -389,7 +384,7 @@ class Lower(Cotangents):
             return any(map(self.is_open_here, slot.items)) and all(
                 type(s) is Slot or self.is_open_here(s) for s in slot.items
             )
-        is_numbers = isinstance(slot, ArraySlot) and isinstance(slot.of.element, LReal) and slot.like is not None
+        is_numbers = isinstance(slot, ArraySlot) and is_flat(slot.of.element) and slot.like is not None
         is_here = is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
         return is_here and not any(map(P.is_changeable, slot.values))  # type: ignore[attr-defined]
 

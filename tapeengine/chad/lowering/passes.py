@@ -32,7 +32,6 @@ class Lowered:
 
     Attributes
     ----------
-    program : Program
     main : str
         The name of the function to call first.
     is_dense : bool
@@ -45,15 +44,7 @@ class Lowered:
 
 
 class Whole(Lower):
-    """Writes the functions of a program.
-
-    Parameters
-    ----------
-    module : Module
-        The source, or its reverse derivative.
-    source_module : Module
-        The source: the types of parameters and results.
-    """
+    """Writes the functions of a program."""
 
     rules = table(vars(source), vars(linear))
 
@@ -281,13 +272,6 @@ def real(of: Type) -> bool:
 def lower_value(module: S.Module, dense: bool = True) -> Lowered:
     """Write a program that computes the value of a module's main definition.
 
-    Parameters
-    ----------
-    module : Module
-        Without function values.
-    dense : bool
-        Whether arrays of arrays that are given have rows of one size.
-
     Raises
     ------
     NotLowered
@@ -324,15 +308,6 @@ def attempted(write: Callable[[frozenset[str]], Lowered]) -> Lowered:
 @deep()
 def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) -> Lowered:
     """Write the forward and the reverse pass of a module's main definition.
-
-    Parameters
-    ----------
-    module : Module
-        Without function values.
-    derivative : Module
-        Its reverse derivative in accumulating form.
-    dense : bool
-        Whether arrays of arrays that are given have rows of one size.
 
     Raises
     ------

@@ -1,4 +1,8 @@
-"""Determine the fields of all frames: the values of the forward pass that the reverse pass uses."""
+"""Determine the fields of all frames: the values of the forward pass that the reverse pass uses.
+
+A frame of a step contains no value that a cheap operation makes of the step's index and of values outside the loop: the
+reverse pass computes it again, so that an index such as ``i + 1`` takes no memory for each step.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ class Residuals:
     """Finds which values of the forward pass a reverse pass uses."""
 
     def __init__(self, b: Builder, function: F.Function) -> None:
-        self.homes = b.homes
+        self.homes, self.made, self.order = b.homes, b.made, b.order
         self.flow_blocks = b.flow_blocks
         self.function = function
         self.held: dict[int, set[str]] = {}
@@ -76,6 +80,7 @@ class Residuals:
             for x in carried(s):
                 if isinstance(x, F.Var):
                     found.setdefault(x.name, x)
+            self.compute_again(found, here, statements)
             for name, var in list(found.items()):
                 home = self.homes[name]
                 if home is here:
@@ -89,6 +94,38 @@ class Residuals:
         for k in recalled(s):
             used.setdefault(k.frames.name, k.frames)
         return used
+
+    def compute_again(self, found: dict[str, F.Var], here: Block, statements: list[F.Statement]) -> None:
+        """Compute values again that need not be kept; replace them by the values of which they are made."""
+        known: dict[str, bool] = {}
+        again: set[str] = set()
+        for name, x in list(found.items()):
+            home = self.homes[name]
+            if home is not here and home in here.mirrors and x != home.index and self.is_cheap(x, home, known):
+                del found[name]
+                self.make(x, home, again, found)
+        statements[:0] = [self.made[name] for name in sorted(again, key=self.order.__getitem__)]
+
+    def make(self, x: F.Operand, home: Block, again: set[str], found: dict[str, F.Var]) -> None:
+        """Compute a value again, and those of which it is made inside the step."""
+        if isinstance(x, F.Var) and (x == home.index or self.homes[x.name] is not home):
+            found[x.name] = x
+        elif isinstance(x, F.Var) and x.name not in again:
+            again.add(x.name)
+            for arg in reads(self.made[x.name]):
+                self.make(arg, home, again, found)
+
+    def is_cheap(self, x: F.Operand, home: Block, known: dict[str, bool]) -> bool:
+        """Tell whether cheap operations make a value of a step's index and of values outside the step."""
+        if isinstance(x, F.Const):
+            return True
+        if x == home.index or self.homes[x.name] is not home:
+            return True
+        if x.name not in known:
+            s = self.made.get(x.name)
+            is_made = isinstance(s, F.Compute) and s.operation.is_total
+            known[x.name] = is_made and all(self.is_cheap(a, home, known) for a in s.args)  # type: ignore[union-attr]
+        return known[x.name]
 
     def recall(self, s: F.Statement, home: Block, var: F.Var, statements: list[F.Statement]) -> None:
         """Restore a variable from a frame."""

@@ -28,7 +28,6 @@ class ByCells(ast.NodeTransformer):
 
     Parameters
     ----------
-    tree : ast.FunctionDef
     fresh : callable
         Makes a name that the function does not have, from a hint.
 

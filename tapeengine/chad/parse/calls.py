@@ -443,6 +443,8 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
 
 def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term:
     """Apply a function value to arguments."""
+    if f.type == NEVER:
+        return f
     if isinstance(f.type, Fixed):
         return apply_object(p, node, p.known_object(f), args)
     if isinstance(f.type, Closure):
@@ -497,6 +499,8 @@ def apply_lambda(p: Parser, node: ast.Lambda, args: Sequence[Term], env: Env) ->
 
 def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:
     """Apply a Python object: this function itself, another program, or a function of the library."""
+    if any(a.type == NEVER for a in args):
+        return failing()
     if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
         if p.symbol not in p.definitions:
             p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
@@ -555,6 +559,8 @@ def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -
 def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
     """Apply another program."""
     symbol, params, result = program.__tapeengine_signature__()
+    if result == NEVER:  # it calls this program
+        return failing()
     p.table.learn(*program.named_types())
     _count(p, node, args, params)
     p.programs[symbol] = program

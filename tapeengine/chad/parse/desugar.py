@@ -120,7 +120,24 @@ class Plain(ast.NodeTransformer):
         taker = Taker(node, self.names, self.procedure)
         return taker.bound, taker.visit(node)
 
-    visit_Return = visit_Assign = visit_AnnAssign = visit_Expr = of_value
+    visit_Return = visit_AnnAssign = visit_Expr = of_value
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
+        first, *others = node.targets
+        if not others:
+            return self.of_value(node)
+        name = first.id if isinstance(first, ast.Name) else self.names("value")
+        node.targets = [ast.copy_location(ast.Name(name, ast.Store()), node)]
+        made = self.of_value(node)
+        again = (
+            node.value if isinstance(node.value, ast.Constant) else ast.copy_location(ast.Name(name, ast.Load()), node)
+        )
+        rest = others if isinstance(first, ast.Name) else [first, *others]
+        return [
+            *(made if isinstance(made, list) else [made]),
+            *(ast.copy_location(ast.Assign([t], again), node) for t in rest),
+        ]
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         """Leave expressions as they are."""

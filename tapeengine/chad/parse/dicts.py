@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..terms import If, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
-from ..types import INT, Fixed, Product, Text, is_choice, is_known, show
+from ..types import INT, NEVER, UNIT, Fixed, Product, Text, is_choice, is_known, show
 from .expressions import constant, dict_of, expression, of_each_option, read_ahead, text
 from .functions import Env
 from .iterators import VIEWS
@@ -62,7 +62,8 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
         items = items_of(d)
         match name, node.args:
             case "get", [key, *default] if len(default) < 2:
-                return at_key(p, node, d, key, env, expression(p, default[0], env) if default else Tuple(()))
+                other = default_of(p, items, default, env)
+                return after(p, other, lambda other: at_key(p, node, d, key, env, other))
             case "items", []:
                 return Tuple(tuple(Tuple((constant(p, node, key), x)) for key, x in items.items()))
             case "keys", []:
@@ -122,9 +123,20 @@ def popped(p: Parser, node: ast.AST, d: Term, args: Sequence[ast.expr], env: Env
     key = p.known(args[0], env) if 0 < len(args) < 3 else MISSING
     if not is_key(key):
         p.error(node, "a key of a dict is one that is written out, or known when it is read", "write d.pop('a')")
-    if key not in items:
-        return expression(p, args[1], env) if len(args) == 2 else failing(), d
-    return items.pop(key), dict_of(p, items)
+    other = default_of(p, items, args[1:], env) if key in items or args[1:] else failing()
+    return after(p, other, lambda other: items.get(key, other)), dict_of(p, {k: items[k] for k in items if k != key})
+
+
+def after(p: Parser, other: Term, value: Callable[[Term], Term]) -> Term:
+    """Give a value that is computed after a default, which Python computes whether or not it is used."""
+    if other.type in (NEVER, UNIT):
+        return other if other.type == NEVER else value(other)
+    return p.let("default", other, value)
+
+
+def default_of(p: Parser, items: Mapping[Any, Term], default: Sequence[ast.expr], env: Env) -> Term:
+    """Give the default for a missing key; an empty list has the type of the dict's values."""
+    return expression(p, default[0], env, next((x.type for x in items.values()), None)) if default else Tuple(())
 
 
 def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:

@@ -294,6 +294,13 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
     if isinstance(node.ops[0], ast.Is | ast.IsNot) and tested(p, node, env) is not None:
         return condition(p, node, env)
     left_node, left = node.left, expression(p, node.left, env)
+    match node:
+        case ast.Compare(ast.Call() | ast.Subscript(), [ast.Is() | ast.IsNot()], [ast.Constant(value=None)]):
+
+            def of_name(x: ast.expr, env: Env) -> Term:
+                return compare(p, ast.copy_location(ast.Compare(x, node.ops, node.comparators), node), env)
+
+            return as_name(p, "x", node, left, env, of_name)
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
         others = options(p, node.comparators[0], env)
         if is_known(left.type) and (items := known_items(p, node, others)) is not None:

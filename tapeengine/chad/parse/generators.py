@@ -11,11 +11,14 @@ from functools import lru_cache
 from typing import Any
 
 from .callees import is_plain
+from .names import jumps
 from .outside import named_outside, root
 from .procedures import MARK, changed_in_place, copy_of, inner_nodes, nonlocals, text_of
 
-#: Statements of generators that are left as they are: without an end, with clean-up, or that receive values.
-LAZY = (ast.While, ast.Try, ast.With, ast.Global, ast.Yield, ast.YieldFrom)
+#: Statements of generators that are left as they are: with clean-up, or that receive values.
+LAZY = (ast.Try, ast.With, ast.Global, ast.Yield, ast.YieldFrom)
+#: A run with a loop that gives more elements, and may have no end, is left to the plain function.
+MOST = 100_000
 
 
 def found() -> ast.Name:
@@ -33,6 +36,8 @@ def collect(function: ast.FunctionDef) -> bool:
     nodes = list(inner_nodes(function.body))
     yields = [n for n in nodes if isinstance(n, ast.Expr) and isinstance(n.value, ast.Yield | ast.YieldFrom)]
     is_lazy = any(isinstance(n, LAZY) and not any(n is s.value for s in yields) for n in nodes)
+    loops = [n for n in nodes if isinstance(n, ast.While)]
+    is_lazy = is_lazy or any(isinstance(n.test, ast.Constant) and not leaves(n.body) for n in loops)
     changed = {*changed_in_place(function.body), *nonlocals(function)}
     if not yields or is_lazy or not changed.issubset(names_in(nodes, ast.Store)):
         return False
@@ -42,10 +47,18 @@ def collect(function: ast.FunctionDef) -> bool:
     for n in nodes:
         if isinstance(n, ast.Return):
             n.value = found()
+    for n in loops:
+        n.body.insert(0, ast.parse(f"if len(_) > {MOST}: raise MemoryError").body[0])
+        n.body[0].test.left.args = [found()]  # type: ignore[attr-defined]
     first = ast.Assign([ast.Name(" found", ast.Store())], ast.List([], ast.Load()))
     function.body, function.returns = [first, *function.body, ast.Return(found())], None
     ast.fix_missing_locations(function)
     return True
+
+
+def leaves(statements: list[ast.stmt]) -> bool:
+    """Tell whether the body of a loop may leave it."""
+    return jumps(statements).breaks or jumps(statements).returns
 
 
 @lru_cache(maxsize=4096)

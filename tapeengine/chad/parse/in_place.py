@@ -31,7 +31,7 @@ from ..terms import (
     Var,
     lit,
 )
-from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Type
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type
 from . import dicts
 from .by_cells import placed
 from .expressions import expression, read_ahead
@@ -281,11 +281,14 @@ def popped(
     if isinstance(array, Term) and dicts.is_dict(array):
         own_or_refuse(p, node, name)
         old, fewer = dicts.popped(p, node, array, args, env)
+        if old.type == NEVER:
+            return old
         return p.grammar.bind(p, name, fewer, env, lambda env: then(old, env))
     if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) > 1:
         p.error(node, "pop is not in the language here", "pop from a list that the program has made")
     p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
     own_or_refuse(p, node, name)
+    is_last = not args or ast.unparse(args[0]) == "-1"
     old, j = p.fresh("popped", array.type.element), p.fresh("j", INT)
 
     def without(at: Term) -> Term:
@@ -294,13 +297,13 @@ def popped(
         return Build(Op("isub", (Size(array), lit(1)), INT), j, body)
 
     def taken(at: Term) -> Term:
-        if not args:
+        if is_last:
             fewer: Term = written.without_last(array, j)
         else:
             fewer = p.let("place", wrapped(at, array), without)
         return Let(old, Index(array, at), p.grammar.bind(p, name, fewer, env, lambda env: then(old, env)))
 
-    return p.let("at", p.coerce(args[0], expression(p, args[0], env), INT), taken) if args else taken(lit(-1))
+    return taken(lit(-1)) if is_last else p.let("at", p.coerce(args[0], expression(p, args[0], env), INT), taken)
 
 
 def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:

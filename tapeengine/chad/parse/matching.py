@@ -18,7 +18,6 @@ def branches(p: Parser, subject: ast.expr, of: Type | None, cases: Sequence[ast.
         What is matched: it is read as often as cases need it.
     of : Type, optional
         Its type; None for a text.
-    cases : sequence of ast.match_case
     """
     if not cases:
         return []

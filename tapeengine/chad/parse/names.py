@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 #: The name of a function that gives its argument, to which nothing else refers; a program cannot bind it.
 OWN = " own"
@@ -30,6 +31,29 @@ def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) 
 def walked(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Go through statements and the blocks inside them, but not through local functions."""
     return _walk(statements, _is_here)
+
+
+def computed_parts(node: ast.AST) -> Iterator[ast.expr]:
+    """Go through the names, calls, attributes and items that a node always computes, in Python's order.
+
+    Examples
+    --------
+    >>> statement = ast.parse("if f(x) and g(y): h()").body[0]
+    >>> [ast.unparse(part) for part in computed_parts(statement)]
+    ['f', 'x', 'f(x)']
+    """
+    inner: list[Any] = []
+    match node:
+        case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first) | ast.Compare(left=first, comparators=[_, _, *_]):
+            inner = [first]
+        case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+            inner = [node.generators[0].iter]
+        case _ if not isinstance(node, ast.Lambda | ast.FunctionDef):
+            inner = [x for x in ast.iter_child_nodes(node) if isinstance(x, ast.expr | ast.keyword)]
+    for part in inner:
+        yield from computed_parts(part)
+    if isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
+        yield from (node,) if isinstance(getattr(node, "ctx", None), ast.Load | None) else ()
 
 
 def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:

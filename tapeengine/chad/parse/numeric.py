@@ -32,6 +32,7 @@ from ..terms import (
 from ..traverse import free_variables
 from ..types import BOOL, FLOAT, INT, NEVER, Array, Named, Product, Sum, Type, numbers_of, show
 from .lists import shows_lists
+from .outputs import Extreme
 from .raising import failing
 from .single_axes import only_item
 from .state import Parser
@@ -258,7 +259,7 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
     if type(op) in BITS and left.type == right.type == INT:
         written: Term = p.grammar.apply_written(p, node, p.program_of(BITS[type(op)]), [left, right])
         return written
-    if not isinstance(op, ast.Pow) and type(op) not in REAL and type(op) not in WHOLE:
+    if not isinstance(op, ast.Pow | Extreme) and type(op) not in REAL and type(op) not in WHOLE:
         p.error(node, f"{type(op).__name__} is not in the language", "use + - * / // % ** @")
     no_conditions(p, node, (left, right))
     if isinstance(op, ast.Pow):
@@ -323,6 +324,8 @@ def repeated(p: Parser, items: Term, size: Term) -> Term:
 def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
     if NEVER in (left.type, right.type):
         return failing()
+    if isinstance(op, Extreme):
+        return larger(p, node, op.name, left, right)
     for term in (left, right):
         if term.type not in (INT, FLOAT, BOOL):
             p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
@@ -340,9 +343,22 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
 
 
 def floor_division(p: Parser, x: Term, y: Term) -> Term:
-    """``x // y`` of floats: ``x - x % y`` is a multiple of y up to rounding."""
-    multiple = Op("div", (Op("sub", (x, Op("mod", (x, y)))), y))
-    return Op("real", (Op("round", (multiple,), INT),), FLOAT)
+    """``x // y`` of floats, as C and Python round it: ``x - fmod(x, y)`` is a multiple of y up to rounding."""
+
+    def below(q: Term, n: Term) -> Term:
+        floor = Op("real", (n,), FLOAT)
+        is_next = Op("lt", (lit(0.5), Op("sub", (q, floor))), BOOL)
+        some = If(is_next, Op("add", (floor, lit(1.0))), floor)
+        return If(Op("eq", (q, lit(0.0)), BOOL), Op("copysign", (lit(0.0), Op("div", (x, y)))), some)
+
+    def with_rest(rest: Term) -> Term:
+        whole = Op("div", (Op("sub", (x, rest)), y))
+        signs = [Op("lt", (each, lit(0.0)), BOOL) for each in (y, rest)]
+        is_less = If(signs[0], Op("lt", (lit(0.0), rest), BOOL), signs[1])
+        quotient = If(is_less, Op("sub", (whole, lit(1.0))), whole)
+        return p.let("q", quotient, lambda q: p.let("below", Op("floor", (q,), INT), lambda n: below(q, n)))
+
+    return p.let("rest", Op("fmod", (x, y)), with_rest)
 
 
 def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:

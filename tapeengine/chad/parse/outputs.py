@@ -5,9 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from types import MappingProxyType
+from typing import Any
+
+
+class Extreme(ast.operator):
+    """Stands for ``np.maximum`` or ``np.minimum`` where Python has operators."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
 
 #: The operators of ufuncs.
-OPERATORS = MappingProxyType({"add": ast.Add(), "subtract": ast.Sub(), "multiply": ast.Mult(), "divide": ast.Div()})
+OPERATORS = MappingProxyType(
+    {
+        **dict(zip(("add", "subtract", "multiply", "divide"), (ast.Add(), ast.Sub(), ast.Mult(), ast.Div()))),
+        **{name: Extreme(name) for name in ("maximum", "minimum")},
+    }
+)
 
 
 def is_exact(target: ast.expr) -> bool:
@@ -20,9 +35,9 @@ class Filling(ast.NodeTransformer):
 
     Examples
     --------
-    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "y.remove(x)", "np.add.at(y, i, v)", "print(x)"]
+    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "y.remove(x)", "np.add.at(y, i, v)"]
     >>> [ast.unparse(Filling("np".__eq__).visit(ast.parse(text))) for text in texts]
-    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'y.pop(y.index(x))', 'y[i] += v', 'print(x)']
+    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'y.pop(y.index(x))', 'y[i] += v']
     """
 
     def __init__(self, is_numpy: Callable[[str], bool]) -> None:
@@ -43,6 +58,14 @@ class Filling(ast.NodeTransformer):
                 target = ast.copy_location(ast.Subscript(array, index, ast.Store()), node)
                 target.one_by_one = OPERATORS[name], value  # type: ignore[attr-defined]
                 return ast.copy_location(ast.AugAssign(target, OPERATORS[name], value), node)
+            case ast.Call(
+                func=ast.Attribute(attr="fill_diagonal") as function, args=[ast.Name() as array, value], keywords=[]
+            ) if of_numpy(function, self.is_numpy):
+                places: Any = ast.parse(f"_.diag_indices(min({array.id}.shape))", mode="eval").body
+                places.func.value = function.value
+                for part in ast.walk(places):
+                    ast.copy_location(part, node)
+                return assigned(node, ast.copy_location(ast.Subscript(array, places, ast.Load()), node), value)
             case ast.Call(keywords=keywords) as call if of_numpy(call.func, self.is_numpy):
                 out = [k.value for k in keywords if k.arg == "out"]
                 if len(out) == 1 and isinstance(out[0], ast.Name | ast.Subscript):
@@ -74,5 +97,5 @@ def assigned(node: ast.Expr, filled: ast.Name | ast.Subscript, value: ast.expr) 
     """Write the assignment."""
     whole, index = (filled.value, filled.slice) if isinstance(filled, ast.Subscript) else (filled, ast.Constant(...))
     target = ast.Subscript(whole, ast.copy_location(index, filled), ast.Store())
-    target.is_exact = isinstance(value, ast.Call)  # type: ignore[attr-defined]
+    target.is_exact = isinstance(value, ast.Call) and not isinstance(index, ast.Call)  # type: ignore[attr-defined]
     return ast.copy_location(ast.Assign([ast.copy_location(target, filled)], value), node)

@@ -31,7 +31,6 @@ class Reduction:
 
     Attributes
     ----------
-    combine : callable
     neutral : int, optional
         The number that changes nothing; without one, the initial value stands for elements that are left out.
     join : callable, optional

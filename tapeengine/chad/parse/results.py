@@ -33,6 +33,13 @@ class Outside:
         The types of the parameters, where they are known.
     classes : mapping of str to type
         The classes of the records among them.
+    around : Outside, optional
+        Gives the kinds for the function that calls the last one.
+
+    Attributes
+    ----------
+    cut : set of int
+        The places of the functions being read whose results count as unknown, because a function calls them.
     """
 
     def __init__(
@@ -41,11 +48,13 @@ class Outside:
         functions: tuple[Any, ...] = (),
         types: Mapping[str, Type] | None = None,
         classes: Mapping[str, type] = MappingProxyType({}),
+        around: Outside | None = None,
     ) -> None:
         self.outer = outer
         self.functions = functions
         self.types, self.classes = types, classes
-        self.found: dict[Any, Results] = {}
+        self.around, self.cut = around, set[int]()
+        self.found: dict[Any, tuple[Results, set[int]]] = {}
         self.is_numpy = is_numpy(outer)
 
     def class_at(self, kind: Given) -> type | None:
@@ -90,9 +99,18 @@ class Outside:
     def of_function(self, function: Any, cls: Any = None) -> Results:
         """Give the same for a function or a class."""
         function = getattr(function, "__tapeengine_function__", function)
-        if (function, cls) not in self.found:
-            self.found[function, cls] = self.read(function, cls)
-        return self.found[function, cls]
+        level: Outside | None = self
+        while level is not None and (function, cls) not in level.found:
+            level = level.around
+        if level is None:
+            before, self.cut = self.cut, set()
+            found, level = (self.read(function, cls), self.cut), self
+            while level.around is not None and len(level.functions) > max(self.cut, default=-1) + 1:
+                level = level.around  # where all the functions are being read that it depends on
+            level.found[function, cls], self.cut = found, before
+        result, cut = level.found[function, cls]
+        self.cut |= cut
+        return result
 
     def read(self, function: Any, cls: Any) -> Results:
         """Give the same, by the text of a function, or by the fields of a class."""
@@ -102,13 +120,16 @@ class Outside:
         if not isinstance(function, FunctionType) or not is_plain(function):
             return NOTHING
         if function in self.functions:  # a recursive call: the paths without it give the kind
+            self.cut.add(self.functions.index(function))
             return ANY, ()
         tree = text_of(function)
         if tree is None:
             return NOTHING
         names = parameters_of(tree)
         outer = {**names_outside(function), **({names[0]: cls} if cls else {})}
-        kinds = Kinds(tree, Outside(outer, (*self.functions, function)))
+        inside = Outside(outer, (*self.functions, function), around=self)
+        kinds = Kinds(tree, inside)
+        self.cut |= inside.cut - {len(self.functions)}
         return kinds.names.get(RESULT), names
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -32,6 +33,7 @@ from .matching import branches
 from .names import (
     DUNDERS,
     bound_by,
+    computed_parts,
     ends,
     exchanged,
     handed,
@@ -85,10 +87,30 @@ def body(p: Parser, node: ast.FunctionDef, env: Env, result: Type | None) -> Ter
 
 
 def block(p: Parser, statements: Sequence[ast.stmt], env: Env, rest: Rest, flow: Flow) -> Term:
-    """Parse statements, then the code after them."""
+    """Parse statements, then the code after them; a statement of which a part always fails is not refused."""
     if not statements:
         return rest(env)
     first, *others = statements
+    try:
+        return statement(p, first, others, env, rest, flow)
+    except ProgramError as error:
+        if not error.is_known and always_fails(p, first, env):
+            return failing()
+        error.is_known = True
+        raise
+
+
+def always_fails(p: Parser, node: ast.stmt, env: Env) -> bool:
+    """Tell whether a part of a statement that is always computed, such as a dict's missing key, has no value."""
+    for part in computed_parts(node):
+        with contextlib.suppress(ProgramError):
+            if expression(p, part, env).type == NEVER:
+                return True
+    return False
+
+
+def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, rest: Rest, flow: Flow) -> Term:
+    """Parse a statement, then those after it."""
 
     def then(env: Env) -> Term:
         return block(p, others, env, rest, flow)

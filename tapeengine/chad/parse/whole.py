@@ -40,6 +40,7 @@ from ..types import (
     BOOL,
     FLOAT,
     INT,
+    NEVER,
     Array,
     Bool,
     Float,
@@ -174,6 +175,7 @@ def element(term: Term) -> Any:
 
 def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array of numbers; bools become integers."""
+    term = p.coerce(node, term, Array(FLOAT)) if term.type == Array(NEVER) else term
     inner = numbers_of(term.type)
     if inner not in (FLOAT, INT, BOOL):
         p.error(node, f"sum of {show(inner)}", "sum numbers")

@@ -24,6 +24,8 @@ def build(D: Reverse, t: S.Build, context: Context) -> S.Term:
     change = written.written(t)
     if change is not None:
         return replaced(D, t, change, context)
+    if (longer := written.shortened(t)) is not None:
+        return shortened(D, t, longer, context)
 
     def kept(n: S.Var, a: S.Var) -> S.Term:
         def back(d: S.Var) -> S.Term:
@@ -70,6 +72,21 @@ def replaced(D: Reverse, t: S.Build, change: written.Written, context: Context) 
         return D.bind_all((change.array, change.value), context, lambda ps: body(ps, place))
 
     return D.let("k", D.primal(change.place, context), bound)
+
+
+# D[t without its last]  :=  let <x, x'> = D[t] in
+#     <x without its last, \d. let ds = collect d (size x - 1) in x' (ds ++ [0])>
+def shortened(D: Reverse, t: S.Build, longer: S.Term, context: Context) -> S.Term:
+    def body(p: S.Var) -> S.Term:
+        fewer = written.without_last(S.Proj(p, 0), D.fresh("i", INT))
+
+        def with_zero(ds: S.Var) -> S.Term:
+            of = S.element_type(ds)
+            return D.back(p, T.LDense(S.Concatenate(ds, S.Elements((T.Zero(of),), of))))  # type: ignore[arg-type]
+
+        return D.result(fewer, lambda d: D.let("ds", T.Collect(d, fewer.size), with_zero), cotangent(t.type))
+
+    return D.bind("p", longer, context, body)
 
 
 # D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in

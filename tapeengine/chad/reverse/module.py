@@ -26,7 +26,6 @@ def reverse(module: Module, form: type[Form] = Accumulating, rules: Mapping[type
         The module; without function values, unless `rules` has rules for them.
     form : type
         How the cotangents of the context are combined.
-    rules : mapping of type to function
 
     Returns
     -------

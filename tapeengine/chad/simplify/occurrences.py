@@ -73,7 +73,6 @@ class Occurrences:
 
     Attributes
     ----------
-    uses : dict of str to Use
     ones : Counter
         The number of contributions to each slot.
     bound : dict of str to int

@@ -42,7 +42,6 @@ def derivative(program: Program, form: str) -> str:
 
     Parameters
     ----------
-    program : Program
     form : {"accumulate", "sparse", "vector", "copower", "tangent"}
         As in `reverse_in`; ``"tangent"`` is CHAD 7.4.
 

@@ -31,7 +31,6 @@ class Abreast:
     ----------
     first : list of Statement
         Its loops run for all steps at once, the statements between them for each step in turn.
-    rest : list of Statement
     own : dict of str to Var
         The variables of which each step has its own copy.
     """
@@ -58,16 +57,7 @@ class Around(Protocol):
 
 
 def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
-    """Find out how the steps of a loop can run concurrently; None if they cannot, or have nothing to sum.
-
-    Parameters
-    ----------
-    s : For
-    given : collection of str
-        Names that have values before the loop.
-    around : Around
-    program : Helpers
-    """
+    """Find out how the steps of a loop can run concurrently; None if they cannot, or have nothing to sum."""
     if not all(isinstance(v.type, Scalar) for v, _ in s.carried):
         return None
     finder = Finder({v.name for v, _ in s.carried}, given, around, program)

@@ -29,12 +29,10 @@ class Ahead:
 
     Attributes
     ----------
-    functions : sequence of Compute
     needed : sequence of Statement
         The statements of a step that compute their arguments, and themselves.
     own : mapping of str to Var
         The variables of the steps that are computed ahead.
-    buffers : sequence of str
     """
 
     functions: Sequence[Compute]

@@ -41,15 +41,7 @@ def made_classes(function: Function, lifetimes: Lifetimes) -> list[str]:
 
 
 class Aliases:
-    """Gives the metadata of accesses to elements.
-
-    Parameters
-    ----------
-    function : Function
-    lifetimes : Lifetimes
-    lines : list of str
-        The metadata of the module, to which that of the function is appended.
-    """
+    """Gives the metadata of accesses to elements."""
 
     def __init__(self, function: Function, lifetimes: Lifetimes, lines: list[str]) -> None:
         self.lifetimes, self.lines = lifetimes, lines

@@ -16,15 +16,7 @@ from .recompute import Site
 
 
 class Before:
-    """Writes the code before a loop.
-
-    Parameters
-    ----------
-    b : Body
-    loop : For
-    sites : sequence of Site
-        The values omitted from its frames, which each step recomputes first.
-    """
+    """Writes the code before a loop."""
 
     def __init__(self, b: Body, loop: F.For, sites: Sequence[Site]) -> None:
         self.b, self.loop = b, loop

@@ -21,18 +21,7 @@ Rules = Mapping[type[object], Callable[["Body", Any], None]]
 
 
 class Body(Values):
-    """Writes the body of one function.
-
-    Parameters
-    ----------
-    program : Helpers
-        Shared by the functions of a program.
-    function : Function
-    may_raise : bool
-        Whether the run stops where Python would raise an error; partial derivatives never raise errors.
-    rules : mapping
-        The rule that writes each statement.
-    """
+    """Writes the body of one function."""
 
     def __init__(self, program: Helpers, function: F.Function, may_raise: bool, rules: Rules) -> None:
         super().__init__(function)

@@ -44,16 +44,6 @@ def native(
     Between the two long programs have code that costs less. The last is replaced where its loops along arrays are
     long. If sums may be reordered, these forms would give different bits, so there is only the last.
 
-    Parameters
-    ----------
-    passes : Passes
-    again : callable, optional
-        The fallback for runs that compiled code refers to Python.
-    is_loose : bool
-        Whether sums and products may be reordered.
-    kept : callable, optional
-        Gets the error for which passes that were compiled earlier stay in use.
-
     Raises
     ------
     NotAssembled

@@ -127,14 +127,7 @@ def object_code(text: str, target: Any, level: int) -> bytes:
 
 
 def compiled(text: str, level: int = 2) -> Compiled:
-    """Give the code of a module.
-
-    Parameters
-    ----------
-    text : str
-    level : int
-        How much LLVM does: 2 for all that it has. The bits are the same.
-    """
+    """Give the code of a module."""
     with LOCK:
         made = MADE.get((text, level))
         if made is None:

@@ -51,16 +51,7 @@ def bits(x: float) -> int:
 
 
 class Vector:
-    """A vector of reals or integers in the text of a function.
-
-    Parameters
-    ----------
-    lines : list of str
-        The instructions of the function, to which operations are appended.
-    name : str
-    of : str
-        Its type.
-    """
+    """A vector of reals or integers in the text of a function."""
 
     def __init__(self, lines: list[str], name: str, of: str = REALS) -> None:
         self.lines, self.name, self.of = lines, name, of

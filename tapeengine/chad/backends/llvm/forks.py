@@ -21,14 +21,7 @@ def may_fork(b: Body, s: For) -> bool:
 
 
 class Task(Body):
-    """Writes one step of a parallel loop.
-
-    Parameters
-    ----------
-    b : Body
-        The function that contains the loop.
-    loop : For
-    """
+    """Writes one step of a parallel loop."""
 
     def __init__(self, b: Body, loop: For) -> None:
         super().__init__(b.program, b.function, b.may_raise, b.rules)
@@ -87,17 +80,7 @@ def recalled(loop: For) -> Iterator[Kept]:
 
 
 def fork(b: Body, s: For, count: str, write: Callable[[Task], None]) -> None:
-    """Run the steps of a loop as tasks.
-
-    Parameters
-    ----------
-    b : Body
-    s : For
-    count : str
-        The number of steps.
-    write : callable
-        Writes the body of a task for the step ``%chunk``.
-    """
+    """Run the steps of a loop as tasks."""
     task = Task(b, s)
     write(task)
     task.line("ret i32 0")

@@ -21,12 +21,6 @@ from .lifetimes import Lifetimes
 def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
     """Give a function that adds to its sums directly.
 
-    Parameters
-    ----------
-    function : Function
-    times : Counter of str
-        The number of occurrences of each variable.
-
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL

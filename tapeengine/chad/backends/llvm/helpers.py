@@ -33,24 +33,7 @@ def typed(types: Sequence[str], values: Sequence[str]) -> str:
 
 
 class Helpers:
-    """Code shared by the functions of a program.
-
-    Parameters
-    ----------
-    program : Program
-    sites : mapping of str to str
-        The layout of each site's frames.
-    recomputed : mapping of str to Site
-        The values that sites need not keep.
-    is_full : bool
-        Whether the code may be longer to be faster.
-    is_long : bool
-        Whether all loops look for interrupts.
-    variants : collection of str
-        Elementary functions that are compiled for vectors, too.
-    is_loose : bool
-        Whether sums may be reordered.
-    """
+    """Code shared by the functions of a program."""
 
     def __init__(
         self,

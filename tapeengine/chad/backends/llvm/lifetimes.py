@@ -86,11 +86,12 @@ class Lifetimes:
                 self.join(zip(outs, values, strict=True))
             case F.Row() | F.Load():
                 self.join([(s.out, s.array)])
-            case F.Store() | F.Append():
+            case F.Store():
                 self.join([(s.value, s.array)])
-                if isinstance(s, F.Append):
-                    self.grown.add(s.array.name)
-                    self.escape([s.array])
+            case F.Append() | F.Pop():
+                self.join([(s.value, s.array)] if isinstance(s, F.Append) else ())
+                self.grown.add(s.array.name)
+                self.escape([s.array])
             case F.Unpack():
                 self.join((v, s.box) for v in s.outs)
                 self.escape([s.box])

@@ -47,10 +47,8 @@ class Entry:
 
     Attributes
     ----------
-    name : str
     shared, registers : int
         The numbers of shared registers and of all registers.
-    params, results : tuple of int
     called : sequence of callback
         The Python functions that the program calls.
     """
@@ -72,20 +70,6 @@ def module(
     is_loose: bool = False,
 ) -> tuple[str, list[Entry]]:
     """Write a program.
-
-    Parameters
-    ----------
-    program : Program
-    passes : sequence of Pass
-        The passes that the core calls; other functions are called by these.
-    is_full : bool
-        Whether the code may be longer to be faster.
-    is_long : bool
-        Whether all loops look for interrupts.
-    variants : collection of str
-        Elementary functions of which LLVM may call those of vectors.
-    is_loose : bool
-        Whether sums may be reordered.
 
     Raises
     ------

@@ -11,12 +11,6 @@ from ...intermediate.analysis import outs, walk
 def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:
     """Tell whether the steps of a loop may run in any order with the same bits.
 
-    Parameters
-    ----------
-    loop : For
-    given : collection of str
-        Names that have values before the loop. A value that a step assigns to one of them is carried to the next step.
-
     Examples
     --------
     >>> from tapeengine.chad.intermediate.operations import REAL
@@ -45,7 +39,7 @@ def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:
             case F.Add():
                 if s.out.name not in made:
                     return False
-            case F.Append() | F.Call() | F.Registered() | F.While():
+            case F.Append() | F.Pop() | F.Call() | F.Registered() | F.While():
                 return False
             case F.Row() if isinstance(s.array, F.Var):
                 base, path = rows.get(s.array.name, (s.array.name, ()))

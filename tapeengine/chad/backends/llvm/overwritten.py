@@ -69,13 +69,6 @@ def overwritten(function: F.Function, lifetimes: Lifetimes) -> set[str]:
     """Give the elements, by their names, that a function reads and may overwrite afterwards.
 
     Array arguments are never written.
-
-    Parameters
-    ----------
-    function : Function
-        A forward pass.
-    lifetimes : Lifetimes
-        The classes of its arrays.
     """
     places = [Place(s, at, around) for at, (s, around) in enumerate(walk(function.body))]
     names = Names(function, places)
@@ -99,4 +92,4 @@ def overwritten(function: F.Function, lifetimes: Lifetimes) -> set[str]:
 
 def is_write(s: F.Statement) -> bool:
     """Tell whether a statement writes numbers; changing references does not change numbers."""
-    return isinstance(s, F.AddAll) or (isinstance(s, F.Store | F.AddAt | F.Append) and is_numbers(s.array))
+    return isinstance(s, F.AddAll) or (isinstance(s, F.Store | F.AddAt | F.Append | F.Pop) and is_numbers(s.array))

@@ -15,17 +15,7 @@ from .writer import REFER
 
 
 class Quotients:
-    """The quotients and remainders of one loop's index by numbers that are the same in all steps.
-
-    Parameters
-    ----------
-    b : Body
-    around : Before
-    count : str
-        The number of steps.
-    up : bool
-        Whether the index increases.
-    """
+    """The quotients and remainders of one loop's index by numbers that are the same in all steps."""
 
     def __init__(self, b: Body, around: Before, count: str, up: bool) -> None:
         self.up, self.indices = up, around.indices

@@ -223,14 +223,7 @@ def at_index(x: F.Operand, indices: set[str]) -> bool:
 def recomputed(
     forward: F.Function, is_alone: bool = True
 ) -> tuple[Mapping[str, Site], list[F.Var], Mapping[str, Sequence[F.Var]]]:
-    """Give the variables that each site of a forward pass keeps, and the arrays that are kept for the reverse pass.
-
-    Parameters
-    ----------
-    forward : Function
-    is_alone : bool
-        Whether no other function calls it, so that it may itself keep arrays.
-    """
+    """Give the variables that each site of a forward pass keeps, and the arrays that are kept for the reverse pass."""
     finder = Finder(forward, is_alone)
     held = {name: list(arrays.values()) for name, arrays in finder.held.items()}
     kept = set() if forward.kept is None else {f.name for f in forward.kept.fields}

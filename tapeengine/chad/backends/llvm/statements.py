@@ -131,6 +131,14 @@ def append(b: Body, s: F.Append) -> None:
 
 
 @entry
+def pop(b: Body, s: F.Pop) -> None:
+    size_at = b.places_of(s.array)[1]
+    less = b.op(f"sub nsw i64 {b.get(size_at, 'i64')}, 1")
+    b.stop_if(b.op(f"icmp slt i64 {less}, 0"), REFER)
+    b.set(size_at, "i64", less)
+
+
+@entry
 def assign(b: Body, s: F.Assign) -> None:
     found = [b.value(x) for x in s.values]
     for v, x, value in zip(s.outs, s.values, found, strict=True):

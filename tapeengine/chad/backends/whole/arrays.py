@@ -307,6 +307,11 @@ def store_reference(w: Writer, array: V.References, index: V.Value, value: Any) 
 
 
 @entry
+def pop(w: Writer, s: F.Pop) -> None:
+    w.refuse("an array that gets shorter")
+
+
+@entry
 def append(w: Writer, s: F.Append) -> None:
     local, _ = target(w, s.array)
     inner = tuple(a for a in w.axes if a not in local.around)

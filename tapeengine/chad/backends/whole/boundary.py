@@ -30,14 +30,7 @@ class NotDense(UnsupportedError):
 
 
 class Boundary:
-    """Converts values of a program's types.
-
-    Parameters
-    ----------
-    types : mapping of str to Sum
-    converter : Converter
-        Converts values that are not arrays, element by element.
-    """
+    """Converts values of a program's types."""
 
     def __init__(self, types: Mapping[str, Sum], converter: Converter) -> None:
         self.types = types

@@ -169,7 +169,7 @@ def refuse_changes(w: Writer, s: F.For | F.While) -> None:
     """Refuse a loop whose steps write elements of an array that steps read."""
     inside = [x for x, _ in walk(list(s.body))]
     made = {v.name for x in inside for v in outs(x)}
-    written = {x.array.name for x in inside if isinstance(x, F.Store | F.Append)} - made
+    written = {x.array.name for x in inside if isinstance(x, F.Store | F.Append | F.Pop)} - made
     if any(isinstance(x, F.Load) and isinstance(x.array, F.Var) and x.array.name in written for x in inside):
         w.refuse("an array that is changed in place")
 
@@ -489,7 +489,7 @@ def is_cheap(w: Writer, s: F.If) -> bool:
     """Tell whether both branches may run for all steps, because they are cheap and raise no errors."""
     for body in (s.then, s.orelse):
         for t, _ in walk(list(body)):
-            if isinstance(t, F.Append | F.While | F.Check | F.Call | F.Registered):
+            if isinstance(t, F.Append | F.Pop | F.While | F.Check | F.Call | F.Registered):
                 return False
             if isinstance(t, F.Compute) and not (t.operation.is_total or t.operation.name in SAFE):
                 return False

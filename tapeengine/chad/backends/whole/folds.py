@@ -14,15 +14,7 @@ Body = Callable[[Writer, For, Callable[[], None]], Axis]
 
 
 def fold(w: Writer, s: For, loop: Body) -> bool:
-    """Write a loop that carries a number as whole-array operations; return whether it has one of the known forms.
-
-    Parameters
-    ----------
-    w : Writer
-    s : For
-    loop : callable
-        Writes a loop as whole-array operations.
-    """
+    """Write a loop that carries a number as whole-array operations; return whether it has one of the known forms."""
     if len(s.carried) == 2 and all(v.type == REAL for v, _ in s.carried):
         return extreme_with_tangent(w, s, loop)
     if len(s.carried) != 1 or s.carried[0][0].type != REAL:

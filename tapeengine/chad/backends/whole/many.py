@@ -14,14 +14,6 @@ from .values import NotWhole
 def for_many(forward: F.Function, reverse: F.Function, wanted: Sequence[int]) -> tuple[F.Function, F.Function]:
     """Give both passes; the parameters and results of the reverse pass have an additional first axis.
 
-    Parameters
-    ----------
-    forward : Function
-    reverse : Function
-        Its parameters and results are numbers and arrays of numbers.
-    wanted : sequence of int
-        The positions of the parameters of the forward pass whose cotangents are wanted.
-
     Raises
     ------
     NotWhole
@@ -41,16 +33,6 @@ def for_many(forward: F.Function, reverse: F.Function, wanted: Sequence[int]) ->
 
 def for_columns(forward: F.Function, reverse: F.Function, along: int, wanted: int) -> F.Function:
     """Give both passes as one function for a block of arguments of one parameter.
-
-    Parameters
-    ----------
-    forward : Function
-        Its results are two numbers, a value and its directional derivative.
-    reverse : Function
-    along : int
-        The position of the parameter.
-    wanted : int
-        The position of the parameter whose cotangents are wanted, for a cotangent of 1 of the second number.
 
     Raises
     ------

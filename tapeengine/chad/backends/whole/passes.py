@@ -53,7 +53,6 @@ class Functions:
 
     Attributes
     ----------
-    text : str
     stepwise : int
         The number of sequential loops.
     matrix_products : int
@@ -199,15 +198,6 @@ def result(w: Writer, x: Operand) -> str:
 class WholePasses:
     """The forward and the reverse pass of a program on Python values.
 
-    Parameters
-    ----------
-    definition : Definition
-    lowered : Lowered
-        The result of `lower_reverse` for rows of equal size.
-    boundary : Boundary
-    primitives : mapping of str to Primitive
-        The registry primitives that the program calls.
-
     Raises
     ------
     NotWhole
@@ -247,14 +237,6 @@ class WholePasses:
     def rows(self, primals: Sequence[Any], block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
         """Return the cotangents of some primals for each of a block of cotangents of a value that is one array.
 
-        Parameters
-        ----------
-        primals : sequence
-        block : array
-            The cotangents, along its first axis.
-        wanted : tuple of int, optional
-            The positions of the primals; by default all.
-
         Returns
         -------
         list of array or None
@@ -281,14 +263,6 @@ class WholePasses:
     def columns(self, primals: Sequence[Any], block: Any, along: int, wanted: int) -> Any:
         """Return the cotangents of a primal for each of a block of arguments; see `for_columns`.
 
-        Parameters
-        ----------
-        primals : sequence
-        block : array
-            The arguments of the parameter at position `along`, along its first axis.
-        along, wanted : int
-            The positions of parameters.
-
         Returns
         -------
         array or None
@@ -311,14 +285,7 @@ class WholePasses:
     def vjp(
         self, primals: Sequence[Any], may_be_infinite: bool = False
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...] | None]] | None:
-        """Return value and backpropagator; None if the fallback must decide, as the backpropagator may return as well.
-
-        Parameters
-        ----------
-        primals : sequence
-        may_be_infinite : bool
-            Whether infinities are ordinary values, as they are for elements of numpy's arrays.
-        """
+        """Return value and backpropagator; None, also of the latter, if the fallback must decide."""
         leaves = leaves_in(self.boundary, self.definition, primals)
         if leaves is None:
             return None
@@ -429,14 +396,6 @@ def is_few(leaves: Sequence[Any]) -> bool:
 
 class WholeTangent:
     """The tangent function of a program on Python values.
-
-    Parameters
-    ----------
-    definition : Definition
-    lowered : Lowered
-        The result of `lower_value` for its tangents, for rows of equal size.
-    boundary : Boundary
-    primitives : mapping of str to Primitive
 
     Raises
     ------

@@ -11,16 +11,7 @@ from .writer import Writer
 
 
 def summed(w: Writer, x: Value, over: Sequence[Axis], masks: Sequence[Number]) -> Value:
-    """Give the sum of a value over axes, for the steps in which all masks hold.
-
-    Parameters
-    ----------
-    w : Writer
-    x : value
-    over : sequence of Axis
-        A value that does not vary along an axis is multiplied by its number of steps.
-    masks : sequence of Number
-    """
+    """Give the sum of a value over axes, for the steps in which all masks hold."""
     parts = list(x.factors) if isinstance(x, Product) else [w.number(x)]
     late = [m for m in masks if not set(m.axes) & set(over)]
     for mask in masks:

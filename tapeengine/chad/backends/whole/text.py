@@ -61,7 +61,6 @@ class Nest:
     ----------
     heads : list of str
         One for each block.
-    blocks : list of Block
     kept : list of Frames, optional
         One for each block.
     recalled : list of lists of Frames

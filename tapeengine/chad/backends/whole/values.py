@@ -24,11 +24,6 @@ class NotWhole(UnsupportedError):
 class Axis:
     """A loop whose steps run at once, or a dimension of an array.
 
-    Parameters
-    ----------
-    count : str
-        The number of steps or elements, as a name or a literal.
-
     Attributes
     ----------
     level : int
@@ -90,9 +85,6 @@ class Peaks:
 
     Attributes
     ----------
-    x : Number
-    first : Number
-    axis : Axis
     function : str
         ``"np.maximum"``, or ``"np.minimum"`` for smaller ones.
     best : Number
@@ -133,13 +125,10 @@ class Local:
 
     Attributes
     ----------
-    name : str
-    dims : tuple of Axis
     around : tuple of Axis
         The loops around its creation.
     masks : int
         The number of masks at its creation.
-    kind : Scalar
     content : Value, optional
         None stands for zeros.
     part : dict of Axis to Axis

@@ -33,7 +33,6 @@ class Lanes:
 
     Attributes
     ----------
-    axis : Axis
     at : dict of Axis to Number
         For each of the loops, the indices of the steps.
     """
@@ -53,13 +52,6 @@ class Home:
 
 class Writer:
     """Writes functions.
-
-    Parameters
-    ----------
-    stepwise : set of int
-        The identities of sequential loops.
-    names : set of str
-        All names of variables.
 
     Attributes
     ----------
@@ -89,7 +81,7 @@ class Writer:
         self.called: list[F.Registered] = []
         self.steps: dict[str, V.Number] = {}
         self.rows: dict[str, str] = {}
-        self.sources: dict[str, frozenset[str]] = {}
+        self.sources: dict[str, str] = {}
         self.sizes: set[str] = set()
         self.changing: set[str] = set()
         self.results: dict[F.Operand, Any] = {}
@@ -120,21 +112,18 @@ class Writer:
         """Write a line that assigns a value to a name."""
         name = self.fresh(hint)
         self.block.lines.append(Line(name, text, raises and self.may_raise, is_atom=atom))
-        self.sources[name] = self.sources_of(text)
+        self.sources[name] = text
         return V.Number(name, axes, kind)
-
-    def sources_of(self, text: str) -> frozenset[str]:
-        """Give all names from which a text was computed."""
-        names = names_in(text)
-        return frozenset(names).union(*(self.sources.get(n, ()) for n in names))
 
     def change(self, text: str, what: str) -> None:
         """Write a line that changes an array; what was computed of the array before is not known for it any more."""
         what = self.rows.get(what, what)
         self.block.lines.append(Line("", text, changes=what))
         changed = {what, *(row for row, home in self.rows.items() if home == what)}
+        for name, source in self.sources.items():  # in the order in which they were written
+            changed |= set() if changed.isdisjoint(names_in(source)) else {name}
         for memo in self.memo:
-            for key in [k for k, made in memo.items() if not changed.isdisjoint(self.sources_of(written(made)))]:
+            for key in [k for k, made in memo.items() if not changed.isdisjoint(names_in(written(made)))]:
                 del memo[key]
 
     def set(self, name: str, text: str) -> None:
