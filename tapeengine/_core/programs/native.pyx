@@ -45,6 +45,8 @@ cdef extern from *:
     ctypedef struct PyFloatObject:
         double ob_fval
     Py_ssize_t references "Py_REFCNT" (PyObject *x)
+    int PyGC_Disable()
+    int PyGC_Enable()
 
 cnp.import_array()
 
@@ -699,11 +701,14 @@ cdef object matrix_of(char *rows, ndarray like, Cursor *c):
 
 
 cdef object given_references(Form form, Cursor *c, object like):
-    """The cotangent of a value with references, from its registers."""
+    """The cotangent of a value with references, from its registers.
+
+    The garbage collector is stopped, because it would visit all the new objects repeatedly, and free none.
+    """
     cdef char[LEAVES * 16] words
     cdef te_places of
     cdef te_array *array
-    cdef int k, n = 0
+    cdef int k, n = 0, collects
     real = [] if form.discrete else leaf_is_real(form)
     for k in range(form.width):
         if real and real[k]:
@@ -715,7 +720,12 @@ cdef object given_references(Form form, Cursor *c, object like):
                 memcpy(of[n], &c.registers[c.at[c.leaf]], 8)
             n += 1
         c.leaf += 1
-    return made_of(form, of, like, c)
+    collects = PyGC_Disable()
+    try:
+        return made_of(form, of, like, c)
+    finally:
+        if collects:
+            PyGC_Enable()
 
 
 cdef list leaf_is_real(Form form):

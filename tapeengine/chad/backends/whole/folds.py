@@ -23,8 +23,8 @@ def fold(w: Writer, s: For, loop: Body) -> bool:
     loop : callable
         Writes a loop as whole-array operations.
     """
-    if len(s.carried) == 2 and all(v.type == REAL for v, _ in s.carried):
-        return extreme_with_tangent(w, s, loop)
+    if len(s.carried) == 2:
+        return extreme_with_other(w, s, loop)
     if len(s.carried) != 1 or s.carried[0][0].type != REAL:
         return False
     found = extreme(s) or running_sum(s)
@@ -95,8 +95,8 @@ def extreme(s: For) -> Callable[[Writer, For, Body], None] | None:
     return write
 
 
-def extreme_with_tangent(w: Writer, s: For, loop: Body) -> bool:
-    """Write the largest element with its tangent, if a loop carries these."""
+def extreme_with_other(w: Writer, s: For, loop: Body) -> bool:
+    """Write the largest element with its tangent, or with its place, if a loop carries these."""
     for (acc, following), (along, after_along) in (s.carried, s.carried[::-1]):
         rest = [t for t in s.body if t in depending(s, acc.name) or t in depending(s, along.name)]
         if s.down or s.kept is not None or len(rest) != 2:
@@ -110,26 +110,26 @@ def extreme_with_tangent(w: Writer, s: For, loop: Body) -> bool:
             continue
         if then.get(following) != test.args[0] or orelse != {following: acc, after_along: along}:
             continue
-        write_with_tangent(w, s, loop, (test, choice, acc, along, then[after_along], function))
+        write_with_other(w, s, loop, (test, choice, acc, along, then[after_along], function))
         return True
     return False
 
 
-def write_with_tangent(w: Writer, s: For, loop: Body, what: tuple[Compute, If, Var, Var, Operand, str]) -> None:
-    """Write the largest element with its tangent."""
-    test, choice, acc, along, tangent, function = what
-    first, first_tangent = (w.number(w.value(v)) for v in (acc, along))
+def write_with_other(w: Writer, s: For, loop: Body, what: tuple[Compute, If, Var, Var, Operand, str]) -> None:
+    """Write the largest element with what it carries."""
+    test, choice, acc, along, other, function = what
+    first, first_other = (w.number(w.value(v)) for v in (acc, along))
     found: list[Number] = []
 
     def body() -> None:
         w.statements([t for t in s.body if t is not test and t is not choice])
         axis = w.axes[-1]
-        x, d = w.number(w.value(test.args[0])), w.number(w.value(tangent))
+        x, d = w.number(w.value(test.args[0])), w.number(w.value(other))
         found.append(reduced(w, f"ops.extreme({function}, ", first, x, axis))
-        axes = union(x.axes, d.axes, first.axes, first_tangent.axes, (axis,))
+        axes = union(x.axes, d.axes, first.axes, first_other.axes, (axis,))
         rest = tuple(a for a in axes if a is not axis)
-        given_ = ", ".join((w.aligned(first, rest), w.aligned(first_tangent, rest), w.full(x, axes), w.full(d, axes)))
-        found.append(w.emit(f"ops.tangent_of_extreme({function}, {given_}, {axes.index(axis)})", rest, REAL, "d"))
+        given_ = ", ".join((w.aligned(first, rest), w.aligned(first_other, rest), w.full(x, axes), w.full(d, axes)))
+        found.append(w.emit(f"ops.other_of_extreme({function}, {given_}, {axes.index(axis)})", rest, along.type, "d"))
 
     loop(w, s, body)
     after(w, acc, found[0])

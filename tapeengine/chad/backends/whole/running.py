@@ -204,14 +204,14 @@ class Running:
         return np.flip(found, dim) if down else found
 
     @staticmethod
-    def tangent_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
-        """The tangent of `extreme`: that of the first element equal to it, or of ``first``."""
+    def other_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
+        """What `extreme` carries, such as its tangent: that of the first element equal to it, or of ``first``."""
         if not x.shape[dim]:
             return d_first
-        at = np.expand_dims((x if f is np.maximum else -x).argmax(dim), dim)
+        at = np.expand_dims((np.argmax if f is np.maximum else np.argmin)(x, dim), dim)
         best, along = (np.take_along_axis(y, at, dim).squeeze(dim) for y in (x, d))
         found = np.where(best > first if f is np.maximum else best < first, along, d_first)
-        return found if np.ndim(found) else float(found)
+        return found if np.ndim(found) else found.item()
 
     @staticmethod
     def peak(x: Anything, won: Any, d: Any, dim: int) -> Floats:
