@@ -21,7 +21,6 @@ from .backends.whole.boundary import Boundary
 from .backends.whole.passes import POLES, WholePasses, WholeTangent
 from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
-from .choices import chosen
 from .close import close
 from .convert import PLAIN, Converter
 from .depth import DEPTH, deep
@@ -73,7 +72,7 @@ class Executable:
         self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
-        self.closed = fused(chosen(close(module)))
+        self.closed = fused(close(module))
         self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
