@@ -1,7 +1,7 @@
-"""Differentiate only the element that a reduction chooses: the smallest of several numbers is the one at its place.
+"""Differentiate only the element that a reduction or a loop chooses: the smallest of several numbers, for instance.
 
-The place is an integer, which has no derivative. So the elements are computed to find it, and what makes the elements
-is differentiated at that place alone: the reverse pass of the smallest of n distances passes through one of them.
+The place of the element is an integer, which has no derivative. So all elements are computed to find it, and what makes
+an element is differentiated at that place alone: the reverse pass of the smallest of n distances passes through one.
 """
 
 from __future__ import annotations
@@ -12,17 +12,21 @@ from dataclasses import replace
 from . import terms as S
 from .sugar import lower_map
 from .terms import lit
-from .traverse import Names, freshen, map_children, size, substitute
-from .types import FLOAT, INT, Product, Type
+from .traverse import Names, free_variables, freshen, map_children, size, substitute
+from .types import BOOL, FLOAT, INT, Product, Type
 
 #: What makes an element is written twice if it has at most so many terms; longer ones would make programs long.
 SHORT = 100
 
 
 def chosen(term: S.Term, names: Names) -> S.Term:
-    """Rewrite the reductions in a term that choose an element."""
+    """Rewrite the reductions and loops in a term that choose an element."""
     term = map_children(term, lambda part: chosen(part, names))
-    return element(term, names) if isinstance(term, S.Fold) and is_choice(term) else term
+    if isinstance(term, S.Fold) and is_choice(term):
+        return element(term, names)
+    if isinstance(term, S.For) and term.type == FLOAT and size(term.body) <= SHORT:
+        return last_change(term, names) or term
+    return term
 
 
 def is_choice(t: S.Fold) -> bool:
@@ -62,3 +66,49 @@ def place_in(xs: S.Var, t: S.Fold, fresh: Callable[[str, Type], S.Var]) -> S.Ter
     step = S.lets(bound, S.If(t.body.condition, then, orelse))
     n = S.Op("isub", (S.Size(xs), lit(1)), INT)
     return S.Proj(S.For(n, k, best, S.Tuple((S.Index(xs, lit(0)), lit(0))), step), 1)
+
+
+def last_change(t: S.For, names: Names) -> S.Term | None:
+    """Give what the last step that changed a number made of it; None for steps that do more than keep or replace it."""
+    found = replaced(t.body, t.state)
+    if found is None or t.state.name in free_variables(found):
+        return None
+    start, n, place, best = (
+        S.Var(names(hint), of)
+        for hint, of in (("start", FLOAT), ("n", INT), ("place", INT), ("best", Product((FLOAT, INT))))
+    )
+    step = S.Let(t.state, S.Proj(best, 0), searching(t.body, t.state, best, t.index))
+    last = S.For(n, t.index, best, S.Tuple((start, lit(-1))), step)
+    again = S.If(S.Op("lt", (place, lit(0)), BOOL), start, substitute(freshen(found, names), {t.index.name: place}))
+    return S.lets([(start, t.init), (n, t.size), (place, S.Proj(last, 1))], again)
+
+
+def replaced(t: S.Term, state: S.Var) -> S.Term | None:
+    """Give the value of a step that does not keep the state, without its conditions; None if there are several."""
+    match t:
+        case S.Let(var, bound, body):
+            inner = replaced(bound if body == var else body, state)
+            return inner if body == var or inner is None else S.Let(var, bound, inner)
+        case S.If(_, then, orelse):
+            kept = [keeps(x, state) for x in (then, orelse)]
+            return replaced(then if kept[1] else orelse, state) if any(kept) else None
+    return t
+
+
+def searching(t: S.Term, state: S.Var, best: S.Var, index: S.Var) -> S.Term:
+    """Give a step with the place of the value."""
+    if keeps(t, state):
+        return best
+    match t:
+        case S.Let(var, bound, body) if body == var:
+            return searching(bound, state, best, index)
+        case S.Let(var, bound, body):
+            return S.Let(var, bound, searching(body, state, best, index))
+        case S.If(condition, then, orelse):
+            return S.If(condition, searching(then, state, best, index), searching(orelse, state, best, index))
+    return S.Tuple((t, index))
+
+
+def keeps(t: S.Term, state: S.Var) -> bool:
+    """Tell whether a term is the state, perhaps under another name."""
+    return t == state or (isinstance(t, S.Let) and t.bound == state and t.body == t.var)

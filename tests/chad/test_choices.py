@@ -18,7 +18,7 @@ ELEMENTS = (
     "sum((x[j] - c) ** 2 for j in range(len(x)))",
     "c * min(x)",
     "max(c * a for a in x)",
-    "c if c > 0.0 else x[0] * c",
+    "(c if c > 0.0 else x[0] * c)",
 )
 ARRAYS = ("[{e} for c in cs]", "({e} for c in cs)", "[{e} for c in cs if c > -5.0]", "cs", "[x[0], x[1] * x[2], 2.0]")
 CHOICES = (
@@ -41,18 +41,41 @@ def body(draw: random.Random) -> str:
     return draw.choice(OUTER).format(r=choice.format(a=array))
 
 
+#: Steps of a loop that keep a number or replace it, and steps that do more.
+STEPS = (
+    "if {e} {test} best: best = {e}",
+    "best = {e} if {e} {test} best else best",
+    "best = min(best, {e})",
+    "d = {e}\n    if c > 0.0:\n      t = d * c\n      if t {test} best and t > -9.0: best = t",
+    "if best {test} {e}: pass\n    else: best = {e}",
+    "if {e} {test} best: best = {e} + 0.5 * best",
+    "if {e} {test} best: best = {e}\n    elif c > 1.0: best = x[1]",
+    "if c > x[0]: best = c * x[2]",
+)
+
+
+def loop(draw: random.Random) -> str:
+    """Draw a program with a loop that chooses."""
+    step = draw.choice(STEPS).format(e=draw.choice(ELEMENTS), test=draw.choice(("<", ">", "<=")))
+    start = draw.choice(("x[0]", "100.0", "-50.0", "cs[0] * x[1]"))
+    inner = f"for c in cs:\n    {step}\n"
+    return f"total = 0.0\n  best = {start}\n  {inner}  total = total + best * x[1]\n  return total + best"
+
+
 def written(text: str) -> Callable[..., Any]:
-    source = f"def f(x: te.Vec, cs: te.Vec) -> float:\n  return {text}\n"
+    body = text if "return" in text else f"return {text}"
+    source = f"def f(x: te.Vec, cs: te.Vec) -> float:\n  {body}\n"
     linecache.cache[text] = (len(source), None, source.splitlines(keepends=True), text)
     space: dict[str, Any] = {"te": te, "tm": tm}
     exec(compile(source, text, "exec"), space)
     return space["f"]  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_derivatives_are_those_of_dual_numbers(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("form", [body, loop])
+def test_derivatives_are_those_of_dual_numbers(form: Callable[[random.Random], str], seed: int) -> None:
     draw = random.Random(seed)
-    text = body(draw)
+    text = form(draw)
     function = written(text)
     programs = [chad.Program(function, backend=name) for name in (None, "machine", "native")]
     for n in (1, 2, 5):
@@ -79,8 +102,21 @@ def nearest(points: te.Vec, centres: te.Vec) -> float:
     return sum(min((p - c) ** 2 for c in centres) for p in points)
 
 
-def test_the_reverse_pass_runs_through_one_element() -> None:
-    program = chad.Program(nearest, backend="machine")
+def nearest_by_a_loop(points: te.Vec, centres: te.Vec) -> float:
+    total = 0.0
+    for p in points:
+        best = 1e9
+        for c in centres:
+            d = (p - c) ** 2
+            if d < best:
+                best = d
+        total = total + best
+    return total
+
+
+@pytest.mark.parametrize("function", [nearest, nearest_by_a_loop])
+def test_the_reverse_pass_runs_through_one_element(function: Callable[..., float]) -> None:
+    program = chad.Program(function, backend="machine")
 
     def steps(centres: int) -> int:
         _, back = te.vjp(program, np.ones(7), np.arange(0.0, centres))

@@ -214,15 +214,6 @@ class Running:
         return found if np.ndim(found) else found.item()
 
     @staticmethod
-    def peak(x: Anything, won: Any, d: Any, dim: int) -> Floats:
-        """An array of zeros, except ``d`` at the first largest element along a dimension where ``won``."""
-        result = np.zeros(x.shape)
-        if x.shape[dim]:
-            at = np.expand_dims(x.argmax(dim), dim)
-            np.put_along_axis(result, at, np.expand_dims(np.where(won, d, 0.0), dim), dim)
-        return result
-
-    @staticmethod
     def choose_(a: Any, b: Any) -> Any:
         """1 if a is larger than b, 0.5 at a tie."""
         return 0.5 * np.add(a > b, a >= b, dtype=float)
