@@ -16,7 +16,7 @@ from .traverse import Names, free_variables, freshen, map_children, size, substi
 from .types import BOOL, FLOAT, INT, Product, Type
 
 #: What makes an element is written twice if it has at most so many terms; longer ones would make programs long.
-SHORT = 100
+SHORT = 250
 
 
 def chosen(term: S.Term, names: Names) -> S.Term:
