@@ -12,11 +12,22 @@ from dataclasses import replace
 from . import terms as S
 from .sugar import lower_map
 from .terms import lit
-from .traverse import Names, free_variables, freshen, map_children, size, substitute
+from .traverse import Names, children, free_variables, freshen, map_children, substitute
 from .types import BOOL, FLOAT, INT, Product, Type
 
 #: What makes an element is written twice if it has at most so many terms; longer ones would make programs long.
 SHORT = 250
+
+
+def is_short(term: S.Term) -> bool:
+    """Tell whether a term may be written twice; a function that calls itself twice may take exponential time."""
+    pending, seen = [term], 0
+    while pending and seen <= SHORT:
+        one, seen = pending.pop(), seen + 1
+        if isinstance(one, S.Call):
+            return False
+        pending += [child for child, _ in children(one)]
+    return not pending
 
 
 def chosen(term: S.Term, names: Names) -> S.Term:
@@ -24,7 +35,7 @@ def chosen(term: S.Term, names: Names) -> S.Term:
     term = map_children(term, lambda part: chosen(part, names))
     if isinstance(term, S.Fold) and is_choice(term):
         return element(term, names)
-    if isinstance(term, S.For) and term.type == FLOAT and size(term.body) <= SHORT:
+    if isinstance(term, S.For) and term.type == FLOAT and is_short(term.body):
         return last_change(term, names) or term
     return term
 
@@ -49,7 +60,7 @@ def element(t: S.Fold, names: Names) -> S.Term:
         around += more
     place, xs = fresh("place", INT), fresh("xs", t.array.type)
     found = place_in(xs, t, fresh)
-    if not isinstance(made, S.Build) or made.is_parallel or size(made.body) > SHORT:
+    if not isinstance(made, S.Build) or made.is_parallel or not is_short(made.body):
         return S.lets([*around, (xs, made), (place, found)], S.Index(xs, place))
     n = fresh("n", INT)
     again = substitute(freshen(made.body, names), {made.index.name: place})

@@ -11,6 +11,8 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 from tapeengine import chad
+from tapeengine.chad import terms
+from tapeengine.chad.traverse import children
 
 ELEMENTS = (
     "c * c - x[0] * c",
@@ -123,3 +125,29 @@ def test_the_reverse_pass_runs_through_one_element(function: Callable[..., float
         return back.passed(1.0)  # type: ignore[attr-defined,no-any-return]
 
     assert steps(3) == steps(30)
+
+
+def least(n: int, x: float) -> float:
+    return x if n == 0 else min(least(n - 1, x * k) for k in range(1, 3))
+
+
+def least_by_a_loop(n: int, x: float) -> float:
+    best = x
+    for k in range(n):
+        v = least_by_a_loop(n - 1, x * k)
+        if v < best:
+            best = v
+    return best
+
+
+@pytest.mark.parametrize("function", [least, least_by_a_loop])
+def test_a_function_calls_itself_as_often_as_it_is_written(function: Callable[..., float]) -> None:
+    program = te.program(function)
+    assert te.grad(program, argnums=1)(3, 1.5) == te.grad(function, argnums=1)(3, 1.5)
+    pending = [d.body for d in program.executable.closed.definitions.values()]
+    calls = 0
+    while pending:
+        term = pending.pop()
+        calls += isinstance(term, terms.Call)
+        pending += [child for child, _ in children(term)]
+    assert calls == 1
