@@ -90,7 +90,7 @@ def write_with_other(w: Writer, s: For, loop: Body, what: tuple[Compute, If, Var
         axes = union(x.axes, d.axes, first.axes, first_other.axes, (axis,))
         rest = tuple(a for a in axes if a is not axis)
         given_ = ", ".join((w.aligned(first, rest), w.aligned(first_other, rest), w.full(x, axes), w.full(d, axes)))
-        found.append(w.emit(f"ops.other_of_extreme({function}, {given_}, {axes.index(axis)})", rest, along.type, "d"))
+        found.append(w.emit(f"ops.other_of_extreme({function}, {given_}, {axes.index(axis)})", rest, d.kind, "d"))
 
     loop(w, s, body)
     after(w, acc, found[0])
