@@ -701,14 +701,11 @@ cdef object matrix_of(char *rows, ndarray like, Cursor *c):
 
 
 cdef object given_references(Form form, Cursor *c, object like):
-    """The cotangent of a value with references, from its registers.
-
-    The garbage collector is stopped, because it would visit all the new objects repeatedly, and free none.
-    """
+    """The cotangent of a value with references, from its registers."""
     cdef char[LEAVES * 16] words
     cdef te_places of
     cdef te_array *array
-    cdef int k, n = 0, collects
+    cdef int k, n = 0
     real = [] if form.discrete else leaf_is_real(form)
     for k in range(form.width):
         if real and real[k]:
@@ -720,12 +717,7 @@ cdef object given_references(Form form, Cursor *c, object like):
                 memcpy(of[n], &c.registers[c.at[c.leaf]], 8)
             n += 1
         c.leaf += 1
-    collects = PyGC_Disable()
-    try:
-        return made_of(form, of, like, c)
-    finally:
-        if collects:
-            PyGC_Enable()
+    return made_of(form, of, like, c)
 
 
 cdef list leaf_is_real(Form form):
@@ -1081,6 +1073,7 @@ cdef class Native:
         cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL)
         cdef Cursor c
         cdef uint64_t found = 0
+        cdef bint collects = False
         if code.registers > SMALL:
             r = allocated(code.registers)
         try:
@@ -1099,9 +1092,13 @@ cdef class Native:
             if not self.is_given(self.params, &c, True):
                 return None
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            # The collector would visit all new objects of a tree repeatedly, and free none.
+            collects = self.params.has_array and PyGC_Disable()
             given = give(self.params, &c, True, made.primals)
             return given if c.poles == 0 or self.again is None else None
         finally:
+            if collects:
+                PyGC_Enable()
             code.end(&memory)
             if r != small:
                 free(r)
