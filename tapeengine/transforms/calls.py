@@ -13,7 +13,7 @@ from .._core.arrays.assignment import refuse_writes
 from .._core.arrays.calls import as_python
 from .._core.scalars.complex import ComplexDual
 from .._core.structures.boundary import overlapping, place
-from ..errors import CotangentError, StructureError
+from ..errors import CotangentError, StructureError, full_name
 from .contract import Engine
 from .forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
 
@@ -176,7 +176,7 @@ def check_leaves(engine: Engine, leaves: list[Any], name: str) -> None:
         if not known or not is_plain(leaf) or (callable(leaf) and not isinstance(leaf, type)):
             kind = type(leaf)
             raise StructureError(
-                f"{name} returned a {kind.__module__}.{kind.__qualname__}, which the engine cannot take apart. Return "
+                f"{name} returned a {full_name(kind)}, which the engine cannot take apart. Return "
                 "numbers, arrays and containers of them; make it a dataclass or register the class, "
                 f"tapeengine.register_container({kind.__qualname__})"
             )

@@ -27,7 +27,7 @@ from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, 
 
 import numpy
 
-from tapeengine.errors import StructureError, TraceError, UnsupportedError
+from tapeengine.errors import StructureError, TraceError, UnsupportedError, full_name
 
 import_array()
 
@@ -41,8 +41,7 @@ cdef object last_of(list items):
 
 cdef object of_class(Walk walk, object cls, str why):
     """The error about the class of a leaf, whose name takes the place of %s."""
-    name = cls.__qualname__
-    return StructureError(f"{walk.path()} is a {cls.__module__}.{name}, {why.replace('%s', name)}")
+    return StructureError(f"{walk.path()} is a {full_name(cls)}, {why.replace('%s', cls.__qualname__)}")
 
 
 cdef bint differentiable(object value) noexcept:
