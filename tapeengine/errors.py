@@ -111,7 +111,8 @@ CONTAINS_ITSELF = (
 
 
 def module_of(cls: type) -> str:
-    """The module that a class says it is from; empty where it says none, as some classes of ctypes do.
+    """The module that a class says it is from; empty where it says none, as some classes of ctypes do, and those
+    that `exec` made in a namespace without a name.
 
     Examples
     --------
@@ -120,6 +121,17 @@ def module_of(cls: type) -> str:
     """
     module = getattr(cls, "__module__", None)
     return module if isinstance(module, str) else ""
+
+
+def full_name(cls: type) -> str:
+    """The name of a class, with its module.
+
+    Examples
+    --------
+    >>> full_name(float)
+    'builtins.float'
+    """
+    return f"{module_of(cls)}.{cls.__qualname__}".lstrip(".")
 
 
 def class_name(value: object) -> str:

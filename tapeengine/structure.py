@@ -16,7 +16,7 @@ from typing import Any
 import numpy
 
 from ._core.structures.fields import Fields
-from .errors import StructureError, module_of
+from .errors import StructureError, full_name, module_of
 
 __all__ = ["Container", "Structures", "of_object", "slots_of"]
 
@@ -119,7 +119,7 @@ def refused(cls: type, path: str, verb: str, do: str, otherwise: str = "") -> St
     except StructureError:  # the advice to register it would be refused
         how = "convert it to one of these, write a class with an attribute for it"
     return StructureError(
-        f"{path} {verb} a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. {do} numbers, "
+        f"{path} {verb} a {full_name(cls)}, which the engine cannot take apart. {do} numbers, "
         f"arrays and containers of them; {how}{otherwise}"
     )
 

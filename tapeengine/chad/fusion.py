@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import replace
 
 from . import terms as S
+from .choices import chosen
 from .depth import deep
 from .sugar import lower_map
 from .terms import opened
@@ -32,9 +33,9 @@ def fused(module: S.Module) -> S.Module:
 
 def of_definition(d: S.Definition) -> S.Definition:
     """Fuse the maps of a definition."""
-    names = all_names(d.body)
-    fusing = Fusing(Names(names | {p.name for p in d.params}), occurrences(d.body))
-    return replace(d, body=fusing(d.body))
+    names = Names(all_names(d.body) | {p.name for p in d.params})
+    body = chosen(d.body, names)
+    return replace(d, body=Fusing(names, occurrences(body))(body))
 
 
 def occurrences(term: S.Term) -> tuple[Counter[str], Counter[str]]:

@@ -16,7 +16,7 @@ from .._core.arrays.calls import as_python, numbers_of_python
 from .._core.arrays.functions import mean_method, sum_method
 from .._core.arrays.storing import numbers_of, rules_of
 from .._core.sweeps.trace import value_of
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, full_name
 from .creation import is_discrete, put_in_turn, put_numbered
 from .views import VIEWS, on_views
 
@@ -154,7 +154,7 @@ def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
         dtype, type = None, dtype
     if type not in (None, numpy.ndarray):
         raise UnsupportedError(
-            f"a traced array has no view as {type.__module__}.{type.__qualname__}, whose operators and attributes are "
+            f"a traced array has no view as {full_name(type)}, whose operators and attributes are "
             "its own. Compute with plain arrays (a @ b for a product of matrices), and make the object of the result"
         )
     dtype = self.dtype if dtype is None else numpy.dtype(dtype)

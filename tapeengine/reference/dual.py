@@ -123,13 +123,14 @@ class Dual:
     __mod__, __rmod__ = both_ways("mod", lambda a, b: a % b)
     __pow__, __rpow__ = both_ways("pow", power)
     __floordiv__, __rfloordiv__ = discretely(lambda a, b: a // b)
+    quotient, quotient_of = discretely(lambda a, b: divmod(a, b)[0])
 
     def __divmod__(self, other: Any) -> Any:
-        quotient = self.__floordiv__(other)
+        quotient = self.quotient(other)
         return NotImplemented if quotient is NotImplemented else (quotient, self % other)
 
     def __rdivmod__(self, other: Any) -> Any:
-        quotient = self.__rfloordiv__(other)
+        quotient = self.quotient_of(other)
         return NotImplemented if quotient is NotImplemented else (quotient, other % self)
 
     def __neg__(self) -> "Dual":

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from ..errors import StructureError, TraceError
+from ..errors import StructureError, TraceError, full_name
 from ..structure import Structures
 from .dual import Dual, as_float, live_tape
 from .interleave import Layout, Leaf, match, rebuild, take_apart
@@ -16,9 +16,8 @@ from .tape import Tape
 
 def unsupported(value: Any, path: str) -> StructureError:
     """The error for a leaf that is neither a number nor discrete."""
-    cls = type(value)
     return StructureError(
-        f"{path} is a {cls.__module__}.{cls.__qualname__}, which the engine cannot take apart. Use numbers and "
+        f"{path} is a {full_name(type(value))}, which the engine cannot take apart. Use numbers and "
         "containers of them, or register the class as a container"
     )
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import module_of
 from ..transforms.program_objects import is_fixed, is_library, is_of_python, names_in
 
 _ERRORS = "it handles floating-point errors, which a replay does not report"
@@ -84,7 +85,7 @@ def _leading_on(value: Any, kind: type) -> list[Any]:
     """The functions of a class, or the class of an object and the function that it wraps."""
     if issubclass(kind, type):
         return _functions_of(value)
-    return [] if kind.__module__ == "builtins" else [kind, inspect.getattr_static(value, "__wrapped__", None)]
+    return [] if module_of(kind) == "builtins" else [kind, inspect.getattr_static(value, "__wrapped__", None)]
 
 
 @functools.lru_cache(maxsize=4096)

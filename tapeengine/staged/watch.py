@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._core.programs.replay import Checks
+from ..errors import module_of
 from ..structure import Structures
 from ..transforms import nodes
 from ..transforms.array_copies import ArrayCopies, same_bits
@@ -170,7 +171,7 @@ class Watched(Kinds):
 def is_of_library(value: Any) -> bool:
     """Whether an object is of a class of a library that gives its objects attributes on which a value may depend."""
     kind: Any = type(value)
-    return str(kind.__module__).partition(".")[0] not in APART and is_fixed(kind) and bool(attributes_of(value))
+    return module_of(kind).partition(".")[0] not in APART and is_fixed(kind) and bool(attributes_of(value))
 
 
 def of_attributes(value: Any) -> Node:

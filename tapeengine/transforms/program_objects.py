@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.programs.replay import Fixed
+from ..errors import module_of
 from .source_lines import LIBRARIES
 
 #: Directories of the standard library and of installed packages.
@@ -90,7 +91,7 @@ def is_made_by_parts(kind: Any) -> bool:
     base: Any = next((base for base in (list, dict, deque) if issubclass(kind, base)), object)
     of_their_own = ("__copy__", "__deepcopy__", "__del__", "__setstate__", "__getattribute__")
     return (
-        not is_library(kind.__module__, _file_of(kind.__module__))
+        not is_library(module_of(kind), _file_of(module_of(kind)))
         and kind.__new__ is base.__new__
         and kind.__reduce_ex__ is base.__reduce_ex__
         and kind.__reduce__ is base.__reduce__

@@ -1,5 +1,6 @@
 """Calls with mistakes: the plain result, or an error that says what to write."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,23 @@ def test_where_of_a_ufunc(where: Any) -> None:
     mask = np.broadcast_to(np.asarray(where, bool), x.shape)
     np.testing.assert_array_equal(back(np.ones(3))[0], np.where(mask, 2.0, 3.0))
     assert te.vjp(lambda x: np.add(x, x, where=where), x)[0].shape == (3,)
+
+
+@pytest.mark.parametrize("shapes", [((3,), (4,)), ((2, 3), (4,)), ((3,), (4, 2)), ((2, 3), (4, 2)), ((), (3,))])
+@pytest.mark.parametrize("multiply", [operator.matmul, np.matmul, np.dot], ids=lambda f: f.__name__)
+def test_products_of_sizes_that_differ(multiply: Any, shapes: Any) -> None:
+    arrays = [np.ones(shape) for shape in shapes]
+    try:
+        expected: Any = np.shape(multiply(*arrays))
+    except ValueError as error:
+        expected = str(error)
+    for traced in (lambda a, b: multiply(a, b), lambda a, b: multiply(a, arrays[1]) + 0.0 * np.sum(b)):
+        for run in (te.vjp, lambda f, *xs: te.stage(f)(*xs)):
+            try:
+                found: Any = np.shape(multiply(*arrays)) if run(traced, *arrays) is not None else None
+            except ValueError as error:
+                found = str(error)
+            assert found == expected
 
 
 @pytest.mark.parametrize("n", [1.0, "3", None, np.ones(2)])

@@ -26,7 +26,7 @@ def outcome(compute: Callable[[], Any]) -> Any:
     try:
         return repr(compute())
     except (ArithmeticError, ValueError) as error:
-        return type(error)
+        return type(error), str(error)
 
 
 def run(core: Any, program: Callable[..., Any], *primals: float) -> tuple[Any, tuple[Any, ...]]:

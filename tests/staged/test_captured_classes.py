@@ -24,6 +24,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as tnp
+from tapeengine.errors import StructureError
 from tapeengine.staged.reports import computes_names
 
 PLACES: dict[str, Callable[[Any], Callable[[], Any]]] = {}
@@ -41,6 +42,26 @@ def named_by_a_text(value: Any) -> Any:
         v = value
 
     return lambda: getattr(Kept, "v")  # noqa: B009
+
+
+def without_a_module() -> type:
+    space: dict[str, Any] = {}
+    exec("Kept = type('Kept', (), {})", {}, space)
+    return space["Kept"]  # type: ignore[no-any-return]
+
+
+@place
+def of_an_object_whose_class_has_no_module(value: Any) -> Any:
+    kept: Any = without_a_module()()
+    kept.v = value
+    return lambda: kept.v
+
+
+@place
+def of_a_class_without_a_module(value: Any) -> Any:
+    kept: Any = without_a_module()
+    kept.v = value
+    return lambda: kept.v
 
 
 @place
@@ -735,3 +756,11 @@ def test_modules_that_name_each_other_are_looked_into_once() -> None:
     assert (staged(1.0), staged(2.0), staged.stats().replays, staged.refused) == (4.0, 6.0, 1, None)
     one.k = 3.0
     assert staged(1.0) == 6.0
+
+
+def test_an_object_whose_class_has_no_module_is_refused_as_an_argument_and_a_result() -> None:
+    made = without_a_module()()
+    with pytest.raises(StructureError, match=r"primals\[0\] is a Kept"):
+        te.vjp(lambda x: x, made)
+    with pytest.raises(StructureError, match="value is a Kept"):
+        te.vjp(lambda x: made, 1.0)

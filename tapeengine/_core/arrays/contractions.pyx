@@ -481,7 +481,8 @@ cdef object product(object x, object y):
     h = head_of(tag)
     rows = PyArray_NDIM(<ndarray> xv)
     if (h == NULL or keeps_values(h) or tape_of(h).link_sources is not None or rows < 1 or rows > 2
-            or PyArray_NDIM(<ndarray> yv) != 1 or not taken_by_blas(xv) or not taken_by_blas(yv)):
+            or PyArray_NDIM(<ndarray> yv) != 1 or not taken_by_blas(xv) or not taken_by_blas(yv)
+            or PyArray_DIMS(<ndarray> xv)[rows - 1] != PyArray_DIMS(<ndarray> yv)[0]):   # numpy's functions raise errors of their own
         return NotImplemented
     out = cnp.PyArray_MatrixProduct(xv, yv)
     record = ProductRecord.__new__(ProductRecord)

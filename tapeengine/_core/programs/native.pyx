@@ -45,6 +45,8 @@ cdef extern from *:
     ctypedef struct PyFloatObject:
         double ob_fval
     Py_ssize_t references "Py_REFCNT" (PyObject *x)
+    int PyGC_Disable()
+    int PyGC_Enable()
 
 cnp.import_array()
 
@@ -1071,6 +1073,7 @@ cdef class Native:
         cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL)
         cdef Cursor c
         cdef uint64_t found = 0
+        cdef bint collects = False
         if code.registers > SMALL:
             r = allocated(code.registers)
         try:
@@ -1089,9 +1092,13 @@ cdef class Native:
             if not self.is_given(self.params, &c, True):
                 return None
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            # The collector would visit all new objects of a tree repeatedly, and free none.
+            collects = self.params.has_array and PyGC_Disable()
             given = give(self.params, &c, True, made.primals)
             return given if c.poles == 0 or self.again is None else None
         finally:
+            if collects:
+                PyGC_Enable()
             code.end(&memory)
             if r != small:
                 free(r)

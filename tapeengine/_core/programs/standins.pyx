@@ -144,7 +144,7 @@ cdef object number(object x):
     if cls is str or cls is int or isinstance(x, (float, numpy.generic)):
         return python_float(x)
     method = getattr(cls, "__float__", None)
-    if method is None or cls.__module__ == "builtins" or isinstance(x, ndarray):
+    if method is None or getattr(cls, "__module__", None) == "builtins" or isinstance(x, ndarray):
         return python_float(x)
     found = method(x)
     return found if type(found) is Dual else python_float(x)

@@ -266,7 +266,7 @@ cdef class Fixed:
     cdef bint holds(self, object value) except -1:
         cdef dict names
         if PyType_Check(value):
-            module = value.__module__
+            module = getattr(value, "__module__", "")
             if type(module) is not str:     # some classes written in C have no text
                 return True
             return self.is_library(module, getattr(loaded.get(module), "__file__", None))

@@ -420,12 +420,12 @@ cdef object rounded_down(object x, object y, object a, object b, object function
     return quotient(x, y, a, b, function) if traces.recordings else function(a, b)
 
 
-cdef Dual by_zero(object x, object y, int op, str message):
+cdef Dual by_zero(object x, object y, int op, object function):
     """A quotient or remainder by 0."""
     cdef double a = 0.0, b = 0.0
     look_at_operands(x, y)
     if not is_numpy(x) and not is_numpy(y):
-        raise ZeroDivisionError(message)
+        function(1.0, 0.0)   # raises the error of this version of Python
     operands(x, y, &a, &b)
     return with_number(binary_of(x, y, op, of_doubles(op, a, b)), y if type(x) is Dual else x)
 
@@ -575,13 +575,13 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divide)
-        return by_zero(x, y, OP_DIV, "float division by zero") if b == 0 else arithmetic(x, y, OP_DIV)
+        return by_zero(x, y, OP_DIV, operator.truediv) if b == 0 else arithmetic(x, y, OP_DIV)
 
     def __mod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.remainder)
-        return by_zero(x, y, OP_MOD, "float modulo by zero") if b == 0 else arithmetic(x, y, OP_MOD)
+        return by_zero(x, y, OP_MOD, operator.mod) if b == 0 else arithmetic(x, y, OP_MOD)
 
     def __floordiv__(x, y):
         cdef double a = 0.0, b = 0.0

@@ -27,7 +27,7 @@ from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, 
 
 import numpy
 
-from tapeengine.errors import StructureError, TraceError, UnsupportedError
+from tapeengine.errors import StructureError, TraceError, UnsupportedError, full_name
 from tapeengine.structure import refused
 
 import_array()
@@ -233,7 +233,7 @@ cdef class Inputs(Walk):
             return found
         if cls is Array or (isinstance(value, (array_class, numpy.inexact)) and value.dtype.kind in "fc"):
             if is_foreign(value) and not isinstance(value, numpy.memmap):
-                raise StructureError(f"{self.path()} is a {cls.__module__}.{cls.__qualname__}, whose operations are not those "
+                raise StructureError(f"{self.path()} is a {full_name(cls)}, whose operations are not those "
                                      "of plain arrays. Pass numpy.asarray of it, and its mask or unit as a separate argument")
             found = self.array(value)
             if isinstance(value, numpy.inexact) or cls is Array and (<Array> value).storage.number:

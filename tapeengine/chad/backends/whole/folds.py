@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from ...intermediate.analysis import blocks, outs, reads
 from ...intermediate.operations import REAL
-from ...intermediate.statements import Add, Assign, Compute, Const, For, If, Operand, Statement, Store, Var
-from .values import Axis, Number, Peaks, Value, union
+from ...intermediate.statements import Assign, Compute, For, If, Operand, Statement, Var
+from .values import Axis, Number, Value, union
 from .writer import Home, Writer
 
 Body = Callable[[Writer, For, Callable[[], None]], Axis]
@@ -15,19 +15,14 @@ Body = Callable[[Writer, For, Callable[[], None]], Axis]
 
 def fold(w: Writer, s: For, loop: Body) -> bool:
     """Write a loop that carries a number as whole-array operations; return whether it has one of the known forms."""
-    if len(s.carried) == 2 and all(v.type == REAL for v, _ in s.carried):
-        return extreme_with_tangent(w, s, loop)
+    if len(s.carried) == 2:
+        return extreme_with_other(w, s, loop)
     if len(s.carried) != 1 or s.carried[0][0].type != REAL:
         return False
-    found = extreme(s) or running_sum(s)
+    found = running_sum(s)
     if found is not None:
         found(w, s, loop)
-        return True
-    reset = reset_of(s)
-    if reset is None or not isinstance(condition_of(w, s, reset), Peaks):
-        return False
-    w_reset(w, s, reset, loop)
-    return True
+    return found is not None
 
 
 def depending(s: For, name: str) -> list[Statement]:
@@ -53,42 +48,8 @@ def given(s: Statement) -> set[str]:
 # ------------------------------------------------------------ the largest element
 
 
-def extreme(s: For) -> Callable[[Writer, For, Body], None] | None:
-    """Find ``t = x > largest; largest = x if t else largest``."""
-    (acc, following) = s.carried[0]
-    rest = depending(s, acc.name)
-    if s.down or len(rest) != 2:
-        return None
-    test, choice = rest
-    if not isinstance(test, Compute) or not isinstance(choice, If):
-        return None
-    if test.operation.name not in SIGNS or test.args[1] != acc or choice.condition != test.out or choice.kept:
-        return None
-    x = test.args[0]
-    if not (gives(choice.then, following, x) and gives(choice.orelse, following, acc)):
-        return None
-    if s.kept is not None and any(f.name in (acc.name, getattr(following, "name", "")) for f in s.kept.fields):
-        return None
-    function = SIGNS[test.operation.name]
-
-    def write(w: Writer, s: For, loop: Body) -> None:
-        first = w.number(w.value(acc))
-        found: list[Number] = []
-
-        def body() -> None:
-            w.statements([t for t in s.body if t not in (test, choice)])
-            each = w.number(w.value(x))
-            found.append(reduced(w, f"ops.extreme({function}, ", first, each, w.axes[-1]))
-            w.env[test.out.name] = Peaks(each, first, found[0], w.axes[-1], function)
-
-        loop(w, s, body)
-        after(w, acc, found[0])
-
-    return write
-
-
-def extreme_with_tangent(w: Writer, s: For, loop: Body) -> bool:
-    """Write the largest element with its tangent, if a loop carries these."""
+def extreme_with_other(w: Writer, s: For, loop: Body) -> bool:
+    """Write the largest element with its tangent, or with its place, if a loop carries these."""
     for (acc, following), (along, after_along) in (s.carried, s.carried[::-1]):
         rest = [t for t in s.body if t in depending(s, acc.name) or t in depending(s, along.name)]
         if s.down or s.kept is not None or len(rest) != 2:
@@ -102,26 +63,26 @@ def extreme_with_tangent(w: Writer, s: For, loop: Body) -> bool:
             continue
         if then.get(following) != test.args[0] or orelse != {following: acc, after_along: along}:
             continue
-        write_with_tangent(w, s, loop, (test, choice, acc, along, then[after_along], function))
+        write_with_other(w, s, loop, (test, choice, acc, along, then[after_along], function))
         return True
     return False
 
 
-def write_with_tangent(w: Writer, s: For, loop: Body, what: tuple[Compute, If, Var, Var, Operand, str]) -> None:
-    """Write the largest element with its tangent."""
-    test, choice, acc, along, tangent, function = what
-    first, first_tangent = (w.number(w.value(v)) for v in (acc, along))
+def write_with_other(w: Writer, s: For, loop: Body, what: tuple[Compute, If, Var, Var, Operand, str]) -> None:
+    """Write the largest element with what it carries."""
+    test, choice, acc, along, other, function = what
+    first, first_other = (w.number(w.value(v)) for v in (acc, along))
     found: list[Number] = []
 
     def body() -> None:
         w.statements([t for t in s.body if t is not test and t is not choice])
         axis = w.axes[-1]
-        x, d = w.number(w.value(test.args[0])), w.number(w.value(tangent))
+        x, d = w.number(w.value(test.args[0])), w.number(w.value(other))
         found.append(reduced(w, f"ops.extreme({function}, ", first, x, axis))
-        axes = union(x.axes, d.axes, first.axes, first_tangent.axes, (axis,))
+        axes = union(x.axes, d.axes, first.axes, first_other.axes, (axis,))
         rest = tuple(a for a in axes if a is not axis)
-        given_ = ", ".join((w.aligned(first, rest), w.aligned(first_tangent, rest), w.full(x, axes), w.full(d, axes)))
-        found.append(w.emit(f"ops.tangent_of_extreme({function}, {given_}, {axes.index(axis)})", rest, REAL, "d"))
+        given_ = ", ".join((w.aligned(first, rest), w.aligned(first_other, rest), w.full(x, axes), w.full(d, axes)))
+        found.append(w.emit(f"ops.other_of_extreme({function}, {given_}, {axes.index(axis)})", rest, d.kind, "d"))
 
     loop(w, s, body)
     after(w, acc, found[0])
@@ -140,13 +101,6 @@ def assigned(statements: Sequence[Statement]) -> dict[Operand, Operand] | None:
             return None
         found |= dict(zip(t.outs, t.values, strict=True))
     return found
-
-
-def gives(statements: Sequence[Statement], out: Operand, value: Operand) -> bool:
-    """Tell whether a branch only assigns one variable."""
-    return len(statements) == 1 and isinstance(statements[0], Assign) and (
-        statements[0].outs == (out,) and statements[0].values == (value,)
-    )  # fmt: skip
 
 
 def reduced(w: Writer, call: str, first: Number, x: Number, axis: Axis) -> Number:
@@ -205,63 +159,3 @@ def running_sum(s: For) -> Callable[[Writer, For, Body], None] | None:
         after(w, acc, w.emit(f"{w.aligned(first, axes)} + {w.aligned(part, axes)}", axes, REAL, "total", atom=False))
 
     return write
-
-
-# ------------------------------------------------------------ the cotangent of the largest element
-
-
-def reset_of(s: For) -> tuple[If, Var, Var] | None:
-    """Find ``d = 0; e = 0; if t: d += carried; else: e += carried``, and carry e."""
-    acc, following = s.carried[0]
-    rest = depending(s, acc.name)
-    choice = next((t for t in rest if isinstance(t, If)), None)
-    if choice is None or not s.down or rest[0] is not choice or not all(isinstance(t, If | Store) for t in rest):
-        return None
-    adds = [b[0] for b in (choice.then, choice.orelse) if len(b) == 1 and isinstance(b[0], Add)]
-    if len(adds) != 2 or len(rest) > 2 or any(a.value != acc for a in adds) or adds[1].out != following:
-        return None
-    return choice, adds[0].out, adds[1].out
-
-
-def condition_of(w: Writer, s: For, reset: tuple[If, Var, Var]) -> object:
-    """Give the value of the condition of a branch."""
-    condition = reset[0].condition
-    for k in s.recalled:
-        site = w.value(k.frames)
-        found = getattr(site, "fields", [{}])[0].get(getattr(condition, "name", ""))
-        if found is not None and not site.frames:
-            return found
-    return None
-
-
-def w_reset(w: Writer, s: For, reset: tuple[If, Var, Var], loop: Body) -> None:
-    """Pass the cotangent of the largest element to that element, or to the first value."""
-    choice, taken, _ = reset
-    acc = s.carried[0][0]
-    given_ = w.number(w.value(acc))
-    won: list[Number] = []
-
-    def body() -> None:
-        peaks = w.value(choice.condition)
-        assert isinstance(peaks, Peaks)
-        w.statements([t for t in s.body if not isinstance(t, If | Store) and not is_zero(t)])
-        axes = union(peaks.x.axes, peaks.first.axes, given_.axes, (peaks.axis,))
-        rest = tuple(a for a in axes if a is not peaks.axis)
-        dim = axes.index(peaks.axis)
-        x, first = w.full(peaks.x, axes), w.aligned(peaks.first, rest)
-        won.append(w.emit(f"{w.aligned(peaks.best, rest)} != {first}", rest, REAL, "won", atom=False))
-        sign = "" if peaks.function == "np.maximum" else "-"
-        text = f"ops.peak({sign}{x}, {won[0].text}, {w.aligned(given_, rest)}, {dim})"
-        w.env[taken.name] = w.emit(text, axes, REAL)
-        w.homes[taken.name] = Home(w.axes, len(w.masks), w.block)
-        w.statements([t for t in s.body if isinstance(t, Store)])
-
-    loop(w, s, body)
-    axes = union(won[0].axes, given_.axes)
-    text = f"np.where({w.aligned(won[0], axes)}, 0.0, {w.aligned(given_, axes)})"
-    after(w, acc, w.emit(text, axes, REAL))
-
-
-def is_zero(s: Statement) -> bool:
-    """Tell whether a statement sets variables to zero."""
-    return isinstance(s, Assign) and all(isinstance(x, Const) and x.value == 0 for x in s.values)

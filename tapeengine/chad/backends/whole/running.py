@@ -203,23 +203,14 @@ class Running:
         return np.flip(found, dim) if down else found
 
     @staticmethod
-    def tangent_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
-        """The tangent of `extreme`: that of the first element equal to it, or of ``first``."""
+    def other_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
+        """What `extreme` carries, such as its tangent: that of the first element equal to it, or of ``first``."""
         if not x.shape[dim]:
             return d_first
-        at = np.expand_dims((x if f is np.maximum else -x).argmax(dim), dim)
+        at = np.expand_dims((np.argmax if f is np.maximum else np.argmin)(x, dim), dim)
         best, along = (np.take_along_axis(y, at, dim).squeeze(dim) for y in (x, d))
         found = np.where(best > first if f is np.maximum else best < first, along, d_first)
-        return found if np.ndim(found) else float(found)
-
-    @staticmethod
-    def peak(x: Anything, won: Any, d: Any, dim: int) -> Floats:
-        """An array of zeros, except ``d`` at the first largest element along a dimension where ``won``."""
-        result = np.zeros(x.shape)
-        if x.shape[dim]:
-            at = np.expand_dims(x.argmax(dim), dim)
-            np.put_along_axis(result, at, np.expand_dims(np.where(won, d, 0.0), dim), dim)
-        return result
+        return found if np.ndim(found) else found.item()
 
     @staticmethod
     def choose_(a: Any, b: Any) -> Any:

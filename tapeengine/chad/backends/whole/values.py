@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ....errors import UnsupportedError
-from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from ...intermediate.operations import REAL, WHOLE, Scalar
 
 _levels = itertools.count()
 
@@ -79,32 +79,7 @@ class Product:
         return union(*(f.axes for f in self.factors))
 
 
-@dataclass(frozen=True)
-class Peaks:
-    """For each element along an axis, whether it is larger than the first value and all elements before it.
-
-    Attributes
-    ----------
-    function : str
-        ``"np.maximum"``, or ``"np.minimum"`` for smaller ones.
-    best : Number
-        The largest of all.
-    """
-
-    x: Number
-    first: Number
-    best: Number
-    axis: Axis
-    function: str
-    kind: Scalar = TRUTH
-
-    @property
-    def axes(self) -> tuple[Axis, ...]:
-        """All axes."""
-        return union(self.x.axes, self.first.axes, (self.axis,))
-
-
-Value = Number | Affine | Product | Peaks
+Value = Number | Affine | Product
 
 
 @dataclass(eq=False)
@@ -200,7 +175,7 @@ def axes_of(x: object) -> tuple[Axis, ...]:
     """Give the axes along which a value varies, without its own dimensions."""
     if isinstance(x, Array):
         return tuple(a for a in x.content.axes if a not in x.dims)
-    return x.axes if isinstance(x, Number | Affine | Product | Peaks) else ()
+    return x.axes if isinstance(x, Number | Affine | Product) else ()
 
 
 def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
@@ -212,9 +187,6 @@ def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
             return Affine(tuple(to.get(a, a) for a in terms), offset)
         case Product(factors):
             return Product(tuple(renamed(f, to) for f in factors))  # type: ignore[misc]
-        case Peaks(y, first, best, axis, function):
-            a, b, c = (renamed(z, to) for z in (y, first, best))
-            return Peaks(a, b, c, to.get(axis, axis), function)  # type: ignore[arg-type]
         case Array(content, dims):
             return Array(renamed(content, to), dims)  # type: ignore[arg-type]
         case Site(axes, fields, frames, lanes, at):

@@ -265,14 +265,12 @@ class Writer:
             return self.of_site(x, at)
         if isinstance(x, V.Array):
             return V.Array(self.substituted(x.content, at), x.dims, x.home)
-        return self.substituted(x, at) if isinstance(x, V.Number | V.Affine | V.Product | V.Peaks) else x
+        return self.substituted(x, at) if isinstance(x, V.Number | V.Affine | V.Product) else x
 
     def number(self, x: Any, hint: str = "t") -> V.Number:
         """Give a value as an array."""
         if isinstance(x, V.Number):
             return x
-        if isinstance(x, V.Peaks):
-            return self.once(("number", x), lambda: self.peaks(x))  # type: ignore[no-any-return]
         if isinstance(x, V.Affine):
             return self.once(("number", x), lambda: self.indices(x))  # type: ignore[no-any-return]
         if isinstance(x, V.Product):
@@ -320,16 +318,6 @@ class Writer:
             return f"ops.outer({first.text}, {second.text})"
         return f"{self.aligned(a, axes)} * {self.aligned(b, axes)}"
 
-    def peaks(self, x: V.Peaks) -> V.Number:
-        """Materialise which elements are larger than all before."""
-        axes = x.axes
-        dim = axes.index(x.axis)
-        rest = tuple(a for a in axes if a is not x.axis)
-        whole, first = self.full(x.x, axes), self.full(x.first, rest) if rest else x.first.text
-        before = self.emit(f"ops.running({x.function}, {first}, {whole}, {dim}, False)", axes, REAL)
-        sign = ">" if x.function == "np.maximum" else "<"
-        return self.emit(f"{self.aligned(x.x, axes)} {sign} {before.text}", axes, TRUTH, atom=False)
-
     def aligned(self, x: V.Number, axes: Sequence[V.Axis]) -> str:
         """Write a value with its dimensions aligned to those of a result."""
         if not x.axes:
@@ -365,8 +353,6 @@ class Writer:
         at = {a: i for a, i in at.items() if a in x.axes}
         if not at:
             return x
-        if isinstance(x, V.Peaks):
-            x = self.number(x)
         if isinstance(x, V.Product):
             return V.Product(tuple(self.number(self.substituted(f, at)) for f in x.factors))
         if isinstance(x, V.Affine):
@@ -544,7 +530,7 @@ def all_axes(x: object) -> Iterator[V.Axis]:
                 yield from all_axes(v)
     elif isinstance(x, V.Array):
         yield from x.content.axes
-    elif isinstance(x, V.Number | V.Affine | V.Product | V.Peaks):
+    elif isinstance(x, V.Number | V.Affine | V.Product):
         yield from x.axes
 
 
