@@ -22,14 +22,14 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     if own_derivative(f, "__tapeengine_directional__") is not None:
         own: Any = f
 
-        @functools.wraps(f)
+        @functools.wraps(f, updated=())
         def again(*args: Any, **kwargs: Any) -> Any:
             whole = own.positional(args, kwargs)[1]
             return call(engine, own.for_values(whole), whole, keep=False)
 
         return again
 
-    @functools.wraps(f)
+    @functools.wraps(f, updated=())
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if live_traces() == 0:
             return f(*args, **kwargs)
