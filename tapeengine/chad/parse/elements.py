@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import inspect
 import itertools
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -27,9 +28,14 @@ from .types import class_fields, has_free_fields
 
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
 MODULE = " dataclasses"
-#: For each function that loops run over: which targets are elements of its first argument.
-TARGETS = MappingProxyType(
-    {enumerate: slice(1, 2), zip: slice(1), itertools.combinations: slice(2), itertools.pairwise: slice(2)}
+#: For each function that loops run over: the targets of its arguments, of a target and its items.
+TARGETS: Mapping[Any, Callable[[Any, list[Any]], list[Any]]] = MappingProxyType(
+    {
+        **dict.fromkeys((zip, itertools.product), lambda target, items: items),
+        enumerate: lambda target, items: items[1:],
+        reversed: lambda target, items: [target],
+        **dict.fromkeys((itertools.combinations, itertools.pairwise), lambda target, items: [items]),
+    }
 )
 
 
@@ -110,11 +116,33 @@ class Places(ast.NodeTransformer):
                 values, targets = (getattr(e, "elts", [e]) for e in (value, target))
                 are_rows = len(values) == len(targets) and all(row_of(v, [self.name]) for v in values)
                 found = targets if are_rows else []
-            case target, ast.Name(id=self.name):
-                found = [target]
-            case ast.Tuple(elts=elts), ast.Call(func=f, args=[ast.Name(id=self.name), *_]):
-                found = elts[TARGETS.get(self.outside(f), slice(0))]
+            case target, ast.expr() as over:
+                found = self.elements(target, over)
         return [n.id for n in found if isinstance(n, ast.Name)]
+
+    def elements(self, target: Any, over: ast.expr) -> list[Any]:
+        """Give the targets that stand for elements in a loop; a list of targets stands for several elements each."""
+        if isinstance(over, ast.Name) and over.id == self.name:
+            return target if isinstance(target, list) else [target]
+        return [e for part in self.by_argument(target, over) for e in self.elements(*part)]
+
+    def by_argument(self, target: Any, over: ast.expr) -> list[tuple[Any, ast.expr]]:
+        """Give for each argument of what a loop runs over the target of its elements; None where there is none."""
+        if not isinstance(over, ast.Call):
+            return []
+        is_repeated = any(k.arg == "repeat" for k in over.keywords)
+        targets = TARGETS.get(self.outside(over.func), lambda *_: [])(target, getattr(target, "elts", []))
+        return list(itertools.zip_longest([] if is_repeated else targets[: len(over.args)], over.args))
+
+    def over(self, target: Any, node: ast.expr) -> ast.expr:
+        """Give what a loop runs over, with places in the place of elements."""
+        targets = target if isinstance(target, list) else [target]
+        if isinstance(node, ast.Name) and node.id == self.name and all(isinstance(t, ast.Name) for t in targets):
+            return written(f"range(len({self.name}))", node)
+        if isinstance(node, ast.Call) and (parts := self.by_argument(target, node)):
+            node.args = [self.over(*part) for part in parts]
+            return node
+        return self.visit(node)  # type: ignore[no-any-return]
 
     def is_element(self, node: ast.expr) -> bool:
         """Tell whether an expression stands for an element, at an index that may be computed twice."""
@@ -149,8 +177,14 @@ class Places(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Read a field."""
-        is_field = self.is_element(node.value) and node.attr in (class_fields(self.cls) or ())
+        """Read a field, or a property that is a number or a new array."""
+        found = inspect.getattr_static(self.cls, node.attr, None)
+        is_field = node.attr in (class_fields(self.cls) or ()) or (
+            isinstance(found, property)
+            and self.results.of_method(self.cls, node.attr)[0] in (COMPUTED, NUMBER)
+            and handing_back(found.fget) is None
+        )
+        is_field = is_field and self.is_element(node.value)
         node.value = (self.place if is_field else self.visit)(node.value)
         return node
 
@@ -205,14 +239,10 @@ class Places(ast.NodeTransformer):
         """Run over places."""
         if not self.bound(node):
             return self.generic_visit(node)
+        node.iter = self.over(node.target, node.iter)
         for n in ast.walk(node.target):
             if isinstance(n, ast.Name):
                 n.id = self.at.get(n.id, n.id)
-        over = written(f"range(len({self.name}))", node.iter)
-        if isinstance(node.iter, ast.Call):
-            node.iter.args = [over, *self.block(node.iter.args[1:])]
-        else:
-            node.iter = over
         for block in ("ifs", "body", "orelse"):
             setattr(node, block, self.block(getattr(node, block, [])))
         return node
