@@ -310,13 +310,33 @@ def is_super(p: Parser, node: ast.expr, env: Env) -> bool:
 def call_super(p: Parser, node: ast.Call, env: Env) -> Term:
     """``super().name(...)``: the method of the class that follows the one of this method for the record's class."""
     assert isinstance(node.func, ast.Attribute)
+    found, record, cls = inherited(p, node.func, env)
+    if isinstance(found, classmethod | staticmethod):
+        return call_of_class(p, node, found.__get__(None, cls), env)
+    return call_method(p, node, p.callee(found), record, env)
+
+
+def inherited(p: Parser, node: ast.Attribute, env: Env) -> tuple[Any, Term, type]:
+    """Give what ``super().name`` finds in a class, the record or class of this method, and its class."""
     own, parameters = p.outer.get("__class__"), names_of(p.function)
     record = env.get(parameters[0]) if parameters else None
-    cls = p.table.classes.get(getattr(getattr(record, "type", None), "name", ""))
-    if own is None or record is None or cls is None or not issubclass(cls, own):
+    cls = p.known_object(record)
+    if cls is MISSING:
+        cls = p.table.classes.get(getattr(getattr(record, "type", None), "name", ""))
+    if own is None or record is None or not isinstance(cls, type) or not issubclass(cls, own):
         p.error(node, "super outside a method of a record", "name the class: Base.method(self, ...)")
-    found = p.callee(getattr(super(own, cls), node.func.attr, MISSING))
-    return call_method(p, node, found, record, env)
+    following = cls.__mro__[cls.__mro__.index(own) + 1 :]
+    return next((vars(c)[node.attr] for c in following if node.attr in vars(c)), MISSING), record, cls
+
+
+def of_super(p: Parser, node: ast.Attribute, env: Env) -> Term | None:
+    """Give the value of ``super().name`` for a property; None for another expression."""
+    if not is_super(p, node.value, env):
+        return None
+    found, record, _ = inherited(p, node, env)
+    if not isinstance(found, property):
+        p.error(node, f"super().{node.attr} is no property", "call a method where it stands, and read a field of self")
+    return apply_object(p, node, p.callee(found.fget), [record])
 
 
 def operator_of(
