@@ -51,6 +51,7 @@ from .parameters import (
 )
 from .raising import failing
 from .registered import primitive
+from .scopes import original
 from .state import Parser
 from .texts import MISSING
 from .types import GENERATED, class_fields
@@ -452,6 +453,8 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
         _count(p, node, args, found.params)
         return call_lifted(p, node, found, args, env)
     if isinstance(found, Local):
+        if len(args) != len(found.parameters.types):
+            only_called(p, node, found)
         _count(p, node, args, found.parameters.types)
         return call_local(p, node, found, args, env)
     if found is MISSING or isinstance(getattr(found, "type", None), Fixed):
@@ -480,6 +483,13 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
         return found or p.error(node, f"{show(f.type)} is not a function", "call a function")
     _count(p, node, args, f.type.params)
     return Apply(f, coerced(p, node, args, f.type.params))
+
+
+def only_called(p: Parser, node: ast.AST, local: Local) -> None:
+    """Refuse to use a local function as a value that changes variables around it: its calls are statements."""
+    if getattr(local.node, "hands_back", False):
+        what = f"{original(local.name)} changes variables around it, and is used as a value"
+        p.error(node, what, "only call it, by its own name; or pass the values in and return them")
 
 
 def with_defaults(args: Sequence[Term], of: Parameters) -> Sequence[Term]:
@@ -677,6 +687,8 @@ def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None)
     if types is None and isinstance(wanted, Function):
         types = wanted.params
     found = env.get(node.id) if isinstance(node, ast.Name) else None
+    if isinstance(found, Local):
+        only_called(p, node, found)
     if isinstance(node, ast.Lambda):
         local, own = local_of(p, node, "lambda", env)
         return lets(own, closure_of(p, local, env))
