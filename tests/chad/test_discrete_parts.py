@@ -4,12 +4,8 @@ import dataclasses
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 
 import tapeengine as te
-import tapeengine.numpy as tnp
-from chad.written_functions import function_of
-from tapeengine.errors import UnsupportedError
 
 
 @dataclasses.dataclass
@@ -42,12 +38,21 @@ PARTS = {
     "tuple of an array": "(np.arange(n), n)",
 }
 #: Results that have such a part as ``{}``.
-RESULTS = {"behind": "y, {}", "before": "{}, y", "in a dict": "dict(a=y, b={})", "inside": "(y, ({}, y)), y", "alone": "{}"}
+RESULTS = {
+    "behind": "y, {}",
+    "before": "{}, y",
+    "in a dict": "dict(a=y, b={})",
+    "inside": "(y, ({}, y)), y",
+    "alone": "{}",
+}
 #: How the continuous part is computed, and where.
 BODIES: dict[str, tuple[list[str], Any]] = {
     "numbers": (["y = x * x * x"], 0.7),
     "loop": (["y = x", "for i in range(n):", "    y = y * x * (i + 1.5)"], 0.7),
-    "array": (["y = np.zeros(len(x))", "for i in range(len(x)):", "    y[i] = x[i] * x[i] * x[0]"], np.array([0.3, 0.7])),
+    "array": (
+        ["y = np.zeros(len(x))", "for i in range(len(x)):", "    y[i] = x[i] * x[i] * x[0]"],
+        np.array([0.3, 0.7]),
+    ),
     "large": (["y = x * x"], np.linspace(0.1, 0.9, 200)),
 }
 

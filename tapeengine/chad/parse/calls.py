@@ -22,7 +22,7 @@ from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
 from ..types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
 from . import dicts, library
 from .callees import library_name
-from .closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
+from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
 from .constants import ATOMS
 from .expressions import (
     as_name,
@@ -51,7 +51,6 @@ from .parameters import (
 )
 from .raising import failing
 from .registered import primitive
-from .scopes import original
 from .state import Parser
 from .texts import MISSING
 from .types import GENERATED, class_fields
@@ -485,13 +484,6 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
     return Apply(f, coerced(p, node, args, f.type.params))
 
 
-def only_called(p: Parser, node: ast.AST, local: Local) -> None:
-    """Refuse to use a local function as a value that changes variables around it: its calls are statements."""
-    if getattr(local.node, "hands_back", False):
-        what = f"{original(local.name)} changes variables around it, and is used as a value"
-        p.error(node, what, "only call it, by its own name; or pass the values in and return them")
-
-
 def with_defaults(args: Sequence[Term], of: Parameters) -> Sequence[Term]:
     """Give arguments with the defaults of the parameters that they leave out."""
     rest = of.defaults[len(args) :]
@@ -687,8 +679,7 @@ def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None)
     if types is None and isinstance(wanted, Function):
         types = wanted.params
     found = env.get(node.id) if isinstance(node, ast.Name) else None
-    if isinstance(found, Local):
-        only_called(p, node, found)
+    only_called(p, node, found)
     if isinstance(node, ast.Lambda):
         local, own = local_of(p, node, "lambda", env)
         return lets(own, closure_of(p, local, env))

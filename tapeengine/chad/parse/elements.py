@@ -53,8 +53,9 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
         if places.cls and any(map(places.changes, nodes)):
             try:
                 tree, outer[MODULE] = places.rewritten(copy.deepcopy(tree)), dataclasses
-            except NotAlone:
-                continue
+            except NotAlone as found:
+                what, node = found.args
+                places.explain(statements, what, node)
     return tree
 
 
@@ -76,7 +77,7 @@ class Places(ast.NodeTransformer):
     def rewritten(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the function; it adds records before the first statement in which one has a name or changes."""
         if not self.other.isdisjoint((self.name, *self.at)):
-            raise NotAlone
+            raise NotAlone("may use a record in another function", tree)
         body, self.is_open = [], True
         for s in tree.body:
             inside = [n for n in ast.walk(s) if not isinstance(n, ast.comprehension)]
@@ -84,6 +85,13 @@ class Places(ast.NodeTransformer):
             body += self.block([s])
         tree.body = body
         return tree
+
+    def explain(self, statements: list[ast.stmt], what: str, node: Any) -> None:
+        """Note in the loops over the list, and what else names its elements, the statement that stands against it."""
+        around = [s for s in statements if s.lineno <= node.lineno <= (s.end_lineno or 0)]
+        text = ast.unparse(around[-1]).partition("\n")[0]
+        for s in filter(self.bound, statements):
+            s.against = f"{text.removesuffix(':')} {what} of {self.name}"  # type: ignore[attr-defined]
 
     def block(self, nodes: list[Any]) -> list[Any]:
         """Rewrite statements or expressions."""
@@ -168,7 +176,7 @@ class Places(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Refuse any other use of the list or an element."""
         if node.id == self.name or node.id in self.at:
-            raise NotAlone
+            raise NotAlone("may keep a record", node)
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
@@ -215,7 +223,7 @@ class Places(ast.NodeTransformer):
         target = getattr(node, "targets", [getattr(node, "target", getattr(node.value, "func", node))])[0]
         if (added := self.added(node)) is not None:
             if not self.is_open or None in map(self.made, added):
-                raise NotAlone
+                raise NotAlone("may keep a record" if self.is_open else "comes too late for another record", node)
             self.block([*getattr(node.value, "generators", ()), *added])
             return node
         if names := self.bound(node):

@@ -97,7 +97,12 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
             if name in changed_in([s]):
                 return None
             continue
-        if any(name == other for part in ast.iter_child_nodes(s) if isinstance(part, ast.expr) for other, _ in changes(part)):
+        if any(
+            name == other
+            for part in ast.iter_child_nodes(s)
+            if isinstance(part, ast.expr)
+            for other, _ in changes(part)
+        ):
             return None
         blocks = [c.body for c in s.cases] if isinstance(s, ast.Match) else [s.body, s.orelse]
         found = [remains(block, name) for block in blocks]
@@ -276,7 +281,7 @@ class Walk:
                 self.assignment(statement, target, value)
             case ast.For(target=target, iter=over, body=inside):
                 for name in _names(target):
-                    self.reasons[name] = "it is an element of what a loop runs over"
+                    self.reasons[name] = getattr(statement, "against", "it is an element of what a loop runs over")
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
         if not passed_on(statement):
