@@ -21,7 +21,7 @@ from .primitives import DISCRETE, partial
 from .sugar import equals, is_extreme
 from .terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lets, lit
 from .traverse import Names, all_names, rebuild
-from .types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete
+from .types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete, records_in
 from .values import field_of, record_of
 
 PAIR = Product((FLOAT, FLOAT))
@@ -211,7 +211,7 @@ class Directional:
 
     def part(self, of: Type, pairs: Term, which: int) -> Term:
         """Extract the values (0) or the tangents (1); a discrete leaf is its own tangent."""
-        if is_discrete(of):
+        if is_discrete(of) and not records_in(of):
             return pairs
         match of:
             case Float():

@@ -476,7 +476,7 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integer
     if isinstance(value, int | np.integer) or (isinstance(value, np.ndarray) and value.dtype.kind in "iub"):
         plain = value.item() if isinstance(value, np.integer) else value
         return plain if keeps_integers else None
-    if isinstance(value, dict) or (dataclasses.is_dataclass(value) and cotangent is not None):
+    if isinstance(value, dict) or (dataclasses.is_dataclass(value) and (spells_none or cotangent is not None)):
         names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
         made = (
             of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, keeps_integers)

@@ -56,7 +56,7 @@ from .registered import find
 from .signatures import by_position, defaults_of, names_of, stars_of
 from .sizes import Sizes
 from .terms import Module
-from .types import NEVER, Sum, Type, parts_of
+from .types import NEVER, Sum, Type, holds_discrete, parts_of
 
 #: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
@@ -460,7 +460,7 @@ class Program(Enterable):
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
         whole = self.with_integers(value, (*primals, *others))
-        return whole, tangent if whole is value else of_plain(whole, tangent)
+        return whole, tangent if whole is value and self.is_spelled else of_plain(whole, tangent)
 
     has_few = staticmethod(has_few)
 
@@ -468,6 +468,11 @@ class Program(Enterable):
     def is_direct(self) -> bool:
         """Whether back ends give the result with the lists that it has in Python."""
         return is_direct(self.executable.definition.result, self.executable.definition.kind)
+
+    @functools.cached_property
+    def is_spelled(self) -> bool:
+        """Whether tangents have a None for each discrete number, as no container has discrete numbers only."""
+        return not holds_discrete(self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists, empty tuples and Nones that it has in Python."""
@@ -708,8 +713,13 @@ class Along(Program):
     @property
     def python(self) -> Callable[..., Any]:
         """The same on dual numbers."""
-        n = self.base.arity
-        return lambda *xs: default_engine().jvp(self.base.by_position, xs[:n], tuple(map(without_discrete, xs[n:])))
+        n, of = self.base.arity, self.base.executable.definition.result
+
+        def along(*xs: Any) -> tuple[Any, Any]:
+            value, tangent = default_engine().jvp(self.base.by_position, xs[:n], tuple(map(without_discrete, xs[n:])))
+            return value, filled(of, value, tangent)
+
+        return along
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""

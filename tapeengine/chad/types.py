@@ -297,6 +297,11 @@ def is_discrete(type_: Type) -> bool:
     return isinstance(type_, Int | Bool)
 
 
+def holds_discrete(of: Type) -> bool:
+    """Tell whether a value of a type is, or has as a part, a container without any derivative."""
+    return bool(parts_of(of)) and (is_discrete(of) or any(map(holds_discrete, parts_of(of))))
+
+
 def numbers_of(of: Type) -> Type:
     """Give the type of the elements of an array of any rank; another type itself."""
     while isinstance(of, Array):

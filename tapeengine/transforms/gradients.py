@@ -155,7 +155,7 @@ def is_real_number(value: Any, backpropagator: Any) -> bool:
     """Whether a program's result is one real number."""
     known = getattr(backpropagator, "is_scalar", None)
     if known is None:
-        return isinstance(value, (float, np.floating)) or (np.shape(value) == () and hasattr(value, "dtype"))
+        return isinstance(value, (float, np.floating)) or getattr(value, "shape", None) == ()
     return bool(known)
 
 

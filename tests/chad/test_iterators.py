@@ -126,3 +126,26 @@ d = {'a': x, 'b': 2.0}|d.update({k: 2.0 * v for k, v in d.items()})|return sum(d
 def test_iterators_that_are_taken(text):
     function = function_of("x", text.split("|"), **OUTSIDE)
     assert outcome(te.program(function)) == pytest.approx(outcome(function))
+
+
+@pytest.mark.parametrize("arguments", ["xs", "xs, (1.0, k)", "range(3), xs[:2]", "enumerate(xs)"])
+@pytest.mark.parametrize("repeat", ["", ", repeat=1", ", repeat=2", ", repeat=TWO"])
+def test_products_that_repeat_their_arguments(arguments, repeat):
+    text = f"itertools.product({arguments}{repeat})"
+    first = "each[0][1] + 2 * each[-1][0]" if "enumerate" in arguments else "each[0] + 2 * each[-1]"
+    lines = ["s = k", f"for each in {text}:", f"    s = s * 0.9 + ({first}) * k", f"return s + len(list({text}))"]
+    f = function_of("xs, k", lines, itertools=itertools, TWO=2)
+    xs, k = [0.3, 0.7, 0.4], 1.1
+    value, back = ENGINE.vjp(te.program(f), xs, k)
+    expected, dual_back = ENGINE.vjp(f, xs, k)
+    assert value == pytest.approx(expected, rel=1e-14)
+    for own, other in zip(back(1.0), dual_back(1.0), strict=True):
+        assert own == pytest.approx(other, rel=1e-12)
+
+
+def test_a_repetition_that_only_a_run_tells_is_refused():
+    f = function_of(
+        "x, n", ["return sum(x * i for i, j in itertools.product(range(3), repeat=n))"], itertools=itertools
+    )
+    with pytest.raises(ProgramError, match="repeat= of product"):
+        ENGINE.vjp(te.program(f), 0.3, 2)

@@ -1,6 +1,8 @@
 """Functions and methods that change the lists, arrays and records that they are given, and variables around them."""
 
 import dataclasses
+import functools
+import math
 import os
 import random
 
@@ -435,3 +437,24 @@ def test_a_program_that_calls_such_functions_is_read_once(function):
     read = instance.parsed()
     ENGINE.vjp(program, [0.6, 0.3, 0.5])
     assert instance.parsed() is read
+
+
+USED_AS_VALUES = """
+g = add|return g(x) + g(y)
+return sum(map(add, [x, y]))
+return (lambda g: g(x))(add)
+return [add, add][0](x) + y
+return {"a": add}["a"](x) + y
+return (add if x > 0.0 else math.sin)(x)
+def use(g):|    return g(x)|return use(add)
+def made():|    return add|return made()(x)
+return functools.partial(add, x)()
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", USED_AS_VALUES)
+def test_a_function_that_changes_variables_and_is_a_value_is_named(text):
+    lines = ["n = 0.0", "def add(d):", "    nonlocal n", "    n += d", "    return n", *text.split("|")]
+    f = function_of("x, y", lines, math=math, functools=functools)
+    with pytest.raises(ProgramError, match="changes variables around it, and is used as a value|nonlocal"):
+        ENGINE.vjp(te.program(f), 0.3, 0.7)

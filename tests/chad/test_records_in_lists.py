@@ -32,6 +32,14 @@ class Body:
     def energy(self):
         return 0.5 * self.m * self.v * self.v
 
+    @property
+    def power(self):
+        return self.v * self.m
+
+    @property
+    def same(self):
+        return self
+
     def me(self):
         return self
 
@@ -48,6 +56,7 @@ class Plain:
         self.m = m
 
     move, kick, energy, me, meet = Body.move, Body.kick, Body.energy, Body.me, Body.meet
+    power, same = Body.power, Body.same
 
 
 @dataclass
@@ -115,6 +124,13 @@ for i in range(len(bodies)):|    for j in range(i):|        f = force(bodies[i],
 for b, x in zip(bodies, xs):|    b.v += x * b.x
 for i, b in enumerate(bodies):|    b.v = b.v * i + bodies[i - 1].x
 for i, b in enumerate(bodies, 1):|    b.m = b.m + i * b.x * b.x
+for x, b in zip(xs, bodies):|    b.v += x * b.x * b.power
+for a, x, b in zip(bodies, xs, bodies, strict=False):|    a.v += x * b.x
+for i, (b, x) in enumerate(zip(bodies, xs)):|    b.v += i * x * b.x
+for (i, a), b in zip(enumerate(bodies, 2), reversed(bodies)):|    a.v += i * dt * b.x
+for a, b in itertools.product(bodies, bodies):|    if a is not b:|        a.v += b.x * dt * b.power
+for b in reversed(bodies):|    b.v += bodies[0].v * dt
+p = sum(b.power for b in bodies)|for i, b in enumerate(reversed(bodies)):|    b.v += i * p * dt
 for a, b in itertools.combinations(bodies, 2):|    f = force(a, b)|    a.v += f / a.m * dt|    b.v -= f / b.m * dt
 for a, b in itertools.pairwise(bodies):|    b.x = a.x * 0.5 + b.x * 0.5
 for b in bodies:|    b.move(dt)
@@ -194,6 +210,11 @@ b = Body(xs[0], 1.0)|bodies = [b for _ in range(2)]|bodies[0].x = 5.0 * xs[0]|re
 @|t = bodies[-1]|bodies.pop()|t.x = 5.0 * xs[0]|return bodies[0].x + t.x
 @|t = heaviest(bodies)|bodies[0].x = 5.0 * xs[0]|return t.x
 @|t = itself(bodies[0])|bodies[0].x = 5.0 * xs[0]|return t.x
+@|t = bodies[0].same|bodies[0].x = 5.0 * xs[0]|return t.x
+@|for a, b in itertools.product(bodies, repeat=2):|    a.x += b.x * dt|return #
+@|for b in zip(bodies, xs):|    b[0].x += b[1]|return #
+@|for (a, b), x in zip(zip(bodies, bodies), xs):|    a.x += b.x * x|return #
+@|for a, b in zip(bodies, bodies[1:]):|    a.x += b.x|return #
 @|t = bodies[0].me()|bodies[0].x = 5.0 * xs[0]|return t.x
 @|t = bodies|t[0].x = 5.0 * xs[0]|return bodies[0].x
 @|t = bodies[:]|bodies[0].x = 5.0 * xs[0]|return t[0].x
@@ -267,3 +288,20 @@ def test_other_names_of_records(text):
             assert isinstance(found, tuple), found
             assert found[0] == pytest.approx(value, rel=1e-12)
             assert np.asarray(found[1]) == pytest.approx(list(slopes(f, xs, 0.1)), rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "t = [b for b in bodies]",
+        "t = bodies[0].me()",
+        "bodies.append(Body(xs[0], 1.0))",
+        "t = bodies[0].same",
+    ],
+)
+def test_the_error_shows_the_statement_that_stands_against_a_change(line):
+    f = function_of("xs", ["bodies = [Body(x, 1.0) for x in xs]", "for b in bodies:", "    b.x += 1.0", line], **NAMES)
+    with pytest.raises(ProgramError) as raised:
+        ENGINE.grad(tapeengine.program(f))([0.5, 0.7])
+    assert line in str(raised.value)
+    assert "b cannot be changed in place" in str(raised.value)

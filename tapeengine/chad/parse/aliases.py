@@ -28,8 +28,8 @@ def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
     return walk.found
 
 
-def changes(statement: ast.stmt) -> Iterator[tuple[str, int]]:
-    """Iterate over the names that a statement changes in place, with their lines."""
+def changes(statement: ast.AST) -> Iterator[tuple[str, int]]:
+    """Iterate over the names that a statement or expression changes in place, with their lines."""
     for node in ast.walk(statement):
         match node:
             case (

@@ -22,7 +22,7 @@ from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
 from ..types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
 from . import dicts, library
 from .callees import library_name
-from .closures import call_closure, call_lifted, call_local, closure_of, local_of, opened, value_of
+from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
 from .constants import ATOMS
 from .expressions import (
     as_name,
@@ -310,13 +310,33 @@ def is_super(p: Parser, node: ast.expr, env: Env) -> bool:
 def call_super(p: Parser, node: ast.Call, env: Env) -> Term:
     """``super().name(...)``: the method of the class that follows the one of this method for the record's class."""
     assert isinstance(node.func, ast.Attribute)
+    found, record, cls = inherited(p, node.func, env)
+    if isinstance(found, classmethod | staticmethod):
+        return call_of_class(p, node, found.__get__(None, cls), env)
+    return call_method(p, node, p.callee(found), record, env)
+
+
+def inherited(p: Parser, node: ast.Attribute, env: Env) -> tuple[Any, Term, type]:
+    """Give what ``super().name`` finds in a class, the record or class of this method, and its class."""
     own, parameters = p.outer.get("__class__"), names_of(p.function)
     record = env.get(parameters[0]) if parameters else None
-    cls = p.table.classes.get(getattr(getattr(record, "type", None), "name", ""))
-    if own is None or record is None or cls is None or not issubclass(cls, own):
+    cls = p.known_object(record)
+    if cls is MISSING:
+        cls = p.table.classes.get(getattr(getattr(record, "type", None), "name", ""))
+    if own is None or record is None or not isinstance(cls, type) or not issubclass(cls, own):
         p.error(node, "super outside a method of a record", "name the class: Base.method(self, ...)")
-    found = p.callee(getattr(super(own, cls), node.func.attr, MISSING))
-    return call_method(p, node, found, record, env)
+    following = cls.__mro__[cls.__mro__.index(own) + 1 :]
+    return next((vars(c)[node.attr] for c in following if node.attr in vars(c)), MISSING), record, cls
+
+
+def of_super(p: Parser, node: ast.Attribute, env: Env) -> Term | None:
+    """Give the value of ``super().name`` for a property; None for another expression."""
+    if not is_super(p, node.value, env):
+        return None
+    found, record, _ = inherited(p, node, env)
+    if not isinstance(found, property):
+        p.error(node, f"super().{node.attr} is no property", "call a method where it stands, and read a field of self")
+    return apply_object(p, node, p.callee(found.fget), [record])
 
 
 def operator_of(
@@ -432,6 +452,8 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
         _count(p, node, args, found.params)
         return call_lifted(p, node, found, args, env)
     if isinstance(found, Local):
+        if len(args) != len(found.parameters.types):
+            only_called(p, node, found)
         _count(p, node, args, found.parameters.types)
         return call_local(p, node, found, args, env)
     if found is MISSING or isinstance(getattr(found, "type", None), Fixed):
@@ -663,6 +685,7 @@ def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None)
     if types is None and isinstance(wanted, Function):
         types = wanted.params
     found = env.get(node.id) if isinstance(node, ast.Name) else None
+    only_called(p, node, found)
     if isinstance(node, ast.Lambda):
         local, own = local_of(p, node, "lambda", env)
         return lets(own, closure_of(p, local, env))

@@ -170,6 +170,13 @@ def value_of(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Term
     return function_at(p, local, types, env)
 
 
+def only_called(p: Parser, node: ast.AST, found: Any) -> None:
+    """Refuse to use a local function as a value that changes variables around it: its calls are statements."""
+    if isinstance(found, Local) and getattr(found.node, "hands_back", False):
+        what = f"{original(found.name)} changes variables around it, and is used as a value"
+        p.error(node, what, "only call it, by its own name; or pass the values in and return them")
+
+
 def closure_of(p: Parser, local: Local, env: Env) -> Term:
     """Give a local function as a value whose parameters have no types yet: a record of what it has captured."""
     captured = {n: env.get(n, v) for n, v in local.captured.items()}

@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import inspect
 import itertools
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -27,9 +28,14 @@ from .types import class_fields, has_free_fields
 
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
 MODULE = " dataclasses"
-#: For each function that loops run over: which targets are elements of its first argument.
-TARGETS = MappingProxyType(
-    {enumerate: slice(1, 2), zip: slice(1), itertools.combinations: slice(2), itertools.pairwise: slice(2)}
+#: For each function that loops run over: the targets of its arguments, of a target and its items.
+TARGETS: Mapping[Any, Callable[[Any, list[Any]], list[Any]]] = MappingProxyType(
+    {
+        **dict.fromkeys((zip, itertools.product), lambda target, items: items),
+        enumerate: lambda target, items: items[1:],
+        reversed: lambda target, items: [target],
+        **dict.fromkeys((itertools.combinations, itertools.pairwise), lambda target, items: [items]),
+    }
 )
 
 
@@ -47,8 +53,9 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
         if places.cls and any(map(places.changes, nodes)):
             try:
                 tree, outer[MODULE] = places.rewritten(copy.deepcopy(tree)), dataclasses
-            except NotAlone:
-                continue
+            except NotAlone as found:
+                what, node = found.args
+                places.explain(statements, what, node)
     return tree
 
 
@@ -70,7 +77,7 @@ class Places(ast.NodeTransformer):
     def rewritten(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the function; it adds records before the first statement in which one has a name or changes."""
         if not self.other.isdisjoint((self.name, *self.at)):
-            raise NotAlone
+            raise NotAlone("may use a record in another function", tree)
         body, self.is_open = [], True
         for s in tree.body:
             inside = [n for n in ast.walk(s) if not isinstance(n, ast.comprehension)]
@@ -78,6 +85,13 @@ class Places(ast.NodeTransformer):
             body += self.block([s])
         tree.body = body
         return tree
+
+    def explain(self, statements: list[ast.stmt], what: str, node: Any) -> None:
+        """Note in the loops over the list, and what else names its elements, the statement that stands against it."""
+        around = [s for s in statements if s.lineno <= node.lineno <= (s.end_lineno or 0)]
+        text = ast.unparse(around[-1]).partition("\n")[0]
+        for s in filter(self.bound, statements):
+            s.against = f"{text.removesuffix(':')} {what} of {self.name}"  # type: ignore[attr-defined]
 
     def block(self, nodes: list[Any]) -> list[Any]:
         """Rewrite statements or expressions."""
@@ -110,11 +124,33 @@ class Places(ast.NodeTransformer):
                 values, targets = (getattr(e, "elts", [e]) for e in (value, target))
                 are_rows = len(values) == len(targets) and all(row_of(v, [self.name]) for v in values)
                 found = targets if are_rows else []
-            case target, ast.Name(id=self.name):
-                found = [target]
-            case ast.Tuple(elts=elts), ast.Call(func=f, args=[ast.Name(id=self.name), *_]):
-                found = elts[TARGETS.get(self.outside(f), slice(0))]
+            case target, ast.expr() as over:
+                found = self.elements(target, over)
         return [n.id for n in found if isinstance(n, ast.Name)]
+
+    def elements(self, target: Any, over: ast.expr) -> list[Any]:
+        """Give the targets that stand for elements in a loop; a list of targets stands for several elements each."""
+        if isinstance(over, ast.Name) and over.id == self.name:
+            return target if isinstance(target, list) else [target]
+        return [e for part in self.by_argument(target, over) for e in self.elements(*part)]
+
+    def by_argument(self, target: Any, over: ast.expr) -> list[tuple[Any, ast.expr]]:
+        """Give for each argument of what a loop runs over the target of its elements; None where there is none."""
+        if not isinstance(over, ast.Call):
+            return []
+        is_repeated = any(k.arg == "repeat" for k in over.keywords)
+        targets = TARGETS.get(self.outside(over.func), lambda *_: [])(target, getattr(target, "elts", []))
+        return list(itertools.zip_longest([] if is_repeated else targets[: len(over.args)], over.args))
+
+    def over(self, target: Any, node: ast.expr) -> ast.expr:
+        """Give what a loop runs over, with places in the place of elements."""
+        targets = target if isinstance(target, list) else [target]
+        if isinstance(node, ast.Name) and node.id == self.name and all(isinstance(t, ast.Name) for t in targets):
+            return written(f"range(len({self.name}))", node)
+        if isinstance(node, ast.Call) and (parts := self.by_argument(target, node)):
+            node.args = [self.over(*part) for part in parts]
+            return node
+        return self.visit(node)  # type: ignore[no-any-return]
 
     def is_element(self, node: ast.expr) -> bool:
         """Tell whether an expression stands for an element, at an index that may be computed twice."""
@@ -140,7 +176,7 @@ class Places(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Refuse any other use of the list or an element."""
         if node.id == self.name or node.id in self.at:
-            raise NotAlone
+            raise NotAlone("may keep a record", node)
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
@@ -149,8 +185,14 @@ class Places(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Read a field."""
-        is_field = self.is_element(node.value) and node.attr in (class_fields(self.cls) or ())
+        """Read a field, or a property that is a number or a new array."""
+        found = inspect.getattr_static(self.cls, node.attr, None)
+        is_field = node.attr in (class_fields(self.cls) or ()) or (
+            isinstance(found, property)
+            and self.results.of_method(self.cls, node.attr)[0] in (COMPUTED, NUMBER)
+            and handing_back(found.fget) is None
+        )
+        is_field = is_field and self.is_element(node.value)
         node.value = (self.place if is_field else self.visit)(node.value)
         return node
 
@@ -181,7 +223,7 @@ class Places(ast.NodeTransformer):
         target = getattr(node, "targets", [getattr(node, "target", getattr(node.value, "func", node))])[0]
         if (added := self.added(node)) is not None:
             if not self.is_open or None in map(self.made, added):
-                raise NotAlone
+                raise NotAlone("may keep a record" if self.is_open else "comes too late for another record", node)
             self.block([*getattr(node.value, "generators", ()), *added])
             return node
         if names := self.bound(node):
@@ -205,14 +247,10 @@ class Places(ast.NodeTransformer):
         """Run over places."""
         if not self.bound(node):
             return self.generic_visit(node)
+        node.iter = self.over(node.target, node.iter)
         for n in ast.walk(node.target):
             if isinstance(n, ast.Name):
                 n.id = self.at.get(n.id, n.id)
-        over = written(f"range(len({self.name}))", node.iter)
-        if isinstance(node.iter, ast.Call):
-            node.iter.args = [over, *self.block(node.iter.args[1:])]
-        else:
-            node.iter = over
         for block in ("ifs", "body", "orelse"):
             setattr(node, block, self.block(getattr(node, block, [])))
         return node

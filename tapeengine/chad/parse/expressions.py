@@ -767,6 +767,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     found = p.static(node, env)
     if found is not MISSING:
         return p.grammar.as_function(p, node, env) if callable(found) else constant(p, node, found)
+    if (inherited := p.grammar.of_super(p, node, env)) is not None:
+        return inherited  # type: ignore[no-any-return]
     term = expression(p, value, env)
     if not p.is_reached(term):
         return failing()

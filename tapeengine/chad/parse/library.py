@@ -44,6 +44,7 @@ from ..terms import (
 )
 from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
 from . import arrays, composed, joining, membership, numeric, ordering, reductions, whole
+from .closures import only_called
 from .einsum import einsum
 from .expressions import as_name, condition, expression, tested
 from .fixed_points import settled_step
@@ -379,6 +380,7 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
             return partial(p, with_args(node, [named, *node.args[1:]]), env)
 
         return as_name(p, "f", node.args[0], expression(p, node.args[0], env), env, of_named)
+    only_called(p, node, env.get(getattr(node.args[0], "id", "")))
     types = p.grammar.parameter_types(p, node.args[0], env)
     if types is None or node.keywords:
         return p.grammar.as_function(p, *with_others(p, node, env))

@@ -73,19 +73,44 @@ def shared(
     return walk.reasons
 
 
-def rebound(function: ast.FunctionDef) -> Iterator[str]:
-    """Go through the parameters that are rebound before they, or other names for them, are changed."""
-    for name in (a.arg for a in parameters(function.args)):
-        for s in function.body:
-            if isinstance(s, ast.Assign) and [t.id for t in s.targets if isinstance(t, ast.Name)] == [name]:
-                yield name
-                break
-            if name in changed_in([s]) or any(
-                name in (renaming(n) or ()) for n in ast.walk(s) if isinstance(n, ast.stmt)
-            ):
-                break
-            if isinstance(s, ast.FunctionDef):
-                break
+def rebound(function: ast.FunctionDef) -> list[str]:
+    """Give the parameters that are rebound before they, or other names for them, are changed."""
+    return [a.arg for a in parameters(function.args) if remains(function.body, a.arg) is not None]
+
+
+def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
+    r"""Tell whether a name may still have its value after statements; None if that, or its other name, may be changed.
+
+    Examples
+    --------
+    >>> [remains(ast.parse(f"for i in n:\n    {s}").body, "a") for s in ("a = [1]; a[0] = 2", "a[0] = 2; a = [1]")]
+    [True, None]
+    """
+    for s in statements:
+        targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AnnAssign) else []
+        if [t.id for t in targets if isinstance(t, ast.Name)] == [name]:
+            return False
+        if not isinstance(s, ast.If | ast.For | ast.While | ast.Match):
+            inner = [n for n in ast.walk(s) if isinstance(n, ast.stmt)]
+            if isinstance(s, ast.FunctionDef) or any(name in (renaming(n) or ()) for n in inner):
+                return None
+            if name in changed_in([s]):
+                return None
+            continue
+        if any(
+            name == other
+            for part in ast.iter_child_nodes(s)
+            if isinstance(part, ast.expr)
+            for other, _ in changes(part)
+        ):
+            return None
+        blocks = [c.body for c in s.cases] if isinstance(s, ast.Match) else [s.body, s.orelse]
+        found = [remains(block, name) for block in blocks]
+        if None in found:
+            return None
+        if isinstance(s, ast.If) and not any(found):
+            return False
+    return True
 
 
 def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
@@ -256,7 +281,7 @@ class Walk:
                 self.assignment(statement, target, value)
             case ast.For(target=target, iter=over, body=inside):
                 for name in _names(target):
-                    self.reasons[name] = "it is an element of what a loop runs over"
+                    self.reasons[name] = getattr(statement, "against", "it is an element of what a loop runs over")
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
         if not passed_on(statement):

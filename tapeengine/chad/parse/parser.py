@@ -51,6 +51,7 @@ class ProgramParser(Parser):
         matmul=arrays.matmul,
         attribute=reshaping.array_attribute,
         property_of=calls.property_of,
+        of_super=calls.of_super,
         operator_of=calls.operator_of,
         special=calls.special,
         applied=calls.apply_value,

@@ -178,6 +178,7 @@ class Grammar:
     matmul: Callable[..., Term]
     attribute: Callable[..., Term]
     property_of: Callable[..., Term | None]
+    of_super: Callable[..., Term | None]
     operator_of: Callable[..., Term | None]
     special: Callable[..., Term | None]
     applied: Callable[..., Term]

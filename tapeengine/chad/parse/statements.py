@@ -227,7 +227,7 @@ ADVICE = {
     ast.With: "do it outside the program",
     ast.Delete: "leave the variable be, or delete elements of a list",
     ast.Global: "pass the value in and return it",
-    ast.Nonlocal: "pass the value in and return it",
+    ast.Nonlocal: "only call the function, by a name of its own; or pass the value in and return it",
     ast.ClassDef: "define the class outside the program, as a frozen dataclass",
     **dict.fromkeys((ast.Import, ast.ImportFrom), "import at the top of the file, or of the function"),
 }
