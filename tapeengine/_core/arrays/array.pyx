@@ -25,6 +25,7 @@ from tapeengine._core.tape.accumulation cimport strided, view_of
 from tapeengine._core.arrays.storing cimport need_rules, numbers_of, plain, seen, view_by
 from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
 
+import math
 from types import GenericAlias
 
 import numpy
@@ -307,7 +308,13 @@ cdef class Array:
         return bool(seen(self))
 
     def __int__(self):
-        return int(seen(self))
+        return int(as_seen(self))
+
+    def __floor__(self):
+        return math.floor(as_seen(self))
+
+    def __ceil__(self):
+        return math.ceil(as_seen(self))
 
     def __round__(self, ndigits=None):
         """Round a number as Python does; the result is discrete. Arrays raise an error, as numpy's do."""

@@ -9,6 +9,8 @@ from tapeengine._core.tape.opcodes cimport (
     OP_ADD, OP_ATAN2, OP_COS, OP_COSH, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_SIN, OP_SINH, OP_SQRT, OP_TAN, OP_TANH,
 )
 
+from tapeengine._core.scalars.elements import element
+
 __all__ = [
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "e", "exp", "inf", "infj", "isclose", "isfinite",
     "isinf", "isnan", "log", "log10", "nan", "nanj", "phase", "pi", "polar", "rect", "sin", "sinh", "sqrt", "tan",
@@ -17,6 +19,15 @@ __all__ = [
 
 pi, e, tau = python_cmath.pi, python_cmath.e, python_cmath.tau
 inf, infj, nan, nanj = python_cmath.inf, python_cmath.infj, python_cmath.nan, python_cmath.nanj
+
+
+cdef bint is_traced(object x):
+    return type(x) is ComplexDual or type(x) is Dual
+
+
+cdef object number(object x):
+    """A number, or the element of a traced array without axes."""
+    return x if is_traced(x) or isinstance(x, (float, complex)) else element(x, "fc")
 
 
 cdef ComplexDual times_i(ComplexDual z):
@@ -118,7 +129,8 @@ ctypedef ComplexDual (*formula)(ComplexDual, object)
 
 cdef inline object apply(object x, object function, formula rule):
     """Apply a formula to one complex number, with the value that `cmath` gives."""
-    if type(x) is not ComplexDual and type(x) is not Dual:
+    x = number(x)
+    if not is_traced(x):
         return function(x)
     value = function(plain(x))
     return exactly(rule(<ComplexDual> as_complex(x), value), value)
@@ -139,6 +151,7 @@ def log(z, base=None, /):
     """Logarithm of z, natural or to the given base."""
     if base is None:
         return apply(z, c_log, log_of)
+    z, base = number(z), number(base)
     if not (is_traced(z) or is_traced(base)):
         return c_log(z, base)
     return exactly(log(z) / log(base), c_log(plain(z), plain(base)))
@@ -146,6 +159,7 @@ def log(z, base=None, /):
 
 def log10(z, /):
     """Logarithm of z to base 10."""
+    z = number(z)
     return exactly(log(z) / c_log(10.0).real, c_log10(plain(z))) if is_traced(z) else c_log10(z)
 
 
@@ -214,10 +228,6 @@ def atanh(z, /):
     return apply(z, c_atanh, atanh_of)
 
 
-cdef bint is_traced(object x):
-    return type(x) is ComplexDual or type(x) is Dual
-
-
 cdef object returned(object x):
     """A result of `cmath`: a Python float, whatever the argument was."""
     return as_float(<Dual> x) if type(x) is Dual else x
@@ -225,6 +235,7 @@ cdef object returned(object x):
 
 def phase(z, /):
     """The angle of z, in radians."""
+    z = number(z)
     if not is_traced(z):
         return python_cmath.phase(z)
     cdef ComplexDual c = <ComplexDual> as_complex(z)
@@ -233,11 +244,13 @@ def phase(z, /):
 
 def polar(z, /):
     """The absolute value and the angle of z."""
+    z = number(z)
     return (returned(abs(as_complex(z))), phase(z)) if is_traced(z) else python_cmath.polar(z)
 
 
 def rect(r, phi, /):
     """The complex number with a given absolute value and angle."""
+    r, phi = number(r), number(phi)
     if not (is_traced(r) or is_traced(phi)):
         return python_cmath.rect(r, phi)
     r, phi = (x if type(x) is Dual else float(x) for x in (r, phi))
@@ -247,19 +260,19 @@ def rect(r, phi, /):
 
 def isfinite(z, /):
     """Whether both parts are finite."""
-    return python_cmath.isfinite(seen(z))
+    return python_cmath.isfinite(seen(number(z)))
 
 
 def isinf(z, /):
     """Whether one of the parts is infinite."""
-    return python_cmath.isinf(seen(z))
+    return python_cmath.isinf(seen(number(z)))
 
 
 def isnan(z, /):
     """Whether one of the parts is not a number."""
-    return python_cmath.isnan(seen(z))
+    return python_cmath.isnan(seen(number(z)))
 
 
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     """Whether two numbers are close to each other."""
-    return python_cmath.isclose(seen(a), seen(b), rel_tol=rel_tol, abs_tol=abs_tol)
+    return python_cmath.isclose(seen(number(a)), seen(number(b)), rel_tol=rel_tol, abs_tol=abs_tol)

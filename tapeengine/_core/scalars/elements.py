@@ -1,8 +1,9 @@
-"""Traced arrays without axes, which `math` reads as numbers."""
+"""Traced arrays without axes, which `math` and `cmath` read as numbers."""
 
 from typing import Any
 
 
-def element(x: Any) -> Any:
-    """The element of a traced real array without axes; anything else unchanged."""
-    return x.item() if hasattr(x, "__tapeengine_trace__") and x.shape == () and x.dtype.kind == "f" else x
+def element(x: Any, kinds: str = "f") -> Any:
+    """The element of a traced array without axes of some kinds of dtype; anything else unchanged."""
+    is_number = hasattr(x, "__tapeengine_trace__") and getattr(x, "shape", None) == () and x.dtype.kind in kinds
+    return x.item() if is_number else x

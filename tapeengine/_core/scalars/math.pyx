@@ -143,15 +143,20 @@ cdef object binary_of_python(object x, object y, const int op, object function):
 cdef object own(str name, int op):
     """A function that `math` lacks, for plain numbers; it refuses other arguments."""
     def function(x, y=0.0):
-        cdef double a = 0.0, b = 0.0
-        for z in (x, y):
-            if not as_double(z, &b):
-                if hasattr(z, "__array_ufunc__"):
-                    raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
-                raise TypeError(f"must be real number, not {type(z).__name__}")
-        as_double(x, &a)
-        return op_value(op, a, b)
+        return op_value(op, real(x, name), real(y, name))
     return function
+
+
+cdef double real(object x, str name) except? -1.0:
+    """A plain number, or the element of an array without axes."""
+    cdef double value = 0.0
+    if as_double(x, &value):
+        return value
+    if not hasattr(x, "__array_ufunc__"):
+        raise TypeError(f"must be real number, not {type(x).__name__}")
+    if getattr(x, "ndim", 1):
+        raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
+    return float(x)
 
 
 cdef object given(str name, int op):
@@ -346,7 +351,7 @@ def sumprod(p, q, /):
     if not (any_dual(p) or any_dual(q)):
         return spread.sumprod(*p, *q)
     value = computed(spread.sumprod, (*p, *q))
-    return answered(chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value), spread.sumprod, (*p, *q))
+    return answered(returned(chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value)), spread.sumprod, (*p, *q))
 
 
 cdef object plain_fma = getattr(python_math, "fma", None)
@@ -359,7 +364,7 @@ def fma(x, y, z, /):
     """x * y + z, rounded once."""
     x, y, z = numbers((x, y, z))
     value = computed(_fma, (x, y, z))
-    return answer(x * y + z, value, _fma, (x, y, z)) if any_dual((x, y, z)) else value
+    return answer(returned(x * y + z), value, _fma, (x, y, z)) if any_dual((x, y, z)) else value
 
 
 def _fma(x, y, z):
