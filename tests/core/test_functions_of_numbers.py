@@ -86,7 +86,7 @@ def test_value_and_class_are_those_of_the_plain_call(module: Any, kind: str) -> 
         if found != [expected] and not (refused and (may_refuse(module, kind) or expected[0] == "raised")):
             wrong[name] = (expected, found[0])
     assert wrong == {}
-    assert same >= (5 if may_refuse(module, kind) else 20)
+    assert same >= (1 if may_refuse(module, kind) else 20)
 
 
 #: What only looks at a value is never refused.

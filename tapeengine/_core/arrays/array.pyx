@@ -442,7 +442,7 @@ cdef object missing_attribute(str name):
     if name == "unit":      # classes with units read `value` of other operands, without the derivative
         return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Use "
                                 "plain numbers in fixed units (quantity.to_value(unit)) inside the program")
-    if name.startswith("_") or not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
+    if not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
         return AttributeError(f"a traced array has no attribute {name!r}")
     return MissingAttributeError(
         f"a traced value has no attribute {name!r}: numpy's result there has no derivative, or is memory whose changes "

@@ -26,7 +26,7 @@ cdef bint is_traced(object x):
 
 
 cdef object number(object x):
-    """A number, or the element of a traced array without axes."""
+    """A number, or the element of an array without axes."""
     return x if is_traced(x) or isinstance(x, (float, complex)) else element(x, "fc")
 
 
@@ -127,7 +127,7 @@ cdef ComplexDual atan_of(ComplexDual z, object value):
 ctypedef ComplexDual (*formula)(ComplexDual, object)
 
 
-cdef inline object apply(object x, object function, formula rule):
+cdef object apply(object x, object function, formula rule):
     """Apply a formula to one complex number, with the value that `cmath` gives."""
     x = number(x)
     if not is_traced(x):

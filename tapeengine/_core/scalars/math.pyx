@@ -29,7 +29,7 @@ comb, factorial, gcd, isqrt, lcm, perm = (
 ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
 cdef object number(object x):
-    """A number, or the element of a traced array without axes."""
+    """A number, or the element of an array without axes."""
     return x if type(x) is Dual or isinstance(x, (float, int)) else element(x)
 
 
@@ -143,20 +143,16 @@ cdef object binary_of_python(object x, object y, const int op, object function):
 cdef object own(str name, int op):
     """A function that `math` lacks, for plain numbers; it refuses other arguments."""
     def function(x, y=0.0):
-        return op_value(op, real(x, name), real(y, name))
+        cdef double a = 0.0, b = 0.0
+        x, y = number(x), number(y)
+        for z in (x, y):
+            if not as_double(z, &b):
+                if hasattr(z, "__array_ufunc__"):
+                    raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
+                raise TypeError(f"must be real number, not {type(z).__name__}")
+        as_double(x, &a)
+        return op_value(op, a, b)
     return function
-
-
-cdef double real(object x, str name) except? -1.0:
-    """A plain number, or the element of an array without axes."""
-    cdef double value = 0.0
-    if as_double(x, &value):
-        return value
-    if not hasattr(x, "__array_ufunc__"):
-        raise TypeError(f"must be real number, not {type(x).__name__}")
-    if getattr(x, "ndim", 1):
-        raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
-    return float(x)
 
 
 cdef object given(str name, int op):
