@@ -208,7 +208,15 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: b
     shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
     value = np.reshape(value, shape_of(q) + tuple(shape))
     if ndim_of(q) > 1:
-        return _in_numpys_order(value, numpy.quantile, a, q, axis, method=method, keepdims=is_set(keepdims))
+        return _in_numpys_order(
+            value,
+            numpy.nanquantile if skip_nan else numpy.quantile,
+            a,
+            q,
+            axis,
+            method=method,
+            keepdims=is_set(keepdims),
+        )
     return number_or_array(value)
 
 

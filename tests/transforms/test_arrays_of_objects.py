@@ -11,7 +11,17 @@ import tapeengine as te
 from tapeengine.errors import TapeEngineError
 
 #: Objects beside a traced number that are no numbers, and numbers with their class in an array of floats.
-OBJECTS = ["a", b"a", None, np.datetime64("2020-01-01"), np.timedelta64(3, "s"), decimal.Decimal(2), [1.0], {}, object()]
+OBJECTS = [
+    "a",
+    b"a",
+    None,
+    np.datetime64("2020-01-01"),
+    np.timedelta64(3, "s"),
+    decimal.Decimal(2),
+    [1.0],
+    {},
+    object(),
+]
 OBJECTS += [fractions.Fraction(1, 2), datetime.date(2020, 1, 1), print, slice(1), "", b"", "1.5", (1, 2)]
 NUMBERS = [1.5, 2, True, np.float32(1.5), np.int8(3), np.float64(1.5), np.bool_(True)]
 TRANSFORMS = {

@@ -1,7 +1,7 @@
 # Paths run on many arguments at a time, in blocks of lanes.
 
 cdef enum:
-    BETWEEN = 1 << 18       # instructions between two looks for an interrupt
+    BETWEEN = 1 << 16       # instructions between two looks for an interrupt
     KEPT_BYTES = 1 << 21    # of registers that a forward run keeps for the reverse one: what stays in a cache
 
 #: The number of lanes in a block.
