@@ -132,10 +132,10 @@ class Snapshot(Kinds):
         """
         made = Made() if made is None else made
         if made.copied is None:
-            made.copied = self._to_copy()
+            made.copied = self.to_copy()
         return self._made(values, made.copied, made, done)
 
-    def _to_copy(self) -> list[Node]:
+    def to_copy(self) -> list[Node]:
         """The nodes of the objects that another run does not share with the program, in order."""
         stored = self._stored()
         found = {id(node) for node in self._order if node.lifted or self._is_copied(node, stored)}
@@ -180,6 +180,12 @@ class Snapshot(Kinds):
     def generators(self) -> list[Any]:
         """The captured random generators."""
         return [node.original for node in self._order if isinstance(node.original, GENERATORS)]
+
+    @property
+    def renewed(self) -> frozenset[int]:
+        """The ids of the nodes of the objects, generators left out, that a run wrote to."""
+        generators = {id(node) for node in self._order if isinstance(node.original, GENERATORS)}
+        return (self.written or frozenset()) - generators
 
     def generators_in(self, made: Made) -> list[Any]:
         """The generators that a run which uses `made` draws from."""
