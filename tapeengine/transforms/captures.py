@@ -135,20 +135,23 @@ class Snapshot(Kinds):
             made.copied = self.to_copy()
         return self._made(values, made.copied, made, done)
 
-    def to_copy(self) -> list[Node]:
-        """The nodes of the objects that another run does not share with the program, in order."""
+    def to_copy(self, every: bool = False) -> list[Node]:
+        """The nodes of the objects that another run does not share with the program, in order.
+
+        With `every`, these are all that can change.
+        """
         stored = self._stored()
-        found = {id(node) for node in self._order if node.lifted or self._is_copied(node, stored)}
+        found = {id(node) for node in self._order if node.lifted or self._is_copied(node, stored, every)}
         count = -1
         while count < len(found):
             count = len(found)
             found.update(id(node) for node in self._order if node.make is not None and not found.isdisjoint(node.links))
         return [node for node in self._order if id(node) in found]
 
-    def _is_copied(self, node: Node, stored: set[int]) -> bool:
+    def _is_copied(self, node: Node, stored: set[int], every: bool) -> bool:
         if node.make is None:
             return False
-        is_written = node.can_change if self.written is None else id(node) in self.written
+        is_written = node.can_change if every or self.written is None else id(node) in self.written
         if is_written or id(node.original) in stored:
             return True
         return (node.has_changed is None or node.can_change) and node.differs()  # others are only read from

@@ -170,7 +170,7 @@ class Reversal:
             if values:
                 total = given if total is None else add(steps.engine.structures, total, given)
 
-        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, self._plain):
+        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
             if places is not None:
                 places.resume(steps.begin)
             chain = self.chain or Chain(step, steps.n, steps.checkpoints, start, places)
@@ -184,7 +184,7 @@ class Reversal:
         made = Made()
         steps.again(values, made)
         comparison, repeat = Comparison(steps.passed), None
-        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, self._plain):
+        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
             for position in steps.shown(range(steps.n), "tangents"):
                 block = steps.passed.steps_of(position)
                 repeat = self._repeat(state, made) if position == block[0] else repeat
@@ -217,22 +217,31 @@ class Reversal:
 
         return step
 
-    def _plain(self) -> None:
-        """Run all steps on plain values."""
+    def _plain(self, made: Made) -> None:
+        """Run all steps on plain values; see `Steps.check`."""
         for _ in self._repeat(self.args[1], Made())(range(self.steps.n)):
             pass
+        self.steps.check(made)
 
     def _repeat(self, state: Any, made: Made) -> Repeat:
-        """A function that repeats steps on plain values, starting from the present states of the generators."""
+        """A function that repeats steps on plain values, each on copies of all that is captured.
+
+        It starts from the present states of the generators.
+        """
         steps, values, places = self.steps, self.args[0], self.steps.places(made)
         moment = None if places is None else places.here()
 
         def repeat(block: range) -> Iterator[tuple[int, Any]]:
-            if places is not None:
-                places.resume(moment)  # type: ignore[arg-type]
             bare, at = (map_leaves(steps.engine.structures, value_unseen, part) for part in (values, state))
+            now = moment
             for position in block:
-                at = steps.again(bare, made)(at)
+                new = Made()
+                new.copied = steps.snapshot.to_copy(every=True)
+                step, places = steps.again(bare, new), steps.places(new)
+                if places is not None:
+                    places.resume(now)  # type: ignore[arg-type]
+                at = step(at)
+                now = places and places.here()
                 yield position, at
 
         return repeat
