@@ -11,11 +11,11 @@ from libc.math cimport fabs, floor, signbit
 cimport cython
 
 from tapeengine._core.scalars.parts cimport add, div, is_zero, mul, neg, one, sub, two, v, valued
-from tapeengine._core.scalars.scalar cimport Dual, as_double, is_numpy, of_kind, other_precision
+from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, is_numpy, of_kind, other_precision
 from tapeengine._core.tape.opcodes cimport (
     OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SUB,
 )
-from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, traces
+from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, PYTHON_FLOATS, traces
 
 import operator
 
@@ -243,8 +243,10 @@ def of_numbers(real=0.0, imag=0.0):
 
 
 cdef object part_of(ComplexDual z, object part):
-    """A part for the program: numpy's number if z is one."""
-    return numpy.float64(part) if z.numpys and type(part) is not Dual else part
+    """A part for the program: numpy's number if z is one, otherwise Python's."""
+    if type(part) is Dual:
+        return as_numpy(<Dual> part) if z.numpys else as_float(<Dual> part)
+    return numpy.float64(part) if z.numpys else part
 
 
 cdef object from_array(object a):
@@ -317,7 +319,8 @@ cdef class ComplexDual:
         return self
 
     def __abs__(self):
-        return valued(self.re, self.im, OP_HYPOT, abs(plain(self)))
+        size = valued(self.re, self.im, OP_HYPOT, abs(plain(self)))
+        return of_kind(<Dual> size, NUMPY_DOUBLES if self.numpys else PYTHON_FLOATS)
 
     def __bool__(self):
         return bool(self.re != 0.0 or self.im != 0.0)

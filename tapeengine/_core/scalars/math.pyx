@@ -201,14 +201,15 @@ def radians(x, /):
     return returned(x * in_radians) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.radians(x)
 
 
-cdef object power_of_two(int i):
+cdef object power_of_two(object i):
     """2**i; an infinity if that is too large for a float."""
     return inf if i > 1023 else python_math.ldexp(1.0, i)
 
 
-def ldexp(x, int i, /):
+def ldexp(x, i, /):
     """x * 2**i."""
     x = number(x)
+    python_math.ldexp(0.0, i)   # raises its error for what is no integer
     if type(x) is not Dual:
         return python_math.ldexp(x, i)
     try:
