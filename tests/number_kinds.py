@@ -24,7 +24,7 @@ NUMBERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "complex64": (lambda x: x[0], np.array([1.3 + 0.4j], np.complex64)),
     "absolute": (lambda x: abs(x), 1.3 + 0.4j),
     "numpy.absolute": (lambda x: np.abs(x), 1.3 + 0.4j),
-    "part of cmath": (lambda x: te.cmath.exp(x).imag, np.float64(1.3)),
+    "part of cmath": (lambda x: te.cmath.exp(x).real, np.float64(0.3)),
     "size of cmath": (lambda x: abs(te.cmath.exp(x[0])), np.array([1.3])),
     "part of numpy": (lambda x: np.exp(x + 1j).real, 1.3),
     "part of a sum": (lambda x: (x[0] + 1j * x[1]).imag, np.array([1.3, 0.4])),

@@ -287,7 +287,7 @@ def eigvals(a: Any) -> Any:
 
 def _as_part(x: Any) -> Any:
     """Return float64 values with the strides of real parts, as which numpy returns them."""
-    return np.repeat(x, 2, axis=-1)[..., ::2] if dtype_of(x) == float else x
+    return np.repeat(x, 2, axis=-1)[..., ::2] if dtype_of(x) == numpy.float64 else x
 
 
 RULES = {

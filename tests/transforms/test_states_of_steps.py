@@ -93,7 +93,7 @@ PAIRS = [(kind, write) for kind in SEQUENCES for write in WRITES if can(kind, wr
 
 
 def drawn(seed: int) -> tuple[Callable[[Any, Any], Callable[[Any], Any]], Any, int]:
-    """A function that makes a step, for a captured object and the number at the start; the object; and how many steps."""
+    """A function that makes a step, for a captured object and a number; the object; and how many steps."""
     rng = random.Random(seed)
     kind, write = rng.choice(PAIRS)
     do, undo = WRITES[write]

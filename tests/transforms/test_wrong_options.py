@@ -26,7 +26,9 @@ def test_monoids(wrong):
     assert te.backpropagate(back, [2.0], monoid=absolute()) == (12.0,)
 
 
-@pytest.mark.parametrize("wrong", [x for x in WRONG if x is not True and not (type(x) is int and x > 0)] + [None, 0], ids=name_of)
+@pytest.mark.parametrize(
+    "wrong", [x for x in WRONG if x is not True and not (type(x) is int and x > 0)] + [None, 0], ids=name_of
+)
 def test_sizes_of_chunks(wrong):
     for run in (lambda: te.fork_map(abs, [1.0], chunksize=wrong), lambda: te.backpropagate(print, 1.0, parts=wrong)):
         with pytest.raises(StructureError, match="must be a whole number of at least 1"):

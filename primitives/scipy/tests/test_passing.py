@@ -214,7 +214,7 @@ HIDING = {
 
 @pytest.mark.parametrize("name", HIDING)
 def test_solvers_refuse_values_that_their_callables_hide(name):
-    """An attribute of a class is not found in a callable; the error is the engine's, whatever SciPy would make of it."""
+    """An attribute of a class is not found in a callable; the error is the engine's, whatever SciPy makes of it."""
 
     def program(p):
         Attribute.p = p

@@ -154,7 +154,14 @@ def log(z, base=None, /):
     z, base = number(z), number(base)
     if not (is_traced(z) or is_traced(base)):
         return c_log(z, base)
-    return exactly(log(z) / log(base), c_log(plain(z), plain(base)))
+    value = c_log(plain(z), plain(base))
+    return exactly(quotient(log_at(z), log_at(base)), value)
+
+
+cdef ComplexDual log_at(object z):
+    """The logarithm, also of 0, for which `cmath` raises an error only where no base is given."""
+    value = plain(z)
+    return log_of(<ComplexDual> as_complex(z), c_log(value) if value else complex(-python_cmath.inf))
 
 
 def log10(z, /):

@@ -13,9 +13,9 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy
 
-from tapeengine._core.tape.tape import live_traces
 from tapeengine.duals import offered
 from tapeengine.errors import TapeEngineError, UnsupportedError
+from tapeengine.transforms.second_order import live_traces
 from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.creation import holds_traced
+from tapeengine.duals.creation import holds_traced
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
