@@ -15,7 +15,7 @@ import numpy
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import DroppedDerivativeError
 from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.generators import generator_states, same_states
@@ -201,9 +201,9 @@ def refusing_traced(fun: Callable[..., Any], solver: str, errors: list[Exception
         value = fun(*args, **named)
         if is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value))):
             errors.append(
-                UnsupportedError(
-                    f"{solver}: the callable uses a traced value that was not found in it (such as an attribute of a "
-                    "class); pass it in args="
+                DroppedDerivativeError(
+                    f"{solver}: the callable uses a traced value that was not found, as in an attribute of a class: pass "
+                    "it in args="
                 )
             )
             raise errors[0]
