@@ -265,7 +265,7 @@ def note_objects(error: BaseException) -> None:
         and (frame := innermost(error))
         and "tapeengine" in (instead_of := instead_below(frame, frame_of_program(frame), ""))
     ):
-        note(error, f"functions of SciPy take plain numbers. {instead_of}")
+        note(error, f"functions of SciPy take plain numbers. {instead_of}. Or drop it on purpose: tapeengine.value(x)")
         return
     if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
         places = [f"{name}, assigned at {place}" for name, place in objects_behind(error)]

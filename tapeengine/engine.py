@@ -43,8 +43,8 @@ class Engine(Parallel):
     Parameters
     ----------
     max_tape_bytes : int, optional
-        The largest number of bytes of the records of one trace, without the arrays that they keep; 0, the default,
-        sets no limit.
+        The largest number of bytes of the records of one trace and of the arrays that they keep; 0, the default, sets
+        no limit.
     plugins : sequence, optional
         The plugins to use: names of installed ones, modules, and other objects with hooks. By default all installed
         plugins except those named in the environment variable TAPEENGINE_DISABLE_PLUGINS.
@@ -885,7 +885,7 @@ class Engine(Parallel):
         Raises
         ------
         UnsupportedError
-            If the backpropagator has no tape, such as that of a `te.program` or of a staged program.
+            With a monoid or `progress`, if the backpropagator has no tape, such as that of a `te.program`.
 
         Examples
         --------

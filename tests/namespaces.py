@@ -39,7 +39,7 @@ REASONS: dict[str, str] = {
     "functions of functions": "fromfunction frompyfunc apply_along_axis apply_over_axes nested_iters",
     "memory, which a trace does not offer": "frombuffer from_dlpack",
     "values that are not set": "empty empty_like",
-    "it makes a numpy.matrix": "bmat",
+    "it returns None for what is no numpy.ndarray, which `docs/exact.md` says": "bmat",
 }
 LEFT_OUT = {name for names in REASONS.values() for name in names.split()}
 CHOSEN = numpy.array([True, False, True, False])

@@ -66,6 +66,15 @@ def verdict(program: Callable[..., Any], point: Any) -> Verdict:
     return compared(program, point, gradient)
 
 
+def is_advised(program: Callable[[Any], Any], point: Any) -> bool:
+    """Whether the error of a traced program says what to write instead."""
+    try:
+        te.vjp(program, point)
+    except Exception as error:
+        return any("tapeengine.value(x)" in note for note in getattr(error, "__notes__", ()))
+    return False
+
+
 def kinds(result: Any) -> list[str]:
     """Which parts of a result are numbers, and which are arrays, which an operator such as ``+=`` changes in place."""
     if isinstance(result, (list, tuple)):

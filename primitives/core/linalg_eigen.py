@@ -27,7 +27,7 @@ from .linalg_repeated import (
 )
 from .linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
 from .products import conjugated, swapped
-from .values import as_array
+from .values import as_array, dtype_of
 
 ADVICE = "Use eigvalsh or eigvals for what needs no vectors, or a matrix function (expm, logm, sqrtm, matrix_power)"
 
@@ -276,12 +276,18 @@ EIGVALS = Primitive(
 
 def eig(a: Any) -> Any:
     """Return eigenvalues and eigenvectors; see `numpy.linalg.eig`."""
-    return EIG(as_array(a))
+    w, v = EIG(as_array(a))
+    return EigResult(_as_part(w), _as_part(v))
 
 
 def eigvals(a: Any) -> Any:
     """Return the eigenvalues; see `numpy.linalg.eigvals`."""
-    return EIGVALS(as_array(a))
+    return _as_part(EIGVALS(as_array(a)))
+
+
+def _as_part(x: Any) -> Any:
+    """Return float64 values with the strides of real parts, as which numpy returns them."""
+    return np.repeat(x, 2, axis=-1)[..., ::2] if dtype_of(x) == numpy.float64 else x
 
 
 RULES = {

@@ -17,7 +17,7 @@ from tapeengine.primitive.builders import scale, unbroadcast
 
 from .linalg_eigen import along, gradient
 from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split
-from .linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
+from .linalg_solve import LSTSQ, RANK, conj_transpose, fold, in_one_precision, on_diagonal, regular, unfold
 from .products import conjugated, swapped
 from .values import as_array, is_complex, shape_of
 
@@ -303,6 +303,28 @@ SVDVALS = Primitive(
 )
 
 
+LSTSQ_SINGULAR = Primitive(
+    "numpy.linalg.lstsq.singular_values",
+    lambda a: numpy.linalg.lstsq(a, numpy.zeros(a.shape[0], a.dtype))[3],
+    **svdvals_rules("numpy.linalg.lstsq"),
+    samples=lambda: (regular(3, 3), regular(4, 2)),
+    doc="singular values as LAPACK's least squares round them; the rules are those of svdvals",
+)
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank.
+
+    Examples
+    --------
+    >>> lstsq(numpy.array([[1.0], [1.0]]), numpy.array([1.0, 3.0]))[0]
+    array([2.])
+    """
+    a, b = in_one_precision(as_array(a), as_array(b))
+    x, squares = LSTSQ(a, b, rcond=rcond)
+    return x, squares, RANK(a, rcond=rcond), LSTSQ_SINGULAR(a)
+
+
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Return the singular value decomposition; see `numpy.linalg.svd`.
 
@@ -342,4 +364,5 @@ RULES = {
     numpy.linalg.qr: qr,
     numpy.linalg.svd: svd,
     numpy.linalg.svdvals: svdvals,
+    numpy.linalg.lstsq: lstsq,
 }

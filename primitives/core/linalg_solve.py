@@ -340,19 +340,6 @@ def in_one_precision(a: Any, b: Any) -> tuple[Any, Any]:
     return tuple(x if dtype_of(x) == common else np.astype(x, common) for x in (a, b))
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
-    """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank.
-
-    Examples
-    --------
-    >>> lstsq(numpy.array([[1.0], [1.0]]), numpy.array([1.0, 3.0]))[0]
-    array([2.])
-    """
-    a, b = in_one_precision(as_array(a), as_array(b))
-    x, squares = LSTSQ(a, b, rcond=rcond)
-    return x, squares, RANK(a, rcond=rcond), np.linalg.svdvals(a)
-
-
 def tensorinv(a: Any, ind: int = 2) -> Any:
     """Return the inverse of a tensor as a linear map; see `numpy.linalg.tensorinv`."""
     a = as_array(a)
@@ -411,7 +398,6 @@ RULES = {
     numpy.linalg.det: DET,
     numpy.linalg.slogdet: SLOGDET,
     numpy.linalg.pinv: pinv,
-    numpy.linalg.lstsq: lstsq,
     numpy.linalg.tensorinv: tensorinv,
     numpy.linalg.tensorsolve: tensorsolve,
     numpy.linalg.matrix_power: matrix_power,

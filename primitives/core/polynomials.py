@@ -187,7 +187,7 @@ def poly(seq_of_zeros: Any) -> Any:
     for zero in zeros:
         found = np.convolve(found, np.stack([one, -zero]))
     if dtype_of(found).kind == "c" and np.all(np.sort(zeros) == np.sort(np.conjugate(zeros))):
-        return np.real(found)
+        return np.copy(np.real(found))
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -205,7 +206,18 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: b
     value = value if dtype_of(value) == dtype else np.astype(value, dtype)
     value = value if skip_nan else _with_nan(value, flat)
     shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
-    return number_or_array(np.reshape(value, shape_of(q) + tuple(shape)))
+    value = np.reshape(value, shape_of(q) + tuple(shape))
+    if ndim_of(q) > 1:
+        return _in_numpys_order(
+            value,
+            numpy.nanquantile if skip_nan else numpy.quantile,
+            a,
+            q,
+            axis,
+            method=method,
+            keepdims=is_set(keepdims),
+        )
+    return number_or_array(value)
 
 
 def _quantile_dtype(flat: Any, q: Any) -> Any:
@@ -317,7 +329,15 @@ def _selected(a: Any, places: Any) -> Any:
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Return the median of the elements that are not NaN; see `numpy.nanmedian`."""
     value = _quantile(a, 0.5, axis, "linear", keepdims, True, _middle)
+    if ndim_of(value) > 1 and 0 in form_of(as_array(a)).strides:
+        value = _in_numpys_order(value, numpy.nanmedian, a, axis, keepdims=is_set(keepdims))
     return np.asarray(value) if is_set(keepdims) else value
+
+
+def _in_numpys_order(value: Any, function: Any, *args: Any, **options: Any) -> Any:
+    """Return a value in the memory order of the result of numpy's function."""
+    with warnings.catch_warnings(action="ignore"):
+        return in_order_of(value, function(*map(form_of, args), **options))
 
 
 def _middle(low: Any, high: Any, fraction: Any) -> Any:

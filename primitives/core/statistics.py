@@ -263,7 +263,7 @@ def _nan_extreme(extreme: str, fill: float) -> Any:
         if "initial" in _given(initial, where):  # then no result is NaN
             return found
         nothing = np.all(np.isnan(a), axis=axis, keepdims=is_set(keepdims))
-        return np.where(nothing, numpy.nan, found) if np.any(nothing) else found
+        return number_or_array(np.where(nothing, numpy.nan, found)) if np.any(nothing) else found
 
     return rule
 

@@ -10,7 +10,7 @@ import numpy
 from .._core.arrays.creation import fresh
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
-from ..duals.creation import plain
+from .._core.sweeps.trace import value_of
 
 __all__ = ["arange"]
 
@@ -42,7 +42,7 @@ def stepped(start: Any = None, stop: Any = None, step: Any = None) -> Any:
         ratio = span / step
         count = max(min(map(math.ceil, (ratio.real, ratio.imag) if is_complex else (ratio,))), 0)
     except (ArithmeticError, ValueError):
-        return numpy.arange(plain(start), plain(stop), plain(step))  # numpy's error
+        return numpy.arange(*map(value_of, (start, stop, step)))  # numpy's error
     if not is_complex and ratio == 0.0 and span != 0.0:  # the quotient is too small for a number
         count = int((span > 0.0) == (step > 0.0))
     second = start + step

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from .._core.sweeps import slots
-from ..errors import CotangentError, UnsupportedError
+from ..errors import CotangentError, StructureError, UnsupportedError
 from .colours import Graph, colour_columns, transposed
 from .monoids import Edge, Monoid
 from .structure import Recorded, Structure, kept_by_rules, wanted_by
@@ -32,9 +33,13 @@ def backpropagated(back: Any, monoid: Monoid[Any], cotangents: Any = None) -> tu
     tuple
         One entry for each primal: an element, or for an array or another structure the list of its numbers' elements.
     """
+    if not isinstance(monoid, Monoid):
+        raise StructureError(f"backpropagate takes a monoid of tapeengine.sparse.monoids, not {monoid!r}")
     sweep = Sweep(back, monoid)
     places = slots.numbers_of_result(sweep.inner)
     count = sum(n for _, n, _ in places)
+    if not isinstance(cotangents, (Iterable, NoneType)):
+        raise CotangentError(f"a cotangent over a monoid is a list of its elements, not {cotangents!r}")
     given = [monoid.one] * count if cotangents is None else list(cotangents)
     if len(given) != count:
         raise CotangentError(f"the result has {count} numbers, which need {count} elements, not {len(given)}")

@@ -7,14 +7,15 @@ import itertools
 import operator
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from types import MethodType
 from typing import Any
 
 import numpy as np
 
+from .._core.programs import threads as on_threads
 from .._core.programs.replay import (
     Lanes,
     Path,
@@ -369,8 +370,8 @@ class Run:
         given = self.outputs.rows(leaves)
         found = np.zeros(self.inputs.shape)  # of which each thread touches its own columns first
 
-        def run(part: Lanes, registers: Any, places: Any, count: int) -> int:
-            part.backward(registers, places, given, found)  # into the columns of its own rows
+        def run(part: Lanes, registers: Any, places: Any, count: int, errors: list[Any]) -> int:
+            part.backward(registers, places, given, found, errors)  # into the columns of its own rows
             return count
 
         with self._workers("cotangents") as workers:
@@ -413,7 +414,7 @@ class Group:
         self.rows = rows
         self.at = at
 
-    def begin(self, run: Run) -> list[Callable[[], int]]:
+    def begin(self, run: Run) -> list[Callable[[list[Any]], int]]:
         """Return calls that run the lanes: one for each thread, or more to show progress, each of whole blocks."""
         path = self.paths[0]
         self.registers, self.leaves, self.constants = run.outputs.of(path)
@@ -426,9 +427,9 @@ class Group:
         self.parts = [Lanes(path, run.inputs, part) for part in rows]
         return [functools.partial(self.run, run, part) for part in self.parts]
 
-    def run(self, run: Run, part: Lanes) -> int:
+    def run(self, run: Run, part: Lanes, errors: list[Any]) -> int:
         """Run one part; return how many of its lanes came to the path's end."""
-        part.forward(self.registers, self.leaves, run.outputs.array, run.keep)
+        part.forward(self.registers, self.leaves, run.outputs.array, run.keep, errors)
         return int(np.count_nonzero(part.stops[: len(part.rows)] >= self.paths[0].end))
 
     def ended(self, run: Run, counts: list[int]) -> list[Group]:
@@ -482,6 +483,53 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=others.cache_clear)  # a forked process has no other threads
 
 
+class Calls:
+    """Calls that threads share; see `threads.Work`.
+
+    Parameters
+    ----------
+    calls : sequence of callable
+        Each returns how many lanes it has run, and raises the error in its argument, a list, once there is one.
+    tell : callable
+        Called with these numbers on the thread that runs the program.
+    """
+
+    def __init__(self, calls: Sequence[Callable[[list[Any]], int]], tell: Callable[[int], None]) -> None:
+        self.count = len(calls)
+        self.found = [0] * self.count
+        self.errors: list[Any] = []
+        self.told = 0
+        self._left = deque(enumerate(calls))
+        self._tell = tell
+
+    def _results(self) -> Iterator[int]:
+        while self._left:
+            try:
+                k, call = self._left.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            self.found[k] = call(self.errors)
+            yield self.found[k]
+
+    def work(self) -> None:
+        """Make calls until none is left."""
+        for lanes in self._results():
+            self._tell(lanes)
+            self.told += lanes
+
+    def help(self) -> None:
+        """Do so on another thread."""
+        try:
+            deque(self._results(), 0)
+        except BaseException as error:
+            self.stop(error)
+
+    def stop(self, error: Any = KeyboardInterrupt) -> None:
+        """Let all threads stop soon."""
+        self._left.clear()
+        self.errors.append(error)
+
+
 class Workers:
     """Makes calls on threads if there are to be several.
 
@@ -494,7 +542,6 @@ class Workers:
 
     def __init__(self, threads: int, telling: AbstractContextManager[Callable[[int], None] | None]) -> None:
         self.threads = threads
-        self.pool = others(threads - 1) if threads > 1 else None
         self._telling = telling
         self._tell: Callable[[int], None] | None = None
 
@@ -510,26 +557,15 @@ class Workers:
         if self._tell is not None:
             self._tell(lanes)
 
-    def make(self, calls: Sequence[Callable[[], int]]) -> list[int]:
+    def make(self, calls: Sequence[Callable[[list[Any]], int]]) -> list[int]:
         """Make calls, on this thread as well, and wait for all; each returns the number of lanes that it has run."""
-        left = deque(enumerate(calls))
-        found = [0] * len(calls)
+        work = Calls(calls, self.tell)
+        on_threads.run(work, self._ask)
+        if work.errors:
+            raise work.errors[0]
+        self.tell(sum(work.found) - work.told)
+        return work.found
 
-        def work() -> int:
-            lanes = 0
-            while left:
-                try:
-                    k, call = left.popleft()
-                except IndexError:  # another thread took the last one
-                    break
-                found[k] = call()
-                lanes += found[k]
-            return lanes
-
-        helping = [self.pool.submit(work) for _ in calls[1 : self.threads]] if self.pool is not None else []
-        try:
-            self.tell(work())
-        finally:
-            ends = [done.result() for done in helping]
-        self.tell(sum(ends))
-        return found
+    def _ask(self, work: on_threads.Work) -> list[Future[None]]:
+        helpers = min(self.threads, work.count) - 1
+        return [others(self.threads - 1).submit(work.help) for _ in range(helpers)]

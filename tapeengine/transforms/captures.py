@@ -132,23 +132,26 @@ class Snapshot(Kinds):
         """
         made = Made() if made is None else made
         if made.copied is None:
-            made.copied = self._to_copy()
+            made.copied = self.to_copy()
         return self._made(values, made.copied, made, done)
 
-    def _to_copy(self) -> list[Node]:
-        """The nodes of the objects that another run does not share with the program, in order."""
+    def to_copy(self, every: bool = False) -> list[Node]:
+        """The nodes of the objects that another run does not share with the program, in order.
+
+        With `every`, these are all that can change.
+        """
         stored = self._stored()
-        found = {id(node) for node in self._order if node.lifted or self._is_copied(node, stored)}
+        found = {id(node) for node in self._order if node.lifted or self._is_copied(node, stored, every)}
         count = -1
         while count < len(found):
             count = len(found)
             found.update(id(node) for node in self._order if node.make is not None and not found.isdisjoint(node.links))
         return [node for node in self._order if id(node) in found]
 
-    def _is_copied(self, node: Node, stored: set[int]) -> bool:
+    def _is_copied(self, node: Node, stored: set[int], every: bool) -> bool:
         if node.make is None:
             return False
-        is_written = node.can_change if self.written is None else id(node) in self.written
+        is_written = node.can_change if every or self.written is None else id(node) in self.written
         if is_written or id(node.original) in stored:
             return True
         return (node.has_changed is None or node.can_change) and node.differs()  # others are only read from
@@ -180,6 +183,12 @@ class Snapshot(Kinds):
     def generators(self) -> list[Any]:
         """The captured random generators."""
         return [node.original for node in self._order if isinstance(node.original, GENERATORS)]
+
+    @property
+    def renewed(self) -> frozenset[int]:
+        """The ids of the nodes of the objects, generators left out, that a run wrote to."""
+        generators = {id(node) for node in self._order if isinstance(node.original, GENERATORS)}
+        return (self.written or frozenset()) - generators
 
     def generators_in(self, made: Made) -> list[Any]:
         """The generators that a run which uses `made` draws from."""

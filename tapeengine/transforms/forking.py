@@ -30,6 +30,7 @@ from .progress import Progress
 from .recorded_tasks import RecordedTask
 from .rerun import Repeatable
 from .tasks import Closure, Direction, Task, derived, run_task
+from .transformed import whole
 
 #: Workers keep arrays of at least this many bytes for several tasks of a fork; for smaller ones sharing costs more.
 _LARGE = 1 << 18
@@ -60,8 +61,7 @@ def fork_map(
     """See `Engine.fork_map`."""
     if not callable(f):
         raise StructureError(f"fork_map takes a function and its items, not {f!r}: write fork_map(f, xs)")
-    if chunksize < 1:
-        raise StructureError(f"fork_map needs a chunksize of at least 1, not {chunksize}")
+    chunksize = whole("fork_map", "chunksize", chunksize)
     items = list(zip(*iterables, strict=True))
     calls: list[tuple[Any, ...]] = [(f, item, ()) for item in items]
     if chunksize > 1:

@@ -110,7 +110,7 @@ def _numbers_of(value: Any) -> Any:
         found = from_values(value.tolist())
     except (ValueError, UnsupportedError):  # rows of different lengths, or objects of other kinds
         return value
-    return value if found.dtype == object else found
+    return found if found.dtype.kind in "biufc" else value
 
 
 def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:

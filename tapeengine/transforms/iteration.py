@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import count
 from typing import Any
 
 from .._core.scalars.scalar import Dual
@@ -82,11 +83,14 @@ class Steps:
         def noted(state: Any) -> Any:
             state = run.bound(state)
             self.passed.add(hashes(self.engine.structures, state))
+            k = next(done)
+            if not k & (k - 1):
+                run.look()
             if tell is not None:
                 tell(1)
             return state
 
-        leaves = flatten(self.engine.structures, start)[0]
+        leaves, done = flatten(self.engine.structures, start)[0], count(1)
         with (
             FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run,
             told(self.progress, self.n, "iterate: value") as tell,
@@ -95,6 +99,7 @@ class Steps:
         _check(self.engine, start, chain.final)
         self.draws = not same_states(self.begin[0], generator_states())
         self.takes = any(len(now) < len(node.keys) for node, now in run.left_behind.changed)
+        self.renewed = self.snapshot.renewed
         run.settle(self._traced_steps(start), self.begin[0] if self.draws else None)
         return chain
 
@@ -110,9 +115,11 @@ class Steps:
         return again
 
     def again(self, values: Sequence[Any], made: Made) -> Step:
-        """The step for a later run, on copies of the objects that it captured."""
+        """The step for a later run: what steps write to is as it was before the first one."""
         if self.takes and self.n > 1:
             raise not_repeatable(NAME, "it takes items out of what it captures, and later runs are of single steps")
+        for number in self.renewed:
+            made.pop(number, None)
         step: Step = self.snapshot.again(values, made)
         return step
 
@@ -120,6 +127,11 @@ class Steps:
         """The generators of a later run; None if the steps draw from none."""
         generators = self.snapshot.generators_in(made)
         return Places(generators, self.draws) if self.draws or generators else None
+
+    def check(self, made: Made) -> None:
+        """Require that later runs changed no object that they share with the program."""
+        if made.copied != self.snapshot.to_copy():
+            raise not_repeatable(NAME, "a step writes into what it captures, and a later one undoes that")
 
     def refuse(self, state: Any, k: int, position: int) -> None:
         """Raise the error that the k-th leaf of the state differs after a step, or within its block of steps."""
@@ -158,11 +170,12 @@ class Reversal:
             if values:
                 total = given if total is None else add(steps.engine.structures, total, given)
 
-        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, self._plain):
+        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
             if places is not None:
                 places.resume(steps.begin)
             chain = self.chain or Chain(step, steps.n, steps.checkpoints, start, places)
             chain.reverse(undo, step, places, steps.shown(range(steps.n), "cotangents"))
+            steps.check(made)
         return total, cotangent
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
@@ -171,12 +184,13 @@ class Reversal:
         made = Made()
         steps.again(values, made)
         comparison, repeat = Comparison(steps.passed), None
-        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, self._plain):
+        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
             for position in steps.shown(range(steps.n), "tangents"):
                 block = steps.passed.steps_of(position)
                 repeat = self._repeat(state, made) if position == block[0] else repeat
                 state, tangent = steps.engine.jvp(self._step(made), (values, state), (given, tangent))
                 self._check(comparison, state, position, repeat if position == block[-1] else None)
+            steps.check(made)
         return tangent
 
     def _check(self, comparison: Comparison, state: Any, position: int, repeat: Repeat | None) -> None:
@@ -203,23 +217,31 @@ class Reversal:
 
         return step
 
-    def _plain(self) -> None:
-        """Run all steps on plain values."""
+    def _plain(self, made: Made) -> None:
+        """Run all steps on plain values; see `Steps.check`."""
         for _ in self._repeat(self.args[1], Made())(range(self.steps.n)):
             pass
+        self.steps.check(made)
 
     def _repeat(self, state: Any, made: Made) -> Repeat:
-        """A function that repeats steps on plain values, starting from the present states of the generators."""
+        """A function that repeats steps on plain values, each on copies of all that is captured.
+
+        It starts from the present states of the generators.
+        """
         steps, values, places = self.steps, self.args[0], self.steps.places(made)
         moment = None if places is None else places.here()
 
         def repeat(block: range) -> Iterator[tuple[int, Any]]:
-            if places is not None:
-                places.resume(moment)  # type: ignore[arg-type]
             bare, at = (map_leaves(steps.engine.structures, value_unseen, part) for part in (values, state))
-            step = steps.again(bare, made)
+            now = moment
             for position in block:
+                new = Made()
+                new.copied = steps.snapshot.to_copy(every=True)
+                step, places = steps.again(bare, new), steps.places(new)
+                if places is not None:
+                    places.resume(now)  # type: ignore[arg-type]
                 at = step(at)
+                now = None if places is None else places.here()
                 yield position, at
 
         return repeat

@@ -269,6 +269,7 @@ class LinearMap:
         4.0
         """
         parts, bundle = in_a_row(maps, LinearMap)
+        common([m.codomain for m in parts], "hstack needs maps with the same codomain")
         return LinearMap.vstack(bundle.refill([m.T for m in parts])).T
 
 

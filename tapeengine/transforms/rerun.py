@@ -216,7 +216,7 @@ class FirstRun:
     leaves that the snapshot lifted out, and `also` are further leaves that the run, of the callable `bound`, is given.
     """
 
-    __slots__ = ("_done", "_given", "_name", "_seen", "bound", "engine", "left_behind", "snapshot", "values")
+    __slots__ = ("_done", "_given", "_name", "_seen", "_undone", "bound", "engine", "left_behind", "snapshot", "values")
 
     def __init__(
         self, engine: Engine, snapshot: Snapshot, values: Sequence[Any], name: str, also: Sequence[Any] = ()
@@ -226,6 +226,7 @@ class FirstRun:
         self._name = name
         self._seen = (*values, *also)
         self._given = Unwritten(self._seen)
+        self._undone: frozenset[int] = frozenset()
         self.bound = snapshot.around(list(map(frozen, values)), self._done)
 
     def __enter__(self) -> FirstRun:
@@ -235,7 +236,11 @@ class FirstRun:
         refuse_writes(error, self.values, self._name)
         if error is None:
             self.left_behind = self._left(self._done)
-            self.snapshot.written = self.left_behind.written
+            self.snapshot.written = self.left_behind.written | self._undone
+
+    def look(self) -> None:
+        """Note what the run has written so far, which it may undo before it ends."""
+        self._undone |= self._left(self._done).written
 
     def settle(
         self, again: Callable[[Sequence[Any], dict[int, Any]], Any], states: States | None, whole: bool = True

@@ -4,9 +4,11 @@ import gc
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tapeengine
+import tapeengine.numpy as tnp
 from tapeengine.errors import TapeLimitError
 
 BLOCK = 2**15
@@ -95,6 +97,79 @@ def test_the_limit_that_a_user_sets() -> None:
         engine.vjp(lambda x: chain(x, 1_000_000), 1.0)
     assert engine.vjp(lambda x: chain(x, 50_000), 1.0)[1](1.0) == (1.0,)
     assert isinstance(TapeLimitError(), MemoryError)
+
+
+#: Steps on an array of 80 kB, with how many bytes each keeps, in arrays of that size.
+STEPS: dict[str, tuple[Any, int]] = {
+    "tanh": (lambda a: np.tanh(a), 1),
+    "product": (lambda a: a * a, 1),
+    "sum": (lambda a: a + a, 0),
+    "factor": (lambda a: 1.5 * a, 0),
+    "copy": (lambda a: a.copy(), 0),
+    "view": (lambda a: a[::-1], 0),
+    "quotient": (lambda a: a / (1.0 + a * a), 3),
+    "primitive": (lambda a: np.sort(a), 1),
+    "matrix product": (lambda a: (a.reshape(100, 100) @ MATRIX).ravel(), 0),
+    "write": (lambda a: written(np.exp(-a)), 1),
+}
+MATRIX = np.eye(100)
+
+
+def written(a: Any) -> Any:
+    a[::2] = 0.5
+    return a
+
+
+def repeated(step: Any, n: int) -> Any:
+    def program(a: Any) -> Any:
+        for _ in range(n):
+            a = step(a)
+        return a
+
+    return program
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_limit_counts_the_arrays_that_records_keep(name: str) -> None:
+    step, kept = STEPS[name]
+    engine, x = tapeengine.Engine(max_tape_bytes=3_000_000), np.linspace(0.1, 0.9, 10_000)
+    for transform in (engine.vjp, lambda f, x: engine.jvp(f, (x,), (x,)), engine.linearize):
+        transform(repeated(step, 8), x)
+        if kept:
+            with pytest.raises(TapeLimitError, match=r"3,000,000 bytes .* records, which keep arrays"):
+                engine.vjp(repeated(step, 100), x)
+        else:
+            engine.vjp(repeated(step, 100), x)
+    assert engine.vjp(repeated(step, 8), x)[1](x)[0].shape == x.shape
+
+
+def test_a_program_that_catches_the_error_goes_on() -> None:
+    engine, x = tapeengine.Engine(max_tape_bytes=3_000_000), np.linspace(0.1, 0.9, 10_000)
+    for step, _ in STEPS.values():
+        done = []
+
+        def program(a: Any, step: Any = step, done: list[Any] = done) -> Any:
+            total = a.sum()
+            try:
+                for _ in range(60):
+                    a = step(a)
+            except TapeLimitError:
+                done.append(True)
+            return total
+
+        assert engine.grad(program)(x).tolist() == [1.0] * len(x)
+
+
+def test_arrays_that_a_program_makes_and_forgets_are_not_counted() -> None:
+    engine = tapeengine.Engine(max_tape_bytes=3_000_000)
+
+    def program(x: float) -> Any:
+        total = 0.0
+        for k in range(200):
+            total = total + tnp.sum(x + np.ones(10_000)) * k
+        return total
+
+    assert engine.grad(program)(1.0) == sum(range(200)) * 10_000
 
 
 def test_a_limit_counts_every_trace_by_itself() -> None:

@@ -14,27 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from number_kinds import NUMBERS
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
 
-NUMBERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
-    "float": (lambda x: x, 1.3),
-    "numpy.float64": (lambda x: x, np.float64(1.3)),
-    "numpy.float32": (lambda x: x, np.float32(1.3)),
-    "element": (lambda x: x[0], np.array([1.3])),
-    "item": (lambda x: x[0].item(), np.array([1.3])),
-    "float32": (lambda x: x[0], np.array([1.3], np.float32)),
-    "item of float32": (lambda x: x.tolist()[0], np.array([1.3], np.float32)),
-    "of math": (lambda x: te.math.exp(x[0]), np.array([0.3])),
-    "complex": (lambda x: x, 1.3 + 0.4j),
-    "item of complex": (lambda x: x[0].item(), np.array([1.3 + 0.4j])),
-    "complex element": (lambda x: x[0], np.array([1.3 + 0.4j])),
-    "complex64": (lambda x: x[0], np.array([1.3 + 0.4j], np.complex64)),
-    "absolute": (lambda x: abs(x), 1.3 + 0.4j),
-    "numpy.absolute": (lambda x: np.abs(x), 1.3 + 0.4j),
-    "real part": (lambda x: x.real, 1.3 + 0.4j),
-}
 TYPES = (
     *(np.float16, np.float32, np.float64, np.longdouble, np.complex64, np.complex128),
     *(np.int8, np.int32, np.int64, np.uint64, np.bool_, float, int, complex),

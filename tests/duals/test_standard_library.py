@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from verdicts import Verdict, attempted, verdict
+from verdicts import Verdict, attempted, is_advised, verdict
 
 import tapeengine as te
 
@@ -110,15 +110,6 @@ def judged(program: Callable[[Any, Any], Any], point: Any) -> Verdict:
     if isinstance(traced, TEXT) and (type(plain) is not type(traced) or repr(plain) != repr(traced)):
         return Verdict("value", f"{traced!r} for {plain!r}")
     return found
-
-
-def is_advised(program: Callable[[Any], Any], point: Any) -> bool:
-    """Whether the error of a traced program says what to write instead."""
-    try:
-        te.vjp(program, point)
-    except Exception as error:
-        return any("tapeengine.value(x)" in note for note in getattr(error, "__notes__", ()))
-    return False
 
 
 @pytest.mark.parametrize("point", POINTS, ids=("array", "list"))

@@ -12,7 +12,7 @@ from verdicts import quiet
 import tapeengine as te
 
 #: Functions whose results numpy leaves in memory of other strides: parts of larger arrays, or views of a base.
-OTHERS = ("histogram", "eig")
+OTHERS = ("histogram",)
 
 
 def transposed(x: Any) -> Any:
@@ -79,6 +79,21 @@ MORE: dict[str, Any] = {
     "unique rows": lambda np, a, b: np.unique(a, axis=0),
     "unique columns": lambda np, a, b: np.unique(a, axis=1),
     "gradient": lambda np, a, b: np.gradient(a),
+    **{
+        f"eigenvalues {name} {turned}": lambda np, a, b, name=name, turned=turned: getattr(np.linalg, name)(
+            np.stack([a[:, :3] + turned * np.eye(3)[[1, 2, 0]]] * 2)
+        )
+        for name in ("eig", "eigvals")
+        for turned in (0.0, 9.0)
+    },
+    **{
+        f"{name} {method}": lambda np, a, b, name=name, method=method: getattr(np, name)(
+            a, np.abs(a[:2]) / 8, axis=0, method=method
+        )
+        for name in ("quantile", "percentile", "nanquantile")
+        for method in ("linear", "lower", "hazen")
+    },
+    "poly": lambda np, a, b: np.poly(a[:, :3] + np.eye(3)[[1, 2, 0]] * 9),
     "polyval": lambda np, a, b: np.polyval([1.0, 2.0, 3.0], a),
     **{
         f"einsum {order}": lambda np, a, b, order=order: np.einsum("ij,jk->ik", a, b, order=order) for order in "CFAKcf"

@@ -42,10 +42,10 @@ def add(name: str, function: Any, *before: Any, after: tuple[Any, ...] = (), **o
     CALLS[f"{name} {before}{after} {options}"] = lambda v: function(*before, v, *after, **options)
 
 
-for name in "sum prod mean var max min nansum nanprod nanmean nanstd nanvar nanmax ptp median".split():
+for name in "sum prod mean var max min nansum nanprod nanmean nanstd nanvar nanmax ptp median nanmedian".split():
     for axis in AXES:
         add(name, getattr(numpy, name), axis=axis)
-    if name not in ("ptp", "median"):
+    if name not in ("ptp", "median", "nanmedian"):
         initial = {"initial": 0.5} if "max" in name or "min" in name else {}
         add(name, getattr(numpy, name), axis=(), where=numpy.array([True, False, True, True]), **initial)
 for ufunc in (numpy.add, numpy.multiply, numpy.maximum, numpy.logaddexp, numpy.hypot):

@@ -118,7 +118,7 @@ def test_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
         results.append((bits(value), *map(bits, back(np.ones(1000))[0])))
     assert len(set(results)) == 1
     seen = []
-    monkeypatch.setattr(batch.Workers, "make", lambda self, calls: seen.append(len(calls)) or [c() for c in calls])
+    monkeypatch.setattr(batch.Workers, "make", lambda self, calls: seen.append(len(calls)) or [c([]) for c in calls])
     te.vjp(te.vmap(staged, threads=4), columns)[1](np.ones(1000))
     assert seen[0] == 4  # parts of the first path
     assert seen[-1] >= 4  # the way back is shared as well

@@ -246,7 +246,7 @@ def test_a_map_of_nothing_and_of_iterables_that_do_not_match() -> None:
     assert ENGINE.grad(lambda x: x + sum(ENGINE.fork_map(lambda y: x * y, [])))(1.0) == 1.0
     with pytest.raises(ValueError, match="shorter"):
         ENGINE.fork_map(pow, [1, 2], [1])
-    with pytest.raises(StructureError, match="chunksize of at least 1"):
+    with pytest.raises(StructureError, match="chunksize must be a whole number of at least 1"):
         ENGINE.fork_map(abs, [1], chunksize=0)
 
 

@@ -260,6 +260,8 @@ def test_maps_of_different_spaces_do_not_combine() -> None:
     m, n = linear_map("vector", "scalar", 0), linear_map("pair", "pair", 1)
     with pytest.raises(StructureError, match=r"f64\[3\]"):
         m @ n
+    with pytest.raises(StructureError, match=r"hstack .* the same codomain; there are f64\[3\] and f64"):
+        te.LinearMap.hstack((te.LinearMap.identity(np.ones(3)), te.LinearMap.identity(1.0)))
     with pytest.raises(StructureError, match="the same domain"):
         m + n
     with pytest.raises(CotangentError, match=r"must have the form f64\[3\], not \(f64, f64\)"):

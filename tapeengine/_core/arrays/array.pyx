@@ -26,6 +26,7 @@ from tapeengine._core.tape.accumulation cimport strided, view_of
 from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
 from tapeengine._core.tape.tape cimport traces
 
+import math
 import operator
 from types import GenericAlias
 
@@ -312,7 +313,13 @@ cdef class Array:
         return bool(seen(self))
 
     def __int__(self):
-        return int(seen(self))
+        return int(as_seen(self))
+
+    def __floor__(self):
+        return math.floor(as_seen(self))
+
+    def __ceil__(self):
+        return math.ceil(as_seen(self))
 
     def __round__(self, ndigits=None):
         """Round a number as Python does; the result is discrete. Arrays raise an error, as numpy's do."""
@@ -440,7 +447,7 @@ cdef object missing_attribute(str name):
     if name == "unit":      # classes with units read `value` of other operands, without the derivative
         return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Use "
                                 "plain numbers in fixed units (quantity.to_value(unit)) inside the program")
-    if name.startswith("_") or not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
+    if not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
         return AttributeError(f"a traced array has no attribute {name!r}")
     return MissingAttributeError(
         f"a traced value has no attribute {name!r}: numpy's result there has no derivative, or is memory whose changes "

@@ -179,7 +179,7 @@ cdef object of_numbers(object x):
         found = ABOVE.array(x.tolist())
     except ValueError:
         return None
-    return None if found.dtype == object else found
+    return found if found.dtype.kind in "biufc" else None
 
 
 cdef object traced_numbers(object x):

@@ -1,7 +1,7 @@
 # Paths run on many arguments at a time, in blocks of lanes.
 
 cdef enum:
-    BETWEEN = 64            # blocks between two looks for an interrupt
+    BETWEEN = 1 << 16       # instructions between two looks for an interrupt
     KEPT_BYTES = 1 << 21    # of registers that a forward run keeps for the reverse one: what stays in a cache
 
 #: The number of lanes in a block.
@@ -48,10 +48,14 @@ cdef class Lanes:
             return v
         return <te_row *> unset(blocks * self.path.end, sizeof(te_row))
 
-    def forward(self, registers, leaves, out, bint keep):
-        """Compute the values of `registers` into the rows `leaves` of `out`; lanes that leave the path change nothing."""
+    def forward(self, registers, leaves, out, bint keep, stopped):
+        """Compute the values of `registers` into the rows `leaves` of `out`; lanes that leave the path change nothing.
+
+        The error that `stopped` contains is raised.
+        """
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
+        cdef Py_ssize_t between = 1 + BETWEEN // p.end
         cdef Py_ssize_t width = self.inputs.shape[1], out_width = out.shape[1], outs = len(registers)
         cdef const double *x = <const double *> PyArray_DATA(<ndarray> self.inputs)
         cdef double *y = <double *> PyArray_DATA(<ndarray> out)
@@ -65,9 +69,9 @@ cdef class Lanes:
         cdef te_bodies bodies = p.lanes     # another thread may compile the path meanwhile
         cdef int l
         try:
-            for start in range(0, blocks, BETWEEN):
+            for start in range(0, blocks, between):
               with nogil:
-                for b in range(start, min(start + BETWEEN, blocks)):
+                for b in range(start, min(start + between, blocks)):
                     first, count = b * TE_LANES, min(<Py_ssize_t> TE_LANES, n - b * TE_LANES)
                     if keeps:
                         at = v + b * p.end
@@ -77,7 +81,7 @@ cdef class Lanes:
                         for l in range(count):
                             if stops[first + l] == p.end:
                                 y[leaf[k] * out_width + rows[first + l]] = at[places[k]][l]
-              PyErr_CheckSignals()
+              look(stopped)
         finally:
             if keeps:
                 self.kept = v
@@ -85,10 +89,11 @@ cdef class Lanes:
                 self.let_go(v, 1)
         p.worked_in_lanes(blocks)
 
-    def backward(self, registers, leaves, cotangents, out):
+    def backward(self, registers, leaves, cotangents, out, stopped):
         """Store the cotangents of the inputs in the columns of `out`, from those of the values of `registers`."""
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
+        cdef Py_ssize_t between = 1 + BETWEEN // p.end
         cdef Py_ssize_t width = self.inputs.shape[1], ct_width = cotangents.shape[1], outs = len(registers)
         cdef const double *x = <const double *> PyArray_DATA(<ndarray> self.inputs)
         cdef const double *dy = <const double *> PyArray_DATA(<ndarray> cotangents)
@@ -113,9 +118,9 @@ cdef class Lanes:
         try:
             if self.kept == NULL:
                 v = self.registers(1)
-            for start in range(0, blocks, BETWEEN):
+            for start in range(0, blocks, between):
               with nogil:
-                for b in range(start, min(start + BETWEEN, blocks)):
+                for b in range(start, min(start + between, blocks)):
                     first, count = b * TE_LANES, min(<Py_ssize_t> TE_LANES, n - b * TE_LANES)
                     if self.kept != NULL:
                         v = self.kept + b * p.end
@@ -131,7 +136,7 @@ cdef class Lanes:
                         te_run_lanes_back(&bodies, p.op, p.operands, p.constants, v, ct, top, p.first)
                     store_rows(dx, width, ct, rows + first, stops + first, count, p)
                     memset(ct, 0, p.first * sizeof(te_row))
-              PyErr_CheckSignals()
+              look(stopped)
             done = True
         finally:
             if done and p.spare_zeros == NULL:
@@ -140,6 +145,14 @@ cdef class Lanes:
                 free_zeros(ct)
             if self.kept == NULL:
                 self.let_go(v, 1)
+
+
+cdef int look(object stopped) except -1:
+    """Raise an interrupt, or the error of another thread."""
+    PyErr_CheckSignals()
+    if stopped:
+        raise stopped[0]
+    return 0
 
 
 cdef void load_rows(te_row *v, const double *x, Py_ssize_t width, const Py_ssize_t *rows, Py_ssize_t count,

@@ -153,6 +153,7 @@ class Lanes:
         leaves: numpy.ndarray[Any, Any],
         out: numpy.ndarray[Any, Any],
         keep: bool,
+        stopped: list[Any],
     ) -> None: ...
     def backward(
         self,
@@ -160,6 +161,7 @@ class Lanes:
         leaves: numpy.ndarray[Any, Any],
         cotangents: numpy.ndarray[Any, Any],
         out: numpy.ndarray[Any, Any],
+        stopped: list[Any],
     ) -> None: ...
 
 @final

@@ -1,4 +1,4 @@
-"""Threads that run the steps of parallel loops of compiled code, which `forks.pxi` gives to them.
+"""Threads that run the steps of parallel loops of compiled code, which `forks.pxi` gives to them, and lanes.
 
 Python's pools are imported by the first loop that needs them: they take a tenth of the time to import the engine.
 """
@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future, ThreadPoolExecutor
 
 
@@ -65,14 +66,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=THREADS.forget)
 
 
-def run(work: Work) -> None:
-    """Run the steps of a loop on threads; an interrupt stops all of them."""
+def run(work: Work, ask: Callable[[Work], list[Future[None]]] = THREADS.ask) -> None:
+    """Run the steps of a loop on threads, which `ask` lets help; an interrupt stops all of them."""
     from concurrent.futures import wait
 
     helpers: list[Future[None]] = []
     error: BaseException | None = None
     try:
-        helpers = THREADS.ask(work)
+        helpers = ask(work)
         work.work()
         left: set[Any] = {h for h in helpers if not h.cancel()}
         while left:

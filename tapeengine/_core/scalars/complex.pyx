@@ -12,12 +12,12 @@ from libc.math cimport fabs, floor, signbit
 cimport cython
 
 from tapeengine._core.scalars.parts cimport add, div, is_zero, mul, neg, one, sub, two, v, valued
-from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, is_numpy, of_kind, other_precision
+from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, is_numpy, of_kind, other_precision
 from tapeengine._core.tape.opcodes cimport (
     OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_COSH, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SINH,
     OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
 )
-from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, traces
+from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, PYTHON_FLOATS, traces
 
 import cmath as python_cmath
 import operator
@@ -25,6 +25,7 @@ import operator
 import numpy
 
 from tapeengine._core.scalars.scalar import with_value
+from tapeengine._core.scalars.elements import element
 from tapeengine.dropped import told
 from tapeengine.errors import DroppedDerivativeError
 
@@ -36,6 +37,15 @@ __all__ = [
 
 pi, e, tau = python_cmath.pi, python_cmath.e, python_cmath.tau
 inf, infj, nan, nanj = python_cmath.inf, python_cmath.infj, python_cmath.nan, python_cmath.nanj
+
+
+cdef bint is_traced(object x):
+    return type(x) is ComplexDual or type(x) is Dual
+
+
+cdef object number(object x):
+    """A number, or the element of an array without axes."""
+    return x if is_traced(x) or isinstance(x, (float, complex)) else element(x, "fc")
 
 
 cdef ComplexDual new(object re, object im):
@@ -228,10 +238,6 @@ def operation(x, y, ufunc):
     return NotImplemented if op is None else operated(x, y, op)
 
 
-cdef bint is_traced(object x):
-    return type(x) is Dual or type(x) is ComplexDual
-
-
 def make(*args, **options):
     """complex(real, imag) of numbers that may be traced."""
     if not any([is_traced(x) for x in (*args, *options.values())]):
@@ -255,8 +261,10 @@ def of_numbers(real=0.0, imag=0.0):
 
 
 cdef object part_of(ComplexDual z, object part):
-    """A part for the program: numpy's number if z is one."""
-    return numpy.float64(part) if z.numpys and type(part) is not Dual else part
+    """A part for the program: numpy's number if z is one, otherwise Python's."""
+    if type(part) is Dual:
+        return as_numpy(<Dual> part) if z.numpys else as_float(<Dual> part)
+    return numpy.float64(part) if z.numpys else part
 
 
 cdef object from_array(object a):
@@ -329,7 +337,8 @@ cdef class ComplexDual:
         return self
 
     def __abs__(self):
-        return valued(self.re, self.im, OP_HYPOT, abs(plain(self)))
+        size = valued(self.re, self.im, OP_HYPOT, abs(plain(self)))
+        return of_kind(<Dual> size, NUMPY_DOUBLES if self.numpys else PYTHON_FLOATS)
 
     def __bool__(self):
         return bool(self.re != 0.0 or self.im != 0.0)
@@ -556,9 +565,10 @@ cdef ComplexDual atan_of(ComplexDual z, object value):
 ctypedef ComplexDual (*formula)(ComplexDual, object)
 
 
-cdef inline object apply(object x, object function, formula rule):
+cdef object apply(object x, object function, formula rule):
     """Apply a formula to one complex number, with the value that `cmath` gives."""
-    if type(x) is not ComplexDual and type(x) is not Dual:
+    x = number(x)
+    if not is_traced(x):
         return function(x)
     value = function(plain(x))
     return exactly(rule(<ComplexDual> as_complex(x), value), value)
@@ -579,13 +589,22 @@ def log(z, base=None, /):
     """Logarithm of z, natural or to the given base."""
     if base is None:
         return apply(z, c_log, log_of)
+    z, base = number(z), number(base)
     if not (is_traced(z) or is_traced(base)):
         return c_log(z, base)
-    return exactly(log(z) / log(base), c_log(plain(z), plain(base)))
+    value = c_log(plain(z), plain(base))
+    return exactly(quotient(log_at(z), log_at(base)), value)
+
+
+cdef ComplexDual log_at(object z):
+    """The logarithm, also of 0, for which `cmath` raises an error only where no base is given."""
+    value = plain(z)
+    return log_of(<ComplexDual> as_complex(z), c_log(value) if value else complex(-python_cmath.inf))
 
 
 def log10(z, /):
     """Logarithm of z to base 10."""
+    z = number(z)
     return exactly(log(z) / c_log(10.0).real, c_log10(plain(z))) if is_traced(z) else c_log10(z)
 
 
@@ -661,6 +680,7 @@ cdef object returned(object x):
 
 def phase(z, /):
     """The angle of z, in radians."""
+    z = number(z)
     if not is_traced(z):
         return python_cmath.phase(z)
     cdef ComplexDual c = <ComplexDual> as_complex(z)
@@ -669,11 +689,13 @@ def phase(z, /):
 
 def polar(z, /):
     """The absolute value and the angle of z."""
+    z = number(z)
     return (returned(abs(as_complex(z))), phase(z)) if is_traced(z) else python_cmath.polar(z)
 
 
 def rect(r, phi, /):
     """The complex number with a given absolute value and angle."""
+    r, phi = number(r), number(phi)
     if not (is_traced(r) or is_traced(phi)):
         return python_cmath.rect(r, phi)
     r, phi = [x if type(x) is Dual else float(x) for x in (r, phi)]
@@ -683,22 +705,22 @@ def rect(r, phi, /):
 
 def isfinite(z, /):
     """Whether both parts are finite."""
-    return python_cmath.isfinite(seen(z))
+    return python_cmath.isfinite(seen(number(z)))
 
 
 def isinf(z, /):
     """Whether one of the parts is infinite."""
-    return python_cmath.isinf(seen(z))
+    return python_cmath.isinf(seen(number(z)))
 
 
 def isnan(z, /):
     """Whether one of the parts is not a number."""
-    return python_cmath.isnan(seen(z))
+    return python_cmath.isnan(seen(number(z)))
 
 
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     """Whether two numbers are close to each other."""
-    return python_cmath.isclose(seen(a), seen(b), rel_tol=rel_tol, abs_tol=abs_tol)
+    return python_cmath.isclose(seen(number(a)), seen(number(b)), rel_tol=rel_tol, abs_tol=abs_tol)
 
 
 cdef dict functions = {     # the function of each ufunc that has one

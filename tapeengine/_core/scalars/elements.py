@@ -1,8 +1,8 @@
-"""Traced arrays without axes, which `math` reads as numbers."""
+"""Arrays without axes, which `math` and `cmath` read as numbers."""
 
 from typing import Any
 
 
-def element(x: Any) -> Any:
-    """The element of a traced real array without axes; anything else unchanged."""
-    return x.item() if hasattr(x, "__tapeengine_trace__") and x.shape == () and x.dtype.kind == "f" else x
+def element(x: Any, kinds: str = "f") -> Any:
+    """The element of an array without axes of some kinds of dtype; anything else unchanged."""
+    return x.item() if getattr(x, "shape", None) == () and x.dtype.kind in kinds else x

@@ -30,7 +30,7 @@ comb, factorial, gcd, isqrt, lcm, perm = (
 ceil, floor, trunc = python_math.ceil, python_math.floor, python_math.trunc
 
 cdef object number(object x):
-    """A number, or the element of a traced array without axes."""
+    """A number, or the element of an array without axes."""
     return x if type(x) is Dual or isinstance(x, (float, int)) else element(x)
 
 
@@ -144,6 +144,7 @@ cdef object binary_of_python(object x, object y, const int op, object function):
 def _own(name, int op, x, y=0.0, /):
     """A function that `math` lacks, for plain numbers; it refuses other arguments."""
     cdef double a = 0.0, b = 0.0
+    x, y = number(x), number(y)
     for z in (x, y):
         if not as_double(z, &b):
             if hasattr(z, "__array_ufunc__"):
@@ -199,14 +200,15 @@ def radians(x, /):
     return returned(x * in_radians) if type(x) is Dual or PyFloat_CheckExact(x) else python_math.radians(x)
 
 
-cdef object power_of_two(int i):
+cdef object power_of_two(object i):
     """2**i; an infinity if that is too large for a float."""
     return inf if i > 1023 else python_math.ldexp(1.0, i)
 
 
-def ldexp(x, int i, /):
+def ldexp(x, i, /):
     """x * 2**i."""
     x = number(x)
+    python_math.ldexp(0.0, i)   # raises its error for what is no integer
     if type(x) is not Dual:
         return python_math.ldexp(x, i)
     try:
@@ -345,7 +347,7 @@ def sumprod(p, q, /):
     if not (any_dual(p) or any_dual(q)):
         return spread.sumprod(*p, *q)
     value = computed(spread.sumprod, (*p, *q))
-    return answered(chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value), spread.sumprod, (*p, *q))
+    return answered(returned(chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value)), spread.sumprod, (*p, *q))
 
 
 cdef object plain_fma = getattr(python_math, "fma", None)
@@ -358,7 +360,7 @@ def fma(x, y, z, /):
     """x * y + z, rounded once."""
     x, y, z = numbers((x, y, z))
     value = computed(_fma, (x, y, z))
-    return answer(x * y + z, value, _fma, (x, y, z)) if any_dual((x, y, z)) else value
+    return answer(returned(x * y + z), value, _fma, (x, y, z)) if any_dual((x, y, z)) else value
 
 
 def _fma(x, y, z):

@@ -23,6 +23,7 @@ def sumprod(*both: Any) -> Any:
     >>> sumprod(1e16, 1.0, -1e16, 1.0, 1.0, 1.0)
     1.0
     """
+    both = tuple(x.item() if hasattr(x, "item") else x for x in both)
     p, q = both[: len(both) // 2], both[len(both) // 2 :]
     exact: Any = getattr(math, "sumprod", None)
     if exact is not None:

@@ -364,5 +364,5 @@ def value_of(x):
         found = x.value
         return found.item() if (<Array> x).storage.python else found[()] if (<Array> x).storage.number else found
     if type(x) is ComplexDual:
-        return x.value
+        return numpy.complex128(x.value) if (<ComplexDual> x).numpys else x.value
     return number_seen(<Dual> x) if type(x) is Dual else x

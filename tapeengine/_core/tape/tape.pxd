@@ -147,6 +147,7 @@ cdef class Tape:
     cdef dict watched       # plain arrays that records keep by reference, keyed by identity and digest
     cdef Place *places      # layouts of storages, by index
     cdef uint32_t place_count, place_room
+    cdef Py_ssize_t arrays_left     # bytes of new arrays before those that records keep are counted
     cdef readonly object rules     # the rules of the trace's dispatcher
     cdef object watcher      # of the debug switch: notified of recorded array operations and of sweeps
     cdef Tape continued     # the tape that this one continues during one call of a rule
@@ -165,6 +166,7 @@ cdef class Tape:
     cdef void close(self) noexcept
     cdef int note_guards(self) except -1
     cdef int note(self, uint32_t at, tuple what) except -1
+    cdef int count_arrays(self) except -1
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF
     cdef uint32_t link(self, uint32_t tag, uint32_t id, double value) except 0
     cdef int note_link(self, uint32_t here, uint32_t tag, uint32_t id) except -1

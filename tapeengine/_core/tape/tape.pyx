@@ -5,6 +5,9 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
+
 from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, import_array, ndarray
@@ -14,6 +17,7 @@ from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, CONSTANT_RIGHT, op_ari
 
 from array import array
 from bisect import insort
+from importlib import import_module
 
 from tapeengine.errors import TapeLimitError, TraceError
 
@@ -475,7 +479,26 @@ cdef class Tape:
             self.place_room = room
         self.places[self.place_count] = Place(size, type, width)
         self.place_count += 1
+        self.arrays_left -= size * width
+        if self.arrays_left < 0:
+            self.count_arrays()
         return self.place_count - 1
+
+    cdef int count_arrays(self) except -1:
+        """Count the arrays that records keep, and raise an error if they and the records are above the limit."""
+        cdef Py_ssize_t limit = self.head.max_bytes, total
+        if limit == 0 or self.continued is not None:
+            self.arrays_left = PY_SSIZE_T_MAX
+            return 0
+        kept = sum(import_module("tapeengine._core.sweeps.inspection").kept_bytes(self).values())
+        total = kept + (self.head.count - first_id(&self.head)) * RECORD_BYTES
+        if total > limit:
+            raise TapeLimitError(
+                f"the tape's limit of {limit:,} bytes is reached with {self.head.count - 1:,} records, which keep arrays of "
+                f"{kept:,} bytes. Raise Engine(max_tape_bytes=...), or recompute parts with checkpoint"
+            )
+        self.arrays_left = max(limit - total, limit // 16)
+        return 0
 
     cdef int watch(self, ndarray kept) except -1:
         """Let sweeps check that a plain array kept by reference has not been changed."""

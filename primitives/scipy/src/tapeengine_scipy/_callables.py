@@ -15,7 +15,7 @@ import numpy
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.errors import UnsupportedError
+from tapeengine.errors import DroppedDerivativeError
 from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.generators import generator_states, same_states
@@ -190,13 +190,23 @@ def plain(fun: Callable[..., Any], solver: str) -> Callable[..., Any]:
     is still traced depends on a traced value that was not found in the callable, and is refused.
     """
 
-    def called(*args: Any) -> Any:
-        value = te.vjp(lambda: fun(*args))[0]
+    return refusing_traced(lambda *args: te.vjp(lambda: fun(*args))[0], solver, [])
+
+
+def refusing_traced(fun: Callable[..., Any], solver: str, errors: list[Exception]) -> Callable[..., Any]:
+    """Return `fun` as a function that refuses results with traced values; it also adds its error to a list."""
+
+    @functools.wraps(fun)
+    def called(*args: Any, **named: Any) -> Any:
+        value = fun(*args, **named)
         if is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value))):
-            raise UnsupportedError(
-                f"{solver}: the callable uses a traced value that was not found in it (such as an attribute of a "
-                "class); pass it in args="
+            errors.append(
+                DroppedDerivativeError(
+                    f"{solver}: the callable uses a traced value that was not found, as in an attribute of a class: "
+                    "pass it in args="
+                )
             )
+            raise errors[0]
         return value
 
     return called

@@ -15,18 +15,29 @@ import numpy
 
 from tapeengine.duals import offered
 from tapeengine.errors import TapeEngineError, UnsupportedError, pass_on
-from tapeengine_scipy._callables import holds_traced, plain_values
+from tapeengine.transforms.second_order import live_traces
+from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def theirs_called(function: Callable[..., Any], args: Any, keywords: Any) -> Any:
-    """Call SciPy's function; objects of this package are converted by their method `of_scipy`."""
+def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: str | bool = False) -> Any:
+    """Call SciPy's function; objects of this package are converted by their method `of_scipy`.
+
+    In a trace, the callables that the function at `path` is given refuse results with traced values that they hide.
+    """
+    hides, errors = path and live_traces(), list[Exception]()
 
     def handed(value: Any) -> Any:
+        if hides and callable(value) and not isinstance(value, type):
+            return refusing_traced(value, str(path), errors)
         return value.of_scipy() if hasattr(type(value), "of_scipy") else value
 
-    return function(*map(handed, args), **{name: handed(value) for name, value in keywords.items()})
+    try:
+        return function(*map(handed, args), **{name: handed(value) for name, value in keywords.items()})
+    finally:
+        if errors:  # also if SciPy raises its own error instead
+            raise errors[0]
 
 
 def _find(path: str) -> Any:
@@ -45,7 +56,7 @@ def beside(path: str, *, runs_callables: bool = False, returns: str = "") -> Cal
         @functools.wraps(ours)
         def called(*args: Any, **keywords: Any) -> Any:
             if not holds_traced(*args, *keywords.values()):
-                return theirs_called(_find(path), args, keywords)
+                return theirs_called(_find(path), args, keywords, runs_callables and path)
             return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
 
         called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
@@ -90,7 +101,7 @@ class Passed:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call SciPy's object."""
         refuse_traced(self._path, args, keywords)
-        result = theirs_called(self.__wrapped__, args, keywords)
+        result = theirs_called(self.__wrapped__, args, keywords, self._path)
         return Passed(result, self._path) if "frozen" in type(result).__name__ else result
 
     def __getattr__(self, name: str) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import holds_traced
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
@@ -20,8 +21,9 @@ def floating(value: Any) -> Any:
     """Return a traced value as an array, a plain one as a floating array; lists and objects may be traced scalars."""
     if is_traced(value):
         return np.asarray(value)
-    if isinstance(value, (list, tuple)) or getattr(getattr(value, "dtype", None), "kind", "") == "O":
-        value = np.array(value)
+    if getattr(getattr(value, "dtype", None), "kind", "") == "O":
+        value = value.tolist()
+    value = np.array(value) if holds_traced(value) else value
     array = value if is_traced(value) else numpy.asarray(value)
     return array if array.dtype.kind in "fc" else array.astype(float)
 
