@@ -128,10 +128,11 @@ class Stores(ast.NodeTransformer):
         if self.bound is None or not (self.is_written(target) or self.is_own(target)):
             return node
         if isinstance(target, ast.Subscript):
-            before = list(hoisted(target))
+            calls, held = not is_repeatable(node.value), self.is_held(target, node.value)
             return [
-                *before,
-                *(self.added(node, target) if not is_repeatable(node.value) else [self.guarded(node, target.value)]),
+                *(self.held(target) if held else ()),
+                *self.hoisted(target, node.value),
+                *(self.added(node, target, held) if calls else self.if_kept(node, target, held)),
             ]
         if self.may_change(target, node.value):
             return list(self.combined(node, target))
@@ -154,14 +155,69 @@ class Stores(ast.NodeTransformer):
         changed = [self.made(ast.Name(old, ast.Store())), *copy.deepcopy(steps)]
         yield placed(self.attempt(steps, [ast.If(same, alone, changed)]), node)
 
-    def may_change(self, target: ast.expr, value: ast.expr) -> bool:
-        """Whether evaluating a value may write to a name or an attribute."""
-        if is_repeatable(value):
-            return False
-        written = {x.target.id for x in ast.walk(value) if isinstance(x, ast.NamedExpr)}
-        return not isinstance(target, ast.Name) or target.id in self.shared or target.id in written
+    def may_change(self, part: ast.expr, *later: ast.expr) -> bool:
+        """Whether evaluating later expressions may write to a name, an attribute or an item in a part."""
+        calls = [x for x in later if not is_repeatable(x)]
+        written = {x.target.id for one in calls for x in ast.walk(one) if isinstance(x, ast.NamedExpr)} | self.shared
+        return bool(calls) and any(
+            x.id in written if isinstance(x, ast.Name) else isinstance(x, (ast.Attribute, ast.Subscript))
+            for x in ast.walk(part)
+        )
 
-    def added(self, node: ast.AugAssign, target: ast.Subscript) -> Iterator[ast.stmt]:
+    def hoisted(self, target: ast.Subscript, *later: ast.expr) -> Iterator[ast.stmt]:
+        """Evaluate in advance, in order, what calls something in an index, and what later calls may change."""
+        index = target.slice
+        parts = index.elts if isinstance(index, ast.Tuple) else [index]
+        for k, part in enumerate(parts):
+            if isinstance(part, ast.Slice):
+                bounds = [x for x in (part.lower, part.upper, part.step) if x is not None]
+                for field in ("lower", "upper", "step"):
+                    bound = getattr(part, field)
+                    if bound is not None:
+                        yield from self.evaluated(
+                            part, field, *bounds[bounds.index(bound) + 1 :], *parts[k + 1 :], *later
+                        )
+                continue
+            if isinstance(part, ast.Starred):  # what it runs over may be used up
+                part.value = placed(ast.Tuple([ast.Starred(part.value, ast.Load())], ast.Load()), part)
+            holder: Any = part if isinstance(part, ast.Starred) else ast.Expr(part)
+            yield from self.evaluated(holder, "value", *parts[k + 1 :], *later)
+            parts[k] = part if isinstance(part, ast.Starred) else holder.value
+        if not isinstance(index, ast.Tuple):
+            target.slice = parts[0]
+
+    def evaluated(self, node: Any, field: str, *later: ast.expr) -> Iterator[ast.stmt]:
+        """Replace a part of a node by a name, if it calls something or later calls may change it."""
+        yield from named(node, field, self.may_change(getattr(node, field), *later))
+
+    def is_held(self, target: ast.Subscript, *later: ast.expr) -> bool:
+        """Whether evaluating an index or a value may bind another object to what is written to."""
+        return self.may_change(target.value, target.slice, *later)
+
+    def held(self, target: ast.Subscript) -> Iterator[ast.stmt]:
+        """Keep the object that is written to."""
+        read = copy.deepcopy(target.value)
+        read.ctx = ast.Load()  # type: ignore[attr-defined]
+        yield placed(ast.Assign([ast.Name(kept_name(target), ast.Store())], read), target)
+
+    def if_kept(self, plain: Any, target: ast.Subscript, held: bool, guarded: Any = None) -> Iterator[ast.stmt]:
+        """A write to what is still bound; otherwise the `plain` statements write to the object that was kept."""
+        plain = plain if isinstance(plain, list) else [plain]
+        guarded = guarded or self.guarded(plain, target.value)
+        if not held:
+            yield guarded
+            return
+        kept = kept_name(target)
+        bound = copy.deepcopy(target.value)
+        bound.ctx = ast.Load()  # type: ignore[attr-defined]
+        other = copy.deepcopy(plain)
+        for node in (node for statement in other for node in ast.walk(statement)):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                node.value = ast.Name(kept, ast.Load())
+        same = ast.Compare(bound, [ast.Is()], [ast.Name(kept, ast.Load())])
+        yield placed(ast.If(same, [ast.Delete([ast.Name(kept, ast.Del())]), guarded], other), target)
+
+    def added(self, node: ast.AugAssign, target: ast.Subscript, held: bool) -> Iterator[ast.stmt]:
         """``a[i] += f()``: read the item before the call, and write it afterwards."""
         read = copy.deepcopy(target)
         read.ctx = ast.Load()
@@ -172,7 +228,8 @@ class Stores(ast.NodeTransformer):
         summed = placed(ast.AugAssign(ast.Name(total, ast.Store()), node.op, node.value), node)
         again = ast.BinOp(ast.Name(item, ast.Load()), node.op, copy.deepcopy(node.value))
         tried = [summed, placed(ast.Assign([target], ast.Name(total, ast.Load())), node)]
-        yield self.guarded(tried, target.value, placed(ast.Assign([copy.deepcopy(target)], again), node))
+        guarded = self.guarded(tried, target.value, placed(ast.Assign([copy.deepcopy(target)], again), node))
+        yield from self.if_kept(tried, target, held, guarded)
 
     def is_written(self, target: ast.expr) -> bool:
         """Whether a target is an item of an array for which another can be substituted."""
@@ -215,8 +272,10 @@ class Stores(ast.NodeTransformer):
             yield statement
             return
         assert isinstance(target, ast.Subscript)
-        yield from hoisted(target)
-        yield self.guarded(statement, target.value)
+        held = self.is_held(target)
+        yield from self.held(target) if held else ()
+        yield from self.hoisted(target)
+        yield from self.if_kept(statement, target, held)
 
     def guarded(self, tried: Any, base: Any, again: Any = None) -> ast.stmt:
         """A write to an array inside ``try``, with the same statement or `again` for a lost derivative."""
@@ -250,42 +309,23 @@ def name_for(node: Any) -> str:
     return f".{node.lineno}:{node.col_offset}"
 
 
+def kept_name(target: ast.Subscript) -> str:
+    """A name for what a target is an item of."""
+    return name_for(target) + " of"
+
+
 def is_repeatable(node: ast.AST) -> bool:
     """Whether an expression may be evaluated twice."""
     return all(isinstance(part, _REPEATABLE) for part in ast.walk(node))
 
 
-def named(node: Any, field: str) -> Iterator[ast.stmt]:
-    """Evaluate a part of a node in advance and replace it by a name, unless it may be evaluated twice."""
+def named(node: Any, field: str, always: bool = False) -> Iterator[ast.stmt]:
+    """Evaluate a part of a node in advance and replace it by a name, `always` or unless it may be evaluated twice."""
     part = getattr(node, field)
-    if part is not None and not is_repeatable(part):
+    if part is not None and (always or not is_repeatable(part)):
         name = name_for(part)
         yield placed(ast.Assign([ast.Name(name, ast.Store())], part), part)
         setattr(node, field, placed(ast.Name(name, ast.Load()), part))
-
-
-def hoisted(target: ast.Subscript) -> Iterator[ast.stmt]:
-    """Evaluate the calls in an index in advance, in order."""
-    index = target.slice
-    if not isinstance(index, ast.Tuple):
-        yield from bounds_named(index) if isinstance(index, ast.Slice) else named(target, "slice")
-        return
-    for k, part in enumerate(index.elts):
-        if isinstance(part, ast.Slice):
-            yield from bounds_named(part)
-        elif isinstance(part, ast.Starred):  # what it runs over may be used up
-            part.value = placed(ast.Tuple([ast.Starred(part.value, ast.Load())], ast.Load()), part)
-            yield from named(part, "value")
-        elif not is_repeatable(part):
-            one = ast.Expr(part)
-            yield from named(one, "value")
-            index.elts[k] = one.value
-
-
-def bounds_named(part: ast.Slice) -> Iterator[ast.stmt]:
-    """Apply `named` to the parts of a slice."""
-    for field in ("lower", "upper", "step"):
-        yield from named(part, field)
 
 
 def parts_of(targets: list[ast.expr]) -> Iterator[ast.expr]:

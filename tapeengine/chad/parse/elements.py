@@ -139,8 +139,9 @@ class Places(ast.NodeTransformer):
         if not isinstance(over, ast.Call):
             return []
         is_repeated = any(k.arg == "repeat" for k in over.keywords)
-        targets = TARGETS.get(self.outside(over.func), lambda *_: [])(target, getattr(target, "elts", []))
-        return list(itertools.zip_longest([] if is_repeated else targets[: len(over.args)], over.args))
+        find = TARGETS.get(self.outside(over.func))
+        targets = [] if find is None or is_repeated else find(target, getattr(target, "elts", []))
+        return list(itertools.zip_longest(targets[: len(over.args)], over.args))
 
     def over(self, target: Any, node: ast.expr) -> ast.expr:
         """Give what a loop runs over, with places in the place of elements."""
