@@ -8,15 +8,14 @@ stay in the cache.
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 cimport cython
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport PyArray_DATA, ndarray
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, import_array, ndarray
 
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout
 from tapeengine._core.sweeps.sweep cimport push_special
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.blocks cimport (
-    LINE, Block, Lifetimes, Row, Rows, Tangents, numbers_of, push_scalars, resolve_scalars, te_rows_clear, te_rows_gather,
+    LINE, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars, te_rows_clear, te_rows_gather,
     te_rows_scatter, te_rows_zero,
 )
 from tapeengine._core.tape.records cimport ArrayRecord
@@ -27,7 +26,7 @@ from operator import itemgetter
 
 import numpy
 
-cnp.import_array()
+import_array()
 
 cdef enum:
     FEW = 3                 # up to this many rows, or fewer columns, are swept without a block
@@ -294,20 +293,6 @@ cdef int take_out(Block block, list places, object into) except -1:
                 into[:, start:start + n] = part.reshape(block.width, n)
         elif place:
             put_numbers(into, start, block.scalars_of(<uint32_t> place), n, block.width)
-    return 0
-
-
-cdef int put_numbers(ndarray into, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1:
-    """Copy the numbers of consecutive scalars into a matrix, whose columns are the scalars from `start` on."""
-    cdef Py_ssize_t n = min(width, cnp.PyArray_DIM(into, 0)), step = cnp.PyArray_STRIDE(into, 0), j, k
-    cdef char *line
-    if cnp.PyArray_TYPE(into) != cnp.NPY_DOUBLE:
-        into.T[start:start + count] = numbers_of(None, scalars, count, width)[:, :n]
-        return 0
-    for j in range(count):
-        line = cnp.PyArray_BYTES(into) + (start + j) * cnp.PyArray_STRIDE(into, 1)
-        for k in range(n):
-            (<double *> (line + k * step))[0] = scalars[j * width + k]
     return 0
 
 
