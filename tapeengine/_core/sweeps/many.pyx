@@ -28,6 +28,8 @@ import numpy
 
 import_array()
 
+cdef object first_number = itemgetter(0)
+
 cdef enum:
     FEW = 3                 # up to this many rows, or fewer columns, are swept without a block
     PROBE = 8               # rows of a first block, which measures the memory of a row
@@ -258,7 +260,7 @@ cdef uint32_t seed(Block block, list places, Py_ssize_t first) except? 0:
     """Stage a one in each row; the row's number is its index plus `first`. Returns the id at which a walk back begins."""
     cdef uint32_t top = 0, id
     cdef Py_ssize_t start, n, k, low, high
-    for start, n, place in places[bisect_right(places, first, key=itemgetter(0)) - 1:]:
+    for start, n, place in places[bisect_right(places, first, key=first_number) - 1:]:
         low, high = max(start, first), min(start + n, first + block.width)
         if low >= high:
             break
@@ -372,28 +374,30 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, bint
     found = numpy.zeros((size, columns), dtype)
     inputs, outputs = places_of(back.primals), places_of([back.result])
     if forward:
-        by_columns(back.tape, inputs, outputs, found, told)
+        by_columns(back.tape, inputs, outputs, found.T, told)
     else:
         by_rows(back.tape, inputs, outputs, found, told)
     return found
 
 
 cdef int by_columns(Tape tape, list inputs, list outputs, object found, object told) except -1:
+    """Fill the rows of the transposed matrix."""
     cdef Batch batch = Batch.__new__(Batch)
-    cdef Py_ssize_t first, columns = found.shape[1]
+    cdef Py_ssize_t first, columns = len(found)
     cdef bint scalar = is_scalar_tape(tape)
     cdef Py_ssize_t width = LINE if scalar else fair(columns, most_columns(tape))
     for first in range(0, columns, width):
         batch.begin(tape, LINE if scalar else min(width, columns - first), lifetimes_of(tape, outputs))
         seed(batch, inputs, first)
         batch.sweep()
-        take_out(batch, outputs, found[:, first:first + width].T)
+        take_out(batch, outputs, found[first:first + width])
         if told is not None:
             told(min(width, columns - first))
     return 0
 
 
 cdef int by_rows(Tape tape, list inputs, list outputs, object found, object told) except -1:
+    """Fill the rows of the matrix."""
     cdef Rows rows = Rows.__new__(Rows)
     cdef Py_ssize_t first = 0, width, size = len(found), most = most_rows(tape)
     cdef size_t bytes = bytes_of_row(tape)
