@@ -162,7 +162,7 @@ def test_a_cimport_is_seen() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tapeengine" / "_core").rglob("*.pxd")), ids=lambda path: path.stem)
 def test_a_declaration_is_for_another_module(path: Path) -> None:
-    """A function that only its own module calls is not declared: Cython would export it with a name and a signature."""
+    """A function that only its own module calls is not declared: Cython exports it by name and signature."""
     module = next(name for name, found in COMPILED if found == path)
     others = {name for user, names in targets().items() if user != module for name in names}
     text = re.sub("#.*", "", path.read_text())

@@ -4,7 +4,7 @@ from typing_extensions import disjoint_base
 
 METHODS: frozenset[str]
 
-def of_arrays(method: Any) -> Any: ...
+def on_arrays(method: Any, *args: Any, **options: Any) -> Any: ...
 
 @disjoint_base
 class Ufunc:

@@ -8,15 +8,14 @@ stay in the cache.
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 cimport cython
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport PyArray_DATA, ndarray
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, import_array, ndarray
 
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout
 from tapeengine._core.sweeps.sweep cimport push_special
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.tape.blocks cimport (
-    LINE, Block, Lifetimes, Row, Rows, Tangents, numbers_of, push_scalars, resolve_scalars, te_rows_clear, te_rows_gather,
+    LINE, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars, te_rows_clear, te_rows_gather,
     te_rows_scatter, te_rows_zero,
 )
 from tapeengine._core.tape.records cimport ArrayRecord
@@ -27,7 +26,9 @@ from operator import itemgetter
 
 import numpy
 
-cnp.import_array()
+import_array()
+
+cdef object first_number = itemgetter(0)
 
 cdef enum:
     FEW = 3                 # up to this many rows, or fewer columns, are swept without a block
@@ -259,7 +260,7 @@ cdef uint32_t seed(Block block, list places, Py_ssize_t first) except? 0:
     """Stage a one in each row; the row's number is its index plus `first`. Returns the id at which a walk back begins."""
     cdef uint32_t top = 0, id
     cdef Py_ssize_t start, n, k, low, high
-    for start, n, place in places[bisect_right(places, first, key=itemgetter(0)) - 1:]:
+    for start, n, place in places[bisect_right(places, first, key=first_number) - 1:]:
         low, high = max(start, first), min(start + n, first + block.width)
         if low >= high:
             break
@@ -294,20 +295,6 @@ cdef int take_out(Block block, list places, object into) except -1:
                 into[:, start:start + n] = part.reshape(block.width, n)
         elif place:
             put_numbers(into, start, block.scalars_of(<uint32_t> place), n, block.width)
-    return 0
-
-
-cdef int put_numbers(ndarray into, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1:
-    """Copy the numbers of consecutive scalars into a matrix, whose columns are the scalars from `start` on."""
-    cdef Py_ssize_t n = min(width, cnp.PyArray_DIM(into, 0)), step = cnp.PyArray_STRIDE(into, 0), j, k
-    cdef char *line
-    if cnp.PyArray_TYPE(into) != cnp.NPY_DOUBLE:
-        into.T[start:start + count] = numbers_of(None, scalars, count, width)[:, :n]
-        return 0
-    for j in range(count):
-        line = cnp.PyArray_BYTES(into) + (start + j) * cnp.PyArray_STRIDE(into, 1)
-        for k in range(n):
-            (<double *> (line + k * step))[0] = scalars[j * width + k]
     return 0
 
 
@@ -387,28 +374,30 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, bint
     found = numpy.zeros((size, columns), dtype)
     inputs, outputs = places_of(back.primals), places_of([back.result])
     if forward:
-        by_columns(back.tape, inputs, outputs, found, told)
+        by_columns(back.tape, inputs, outputs, found.T, told)
     else:
         by_rows(back.tape, inputs, outputs, found, told)
     return found
 
 
 cdef int by_columns(Tape tape, list inputs, list outputs, object found, object told) except -1:
+    """Fill the rows of the transposed matrix."""
     cdef Batch batch = Batch.__new__(Batch)
-    cdef Py_ssize_t first, columns = found.shape[1]
+    cdef Py_ssize_t first, columns = len(found)
     cdef bint scalar = is_scalar_tape(tape)
     cdef Py_ssize_t width = LINE if scalar else fair(columns, most_columns(tape))
     for first in range(0, columns, width):
         batch.begin(tape, LINE if scalar else min(width, columns - first), lifetimes_of(tape, outputs))
         seed(batch, inputs, first)
         batch.sweep()
-        take_out(batch, outputs, found[:, first:first + width].T)
+        take_out(batch, outputs, found[first:first + width])
         if told is not None:
             told(min(width, columns - first))
     return 0
 
 
 cdef int by_rows(Tape tape, list inputs, list outputs, object found, object told) except -1:
+    """Fill the rows of the matrix."""
     cdef Rows rows = Rows.__new__(Rows)
     cdef Py_ssize_t first = 0, width, size = len(found), most = most_rows(tape)
     cdef size_t bytes = bytes_of_row(tape)

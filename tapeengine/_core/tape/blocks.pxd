@@ -1,6 +1,7 @@
 # The accumulation of many cotangents or tangents that a sweep takes together.
 from libc.stdint cimport uint32_t
 
+from tapeengine._core.tape.numpy_c cimport ndarray
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.tape cimport Head, Tape
 
@@ -69,7 +70,7 @@ cdef class Tangents(Block):
     cdef int put(self, View output, object total) except -1
     cdef int put_scalar(self, uint32_t id, object total) except -1
 
-cdef object numbers_of(object owner, double *scalars, Py_ssize_t count, Py_ssize_t width)
+cdef int put_numbers(ndarray into, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1
 cdef object aligned(object tangents, Py_ssize_t axes)
 cdef object fitted_rows(object cotangents, tuple shape)
 cdef uint32_t resolve_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t lowest) noexcept nogil

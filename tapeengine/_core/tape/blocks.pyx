@@ -60,6 +60,20 @@ cdef object numbers_of(object owner, double *scalars, Py_ssize_t count, Py_ssize
     return array_over(<char *> scalars, 2, dims, strides, cnp.NPY_DOUBLE, owner)
 
 
+cdef int put_numbers(ndarray into, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1:
+    """Copy the numbers of consecutive scalars into a matrix, whose columns are the scalars from `start` on."""
+    cdef Py_ssize_t n = min(width, cnp.PyArray_DIM(into, 0)), step = cnp.PyArray_STRIDE(into, 0), j, k
+    cdef char *line
+    if cnp.PyArray_TYPE(into) != cnp.NPY_DOUBLE:
+        into.T[start:start + count] = numbers_of(None, scalars, count, width)[:, :n]
+        return 0
+    for j in range(count):
+        line = cnp.PyArray_BYTES(into) + (start + j) * cnp.PyArray_STRIDE(into, 1)
+        for k in range(n):
+            (<double *> (line + k * step))[0] = scalars[j * width + k]
+    return 0
+
+
 cdef int zero_all(double **scalars, size_t *count, size_t wanted) except -1:
     """Make `scalars` that many zeros; memory of the same size is used again, other memory is freed."""
     if scalars[0] != NULL and count[0] == wanted:
