@@ -202,8 +202,8 @@ def refusing_traced(fun: Callable[..., Any], solver: str, errors: list[Exception
         if is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value))):
             errors.append(
                 DroppedDerivativeError(
-                    f"{solver}: the callable uses a traced value that was not found, as in an attribute of a class: pass "
-                    "it in args="
+                    f"{solver}: the callable uses a traced value that was not found, as in an attribute of a class: "
+                    "pass it in args="
                 )
             )
             raise errors[0]
