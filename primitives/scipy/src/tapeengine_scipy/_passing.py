@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy
 
 from tapeengine.duals import offered
-from tapeengine.errors import TapeEngineError, UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError
 from tapeengine.transforms.second_order import live_traces
 from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
 
@@ -30,7 +30,7 @@ def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: 
 
     def handed(value: Any) -> Any:
         if hides and callable(value) and not isinstance(value, type):
-            return refusing_traced(value, str(path), errors)
+            return refusing_traced(value, str(path), DroppedDerivativeError, errors)
         return value.of_scipy() if hasattr(type(value), "of_scipy") else value
 
     try:
