@@ -73,6 +73,9 @@ class Holder:
     def __init__(self, value):
         self.value = value
 
+    def power(self, x):
+        return x**2
+
 
 HIDDEN = {
     "number": lambda x: x[0],
@@ -225,6 +228,35 @@ def test_solvers_refuse_values_that_their_callables_hide(name):
         te.grad(program)(1.3)
     Attribute.p = 1.3
     assert te.grad(lambda x: x * HIDING[name]())(2.0) == HIDING[name]()  # plain values are SciPy's in a trace as well
+
+
+CALLABLE_OBJECTS = {
+    "spline": lambda: interpolate.splint(
+        0.0, 2.0, scipy.interpolate.make_interp_spline(np.arange(5.0), np.arange(5.0))
+    ),
+    "operator": lambda: sparse.linalg.eigsh(
+        scipy.sparse.linalg.aslinearoperator(np.diag(np.arange(1.0, 9.0))), k=1, v0=np.ones(8)
+    )[0][0],
+    "polynomial": lambda: integrate.quad(np.poly1d([1.0, 2.0]), 0.0, 1.0)[0],
+    "method": lambda: integrate.quad(Holder(3.0).__class__.power.__get__(2.0), 0.0, 1.0)[0],
+    "partial": lambda: optimize.brentq(functools.partial(np.subtract, 0.5), 0.0, 1.0),
+    "ufunc": lambda: integrate.quad(np.sin, 0.0, 1.0)[0],
+    "attributes": lambda: len(integrate.solve_ivp(lambda t, y: [-1.0], (0.0, 3.0), [1.0], events=ending).t_events[0]),
+}
+
+
+def ending(t, y):
+    return y[0]
+
+
+ending.terminal = True
+
+
+@pytest.mark.parametrize("name", CALLABLE_OBJECTS)
+def test_callable_objects_are_the_same_in_a_trace(name):
+    found = []
+    te.vjp(lambda x: [found.append(CALLABLE_OBJECTS[name]()), x][1], 1.0)
+    assert found == [CALLABLE_OBJECTS[name]()]
 
 
 def test_objects_of_scipys():

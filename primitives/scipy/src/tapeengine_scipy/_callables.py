@@ -15,7 +15,7 @@ import numpy
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.errors import DroppedDerivativeError
+from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.captures import Made, Snapshot
 from tapeengine.transforms.generators import generator_states, same_states
@@ -190,18 +190,20 @@ def plain(fun: Callable[..., Any], solver: str) -> Callable[..., Any]:
     is still traced depends on a traced value that was not found in the callable, and is refused.
     """
 
-    return refusing_traced(lambda *args: te.vjp(lambda: fun(*args))[0], solver, [])
+    return refusing_traced(lambda *args: te.vjp(lambda: fun(*args))[0], solver, UnsupportedError, [])
 
 
-def refusing_traced(fun: Callable[..., Any], solver: str, errors: list[Exception]) -> Callable[..., Any]:
-    """Return `fun` as a function that refuses results with traced values; it also adds its error to a list."""
+def refusing_traced(
+    fun: Callable[..., Any], solver: str, kind: type[Exception], errors: list[Exception]
+) -> Callable[..., Any]:
+    """Return `fun` as a function that refuses results with traced values, and adds its error to a list."""
 
     @functools.wraps(fun)
     def called(*args: Any, **named: Any) -> Any:
         value = fun(*args, **named)
         if is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value))):
             errors.append(
-                DroppedDerivativeError(
+                kind(
                     f"{solver}: the callable uses a traced value that was not found, as in an attribute of a class: "
                     "pass it in args="
                 )

@@ -8,29 +8,31 @@ If the arguments do not fit, SciPy's function raises its own error, or the error
 import functools
 from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, NoReturn, TypeVar
 
 import numpy
 
 from tapeengine.duals import offered
-from tapeengine.errors import TapeEngineError, UnsupportedError, pass_on
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError, pass_on
 from tapeengine.transforms.second_order import live_traces
 from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
 
+#: What callables of users are; callable objects, such as splines, are data for some functions.
+_FUNCTIONS = (FunctionType, MethodType, functools.partial)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: str | bool = False) -> Any:
     """Call SciPy's function; objects of this package are converted by their method `of_scipy`.
 
-    In a trace, the callables that the function at `path` is given refuse results with traced values that they hide.
+    In a trace, the functions that the function at `path` is given refuse results with traced values that they hide.
     """
     hides, errors = path and live_traces(), list[Exception]()
 
     def handed(value: Any) -> Any:
-        if hides and callable(value) and not isinstance(value, type):
-            return refusing_traced(value, str(path), errors)
+        if hides and isinstance(value, _FUNCTIONS):
+            return refusing_traced(value, str(path), DroppedDerivativeError, errors)
         return value.of_scipy() if hasattr(type(value), "of_scipy") else value
 
     try:
