@@ -84,7 +84,7 @@ class Executable:
         if len(primals) != wanted:
             raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
         if tangents is not None and len(tangents) != wanted:
-            raise TypeError(f"{name} takes a tangent for each of its {wanted} arguments")
+            raise CotangentError(f"{name} takes a tangent for each of its {wanted} arguments")
 
     def check_trees(self, primals: Sequence[Any]) -> None:
         """Refuse recursive data that contain themselves; the core has left them, since it refuses deep data."""

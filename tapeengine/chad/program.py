@@ -28,7 +28,7 @@ from .._core.programs.native import (
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
 from ..default import default_engine
-from ..errors import StructureError, TapeEngineError, UnsupportedError, pass_on
+from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
 from .backends.tiers import BACKENDS, is_installed, native_text
 from .depth import DEPTH, deep
@@ -635,8 +635,14 @@ class Program(Enterable):
         """Give the tangents for that program: zeros for None, and the primal itself where it is discrete."""
         self.executable.check_trees(primals)
         params = self.executable.definition.params
-        each = zip(params, primals, tangents, strict=True)
-        return tuple(filled(p.of, x, t) for p, x, t in each)
+        self.executable.check_number(primals, tangents)
+        found = []
+        for i, (p, x, t) in enumerate(zip(params, primals, tangents, strict=True)):
+            try:
+                found.append(filled(p.of, x, t))
+            except (TypeError, ValueError, AttributeError, KeyError):
+                raise CotangentError(f"tangents[{i}] does not have the structure of its primal") from None
+        return tuple(found)
 
     def _run(
         self, run: Callable[[], tuple[Any, Any]], on_duals: Callable[[], tuple[Any, Any]], given: tuple[Any, ...]
