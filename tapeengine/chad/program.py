@@ -32,11 +32,12 @@ from ..default import default_engine
 from ..errors import StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
 from .backends.tiers import BACKENDS, is_installed, native_text
+from .convert import of_plain
 from .depth import DEPTH, deep
-from .directional import directional, filled, without_discrete
+from .directional import directional, filled
 from .display import display
 from .errors import ProgramError
-from .execute import Checked, Executable, has_few, has_whole, kept, of_plain
+from .execute import Checked, Executable, has_few, has_whole, kept
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -704,7 +705,7 @@ class Along(Program):
         n, of = self.base.arity, self.base.executable.definition.result
 
         def along(*xs: Any) -> tuple[Any, Any]:
-            value, tangent = default_engine().jvp(self.base.by_position, xs[:n], tuple(map(without_discrete, xs[n:])))
+            value, tangent = default_engine().jvp(self.base.by_position, xs[:n], of_plain(xs[:n], xs[n:]))
             return value, filled(of, value, tangent)
 
         return along

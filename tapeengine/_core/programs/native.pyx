@@ -572,6 +572,26 @@ cdef int fill_matrix(ndarray x, Py_ssize_t n, char *to, Cursor *c) except -1:
     return True
 
 
+cdef object undifferentiated(Form form, object like):
+    """The cotangent of a value without real numbers: None for each number, in the structure of the value."""
+    cdef int k
+    if like is None:
+        return None
+    if form.kind == SUM:
+        k = option_of(form, like)
+        return None if k < 0 else undifferentiated(form.items[k], like)
+    if form.kind < TUPLE or form.kind == ROWS:
+        if not isinstance(like, (list, tuple)):
+            return None
+        if form.rank == 1:
+            return type(like)([None] * len(like))
+        return type(like)([undifferentiated(form if form.kind < TUPLE else form.items[0], x) for x in like])
+    if not form.items:
+        return () if type(like) is tuple else None
+    parts = tuple([undifferentiated(item, part_like(form, like, i)) for i, item in enumerate(form.items)])
+    return parts if form.kind == TUPLE else record_of(form, parts)
+
+
 cdef object made_of(Form form, char **of, object like, Cursor *c):
     """Build a cotangent from its real leaves in memory, in the structure of its primal; NULL stands for zeros."""
     cdef Form part
@@ -580,7 +600,7 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
     cdef char *record
     cdef te_places inside
     if form.discrete:
-        return None
+        return undifferentiated(form, like)
     if form.kind == FLOAT:
         if form.rank:
             return numbers_of(NULL if of == NULL else of[0], like, c)
@@ -811,7 +831,7 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
     cdef Py_ssize_t i
     if cotangent and form.discrete:
         c.leaf += form.width
-        return None
+        return undifferentiated(form, like)
     if form.kind == ROWS and not cotangent:
         return given_records(form, c)
     if form.kind >= ROWS:
@@ -1190,7 +1210,7 @@ cdef object give_whole(Form form, object leaves, object like, bint cotangent, Py
     """Build a value from its leaves; in a cotangent discrete parts have none, and `like` is the primal."""
     cdef Py_ssize_t i
     if cotangent and form.discrete:
-        return None
+        return undifferentiated(form, like)
     if form.kind < TUPLE:
         x = next(leaves)
         if form.rank == 0:
