@@ -456,5 +456,5 @@ return functools.partial(add, x)()
 def test_a_function_that_changes_variables_and_is_a_value_is_named(text):
     lines = ["n = 0.0", "def add(d):", "    nonlocal n", "    n += d", "    return n", *text.split("|")]
     f = function_of("x, y", lines, math=math, functools=functools)
-    with pytest.raises(ProgramError, match="changes variables around it, and is used as a value|nonlocal"):
+    with pytest.raises(ProgramError, match=r"changes variables around it, and is used as a value|nonlocal"):
         ENGINE.vjp(te.program(f), 0.3, 0.7)
