@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from .._core.tape.above import ABOVE
 from ..errors import CotangentError, StructureError
 from .derivative_types import cotangent
 from .linear import Sparse
@@ -384,6 +385,8 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integer
     """
     if cotangent is None and not spells_none:
         return None
+    if cotangent is None and type(value) is list and {int}.issuperset(map(type, value)) and not keeps_integers:
+        return [None] * len(value)
     if isinstance(value, int | numpy.integer) or (isinstance(value, numpy.ndarray) and value.dtype.kind in "iub"):
         plain = value.item() if isinstance(value, numpy.integer) else value
         return plain if keeps_integers else None
@@ -402,3 +405,6 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integer
         made = (of_plain(x, d, spells_none, keeps_integers) for x, d in zip(value, parts, strict=True))
         return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
     return cotangent
+
+
+ABOVE.undifferentiated = lambda value: of_plain(value, None)

@@ -457,7 +457,8 @@ class Program(Enterable):
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
         whole = self.with_integers(value, (*primals, *others))
-        return whole, tangent if whole is value and self.is_spelled else of_plain(whole, tangent)
+        is_same = whole is value and not holds_discrete(self.executable.definition.result)
+        return whole, tangent if is_same else of_plain(whole, tangent)
 
     has_few = staticmethod(has_few)
 
@@ -465,11 +466,6 @@ class Program(Enterable):
     def is_direct(self) -> bool:
         """Whether back ends give the result with the lists that it has in Python."""
         return is_direct(self.executable.definition.result, self.executable.definition.kind)
-
-    @functools.cached_property
-    def is_spelled(self) -> bool:
-        """Whether tangents have a None for each discrete number, as no container has discrete numbers only."""
-        return not holds_discrete(self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists, empty tuples and Nones that it has in Python."""

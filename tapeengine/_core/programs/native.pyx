@@ -29,6 +29,7 @@ from tapeengine._core.programs.machine cimport (
 
 import numpy
 
+from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.structures.constructors import takes_fields
 
 cdef extern from "finite.h" nogil:
@@ -574,22 +575,8 @@ cdef int fill_matrix(ndarray x, Py_ssize_t n, char *to, Cursor *c) except -1:
 
 cdef object undifferentiated(Form form, object like):
     """The cotangent of a value without real numbers: None for each number, in the structure of the value."""
-    cdef int k
-    if like is None:
-        return None
-    if form.kind == SUM:
-        k = option_of(form, like)
-        return None if k < 0 else undifferentiated(form.items[k], like)
-    if form.kind < TUPLE or form.kind == ROWS:
-        if not isinstance(like, (list, tuple)):
-            return None
-        if form.rank == 1:
-            return type(like)([None] * len(like))
-        return type(like)([undifferentiated(form if form.kind < TUPLE else form.items[0], x) for x in like])
-    if not form.items:
-        return () if type(like) is tuple else None
-    parts = tuple([undifferentiated(item, part_like(form, like, i)) for i, item in enumerate(form.items)])
-    return parts if form.kind == TUPLE else record_of(form, parts)
+    is_number = form.kind < TUPLE and not PyList_CheckExact(like) and not PyTuple_CheckExact(like)
+    return None if is_number else ABOVE.undifferentiated(like)
 
 
 cdef object made_of(Form form, char **of, object like, Cursor *c):

@@ -761,7 +761,7 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if found is not MISSING:
         return p.grammar.as_function(p, node, env) if callable(found) else constant(p, node, found)
     if (inherited := p.grammar.of_super(p, node, env)) is not None:
-        return inherited  # type: ignore[no-any-return]
+        return inherited
     term = expression(p, value, env)
     if not p.is_reached(term):
         return failing()
