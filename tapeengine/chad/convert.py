@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy
 
+from .._core.tape.above import ABOVE
 from ..errors import CotangentError, StructureError
 from .derivative_types import cotangent
 from .linear import Sparse
@@ -90,7 +92,7 @@ class Converter:
             As `cotangent_in`.
         """
         if is_discrete(of):
-            return None
+            return of_plain(primal, None)
         if of in (FLOAT, Array(FLOAT)) and self.fits(of, value):
             return value
         inside = self.inward(of, primal, path)
@@ -137,7 +139,7 @@ class Converter:
                 by_name = {t.name or "NoneType": self.reader(t) for t in options if isinstance(t, Product)}
                 other: Reader = lambda _: None  # noqa: E731
                 return lambda v: by_name.get(type(v).__name__, other)(v)
-        return lambda value: () if value is None else None
+        return lambda value: () if value is None or (type(value) is tuple and not value) else None
 
     def _reader_of_array(self, element: Type) -> Reader:
         each, kind = self.reader(element), SCALARS.get(element)
@@ -220,7 +222,7 @@ class Converter:
         match of:
             case Product(items, name, fields):
                 if of == UNIT:
-                    return None
+                    return () if type(like) is tuple else None
                 likes = self._parts(of, like)
                 made = [self.outward(t, v, k) for t, v, k in zip(items, value, likes, strict=True)]
                 return record_of(self.classes[name], fields, made) if name else tuple(made)
@@ -311,7 +313,7 @@ class Converter:
                 return None
             case Product(items, name, fields):
                 if is_discrete(of):
-                    return None
+                    return of_plain(like, None)
                 parts = (None,) * len(items) if value is None else value
                 each = zip(items, parts, primal, self._parts(of, like), strict=True)
                 zeroed = [(t, linear.zero(cotangent(t)) if v is None else v, x, k) for t, v, x, k in each]
@@ -329,7 +331,7 @@ class Converter:
 
     def _array_out(self, of: Array, element: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
         if is_discrete(of):
-            return None
+            return of_plain(like, None)
         linear_type = cotangent(of)
         assert isinstance(linear_type, LArray)
         parts = linear.collect(linear_type, value, len(primal))
@@ -352,3 +354,35 @@ def shaped_like(made: Any, value: Any) -> Any:
     if type(made) is tuple and isinstance(value, tuple) and len(made) == len(value):
         return tuple(map(shaped_like, made, value))
     return made
+
+
+def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integers: bool = False) -> Any:
+    """Give a cotangent or a tangent as dual numbers have it: with None for each discrete number in lists and records.
+
+    A plain value may be an integer where its type is float, such as an empty sum. Dual numbers take no None for a list.
+    """
+    if cotangent is None and not spells_none:
+        return None
+    if cotangent is None and type(value) is list and {int}.issuperset(map(type, value)) and not keeps_integers:
+        return [None] * len(value)
+    if isinstance(value, int | numpy.integer) or (isinstance(value, numpy.ndarray) and value.dtype.kind in "iub"):
+        plain = value.item() if isinstance(value, numpy.integer) else value
+        return plain if keeps_integers else None
+    if isinstance(value, dict) or (dataclasses.is_dataclass(value) and (spells_none or cotangent is not None)):
+        names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
+        made = (
+            of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, keeps_integers)
+            for n in names
+        )
+        return record_of(type(value), names, list(made))
+    if type(value) is list and type(cotangent) is list and set(map(type, value)) == {float}:
+        return cotangent
+    if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple | None):
+        like = value if cotangent is None else cotangent
+        parts = [None] * len(value) if cotangent is None else cotangent
+        made = (of_plain(x, d, spells_none, keeps_integers) for x, d in zip(value, parts, strict=True))
+        return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
+    return cotangent
+
+
+ABOVE.undifferentiated = lambda value: of_plain(value, None)

@@ -7,7 +7,6 @@ directional derivative third derivatives, and so on.
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy
@@ -68,22 +67,6 @@ def filled(of: Type, primal: Any, tangent: Any) -> Any:
                 return tangent
             rest = [None] * len(primal) if tangent is None else tangent
             return [filled(element, x, t) for x, t in zip(primal, rest, strict=True)]
-    return tangent
-
-
-def without_discrete(tangent: Any) -> Any:
-    """Give a tangent with None for discrete parts."""
-    if isinstance(tangent, int) or (isinstance(tangent, numpy.ndarray) and tangent.dtype.kind in "iub"):
-        return None
-    if isinstance(tangent, tuple) and hasattr(tangent, "_fields"):
-        return type(tangent)(*map(without_discrete, tangent))
-    if isinstance(tangent, tuple | list):
-        return type(tangent)(map(without_discrete, tangent))
-    if isinstance(tangent, dict):
-        return {key: without_discrete(part) for key, part in tangent.items()}
-    if dataclasses.is_dataclass(tangent) and not isinstance(tangent, type):
-        each = {f.name: without_discrete(getattr(tangent, f.name)) for f in dataclasses.fields(tangent)}
-        return dataclasses.replace(tangent, **each)
     return tangent
 
 

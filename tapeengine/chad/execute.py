@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,7 +21,7 @@ from .backends.whole.passes import POLES, WholePasses, WholeTangent
 from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
 from .close import close
-from .convert import PLAIN, Converter
+from .convert import PLAIN, Converter, of_plain
 from .depth import DEPTH, deep
 from .fusion import fused
 from .linear import Sparse
@@ -35,7 +34,6 @@ from .simplify import simplify_module
 from .tangents import tangents as tangent_module
 from .terms import Module
 from .types import Array, Float, is_discrete, records_in
-from .values import field_of, record_of
 
 
 class Executable:
@@ -464,33 +462,6 @@ class Checked:
 
 def no_backpropagator(primals: tuple[Any, ...]) -> Any:
     """Say that a tangent function has none; a run that is referred to Python gives nothing."""
-
-
-def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integers: bool = False) -> Any:
-    """Give a cotangent or a tangent as dual numbers have it: with None for each discrete number in lists and records.
-
-    A plain value may be an integer where its type is float, such as an empty sum. Dual numbers take no None for a list.
-    """
-    if cotangent is None and not spells_none:
-        return None
-    if isinstance(value, int | np.integer) or (isinstance(value, np.ndarray) and value.dtype.kind in "iub"):
-        plain = value.item() if isinstance(value, np.integer) else value
-        return plain if keeps_integers else None
-    if isinstance(value, dict) or (dataclasses.is_dataclass(value) and (spells_none or cotangent is not None)):
-        names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
-        made = (
-            of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, keeps_integers)
-            for n in names
-        )
-        return record_of(type(value), names, list(made))
-    if type(value) is list and type(cotangent) is list and set(map(type, value)) == {float}:
-        return cotangent
-    if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple | None):
-        like = value if cotangent is None else cotangent
-        parts = [None] * len(value) if cotangent is None else cotangent
-        made = (of_plain(x, d, spells_none, keeps_integers) for x, d in zip(value, parts, strict=True))
-        return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
-    return cotangent
 
 
 def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -31,11 +31,12 @@ from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
 from .backends.tiers import BACKENDS, is_installed, native_text
+from .convert import of_plain
 from .depth import DEPTH, deep
-from .directional import directional, filled, without_discrete
+from .directional import directional, filled
 from .display import display
 from .errors import ProgramError
-from .execute import Checked, Executable, has_few, has_whole, kept, of_plain
+from .execute import Checked, Executable, has_few, has_whole, kept
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -460,7 +461,8 @@ class Program(Enterable):
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
         whole = self.with_integers(value, (*primals, *others))
-        return whole, tangent if whole is value and self.is_spelled else of_plain(whole, tangent)
+        is_same = whole is value and not holds_discrete(self.executable.definition.result)
+        return whole, tangent if is_same else of_plain(whole, tangent)
 
     has_few = staticmethod(has_few)
 
@@ -468,11 +470,6 @@ class Program(Enterable):
     def is_direct(self) -> bool:
         """Whether back ends give the result with the lists that it has in Python."""
         return is_direct(self.executable.definition.result, self.executable.definition.kind)
-
-    @functools.cached_property
-    def is_spelled(self) -> bool:
-        """Whether tangents have a None for each discrete number, as no container has discrete numbers only."""
-        return not holds_discrete(self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists, empty tuples and Nones that it has in Python."""
@@ -722,7 +719,7 @@ class Along(Program):
         n, of = self.base.arity, self.base.executable.definition.result
 
         def along(*xs: Any) -> tuple[Any, Any]:
-            value, tangent = default_engine().jvp(self.base.by_position, xs[:n], tuple(map(without_discrete, xs[n:])))
+            value, tangent = default_engine().jvp(self.base.by_position, xs[:n], of_plain(xs[:n], xs[n:]))
             return value, filled(of, value, tangent)
 
         return along

@@ -29,6 +29,7 @@ from tapeengine._core.programs.machine cimport (
 
 import numpy
 
+from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.structures.constructors import takes_fields
 
 cdef extern from "finite.h" nogil:
@@ -574,6 +575,12 @@ cdef int fill_matrix(ndarray x, Py_ssize_t n, char *to, Cursor *c) except -1:
     return True
 
 
+cdef object undifferentiated(Form form, object like):
+    """The cotangent of a value without real numbers: None for each number, in the structure of the value."""
+    is_number = form.kind < TUPLE and not PyList_CheckExact(like) and not PyTuple_CheckExact(like)
+    return None if is_number else ABOVE.undifferentiated(like)
+
+
 cdef object made_of(Form form, char **of, object like, Cursor *c):
     """Build a cotangent from its real leaves in memory, in the structure of its primal; NULL stands for zeros."""
     cdef Form part
@@ -582,7 +589,7 @@ cdef object made_of(Form form, char **of, object like, Cursor *c):
     cdef char *record
     cdef te_places inside
     if form.discrete:
-        return None
+        return undifferentiated(form, like)
     if form.kind == FLOAT:
         if form.rank:
             return numbers_of(NULL if of == NULL else of[0], like, c)
@@ -813,7 +820,7 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
     cdef Py_ssize_t i
     if cotangent and form.discrete:
         c.leaf += form.width
-        return None
+        return undifferentiated(form, like)
     if form.kind == ROWS and not cotangent:
         return given_records(form, c)
     if form.kind >= ROWS:
@@ -1197,7 +1204,7 @@ cdef object give_whole(Form form, object leaves, object like, bint cotangent, Py
     """Build a value from its leaves; in a cotangent discrete parts have none, and `like` is the primal."""
     cdef Py_ssize_t i
     if cotangent and form.discrete:
-        return None
+        return undifferentiated(form, like)
     if form.kind < TUPLE:
         x = next(leaves)
         if form.rank == 0:

@@ -21,6 +21,8 @@ class Above:
     methods: Callable[[], Mapping[str, Callable[..., Any]]]
     #: The function ``array`` of `tapeengine.numpy`.
     array: Callable[[Any], Any]
+    #: The cotangent of a value without real numbers; `tapeengine.chad` sets it.
+    undifferentiated: Callable[[Any], Any]
 
 
 ABOVE = Above()

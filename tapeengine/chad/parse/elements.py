@@ -87,7 +87,7 @@ class Places(ast.NodeTransformer):
         return tree
 
     def explain(self, statements: list[ast.stmt], what: str, node: Any) -> None:
-        """Note in the loops over the list, and what else names its elements, the statement that stands against it."""
+        """Note in the loops over the list the statement that stands against a change."""
         around = [s for s in statements if s.lineno <= node.lineno <= (s.end_lineno or 0)]
         text = ast.unparse(around[-1]).partition("\n")[0]
         for s in filter(self.bound, statements):
@@ -135,12 +135,11 @@ class Places(ast.NodeTransformer):
         return [e for part in self.by_argument(target, over) for e in self.elements(*part)]
 
     def by_argument(self, target: Any, over: ast.expr) -> list[tuple[Any, ast.expr]]:
-        """Give for each argument of what a loop runs over the target of its elements; None where there is none."""
+        """Give the arguments of what a loop runs over with the targets of their elements, None if there is none."""
         if not isinstance(over, ast.Call):
             return []
-        is_repeated = any(k.arg == "repeat" for k in over.keywords)
-        find = TARGETS.get(self.outside(over.func))
-        targets = [] if find is None or is_repeated else find(target, getattr(target, "elts", []))
+        found = None if any(k.arg == "repeat" for k in over.keywords) else TARGETS.get(self.outside(over.func))
+        targets = found(target, getattr(target, "elts", [])) if found else []
         return list(itertools.zip_longest(targets[: len(over.args)], over.args))
 
     def over(self, target: Any, node: ast.expr) -> ast.expr:

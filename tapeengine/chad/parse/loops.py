@@ -92,7 +92,10 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
                 return _zip([iteration(p, a, env) for a in args], is_strict(p, node))
             case "itertools.pairwise" if len(args) == 1:
                 return _pairwise(iteration(p, args[0], env))
-            case "itertools.product" if args and (count := times(p, node, env)):
+            case "itertools.product" if args:
+                count = next((p.known(k.value, env) for k in node.keywords), 1)
+                if type(count) is not int or count < 1:
+                    p.error(node, "repeat= of product", "give a positive number that the program's text shows")
                 return _product([iteration(p, a, env) for _ in range(count) for a in args])
             case "numpy.ndindex" if args:
                 return _indices(p, [part for a in args for part in parts(expression(p, a, env))])
@@ -112,14 +115,6 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
         return Iteration(Size(array), lambda i: Index(array, i))
     var = p.fresh("xs", array.type)
     return Iteration(Size(var), lambda i: Index(var, i), ((var, array),))
-
-
-def times(p: Parser, node: ast.Call, env: Env) -> int:
-    """Give how often ``itertools.product`` repeats its arguments."""
-    found = next((p.known(k.value, env) for k in node.keywords), 1)
-    if type(found) is not int or found < 1:
-        p.error(node, "repeat= of product", "give a positive number that the program's text shows")
-    return found
 
 
 def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:

@@ -79,13 +79,7 @@ def rebound(function: ast.FunctionDef) -> list[str]:
 
 
 def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
-    r"""Tell whether a name may still have its value after statements; None if that, or its other name, may be changed.
-
-    Examples
-    --------
-    >>> [remains(ast.parse(f"for i in n:\n    {s}").body, "a") for s in ("a = [1]; a[0] = 2", "a[0] = 2; a = [1]")]
-    [True, None]
-    """
+    """Tell whether a name may still have its value after statements; None if they may change that."""
     for s in statements:
         targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AnnAssign) else []
         if [t.id for t in targets if isinstance(t, ast.Name)] == [name]:

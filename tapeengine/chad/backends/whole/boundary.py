@@ -9,7 +9,7 @@ import numpy as np
 
 from ...._core.programs.native import floats_of
 from ....errors import UnsupportedError
-from ...convert import Converter
+from ...convert import Converter, of_plain
 from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.statements import ArrayOf
 from ...intermediate.statements import Type as FormType
@@ -105,7 +105,7 @@ class Boundary:
     def cotangent_out(self, of: Type, leaves: Iterator[Any], like: Any) -> Any:
         """Rebuild the cotangent of an argument, or the tangent of a value; discrete parts are None."""
         if is_discrete(of):
-            return None
+            return of_plain(like, None)
         match of:
             case Float():
                 return float(next(leaves))
