@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from .aliases import changes
 from .liveness import changed_after
-from .names import OWN, assigned, exchanged, handed, is_handed, parameters, passed_on, renaming
+from .names import OWN, assigned, exchanged, handed, is_given_back, is_handed, parameters, passed_on, renaming
 from .outputs import is_exact
 
 #: Functions whose result is always a new array.
@@ -63,9 +63,11 @@ def shared(
     copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
     walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh)
     walk.find_arrays(function)
-    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+    scopes = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
+    for scope in scopes:
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
         walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
+    for scope in scopes:
         walk.later = changed_after(scope, changed_in)
         for statement in scope.body:
             walk.statement(statement)
@@ -335,7 +337,7 @@ class Walk:
         """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                self.keep(name, statement, keeps and name not in handed(statement))
+                self.keep(name, statement, keeps and name not in handed(statement) and not is_given_back(node))
             case ast.Call():
                 self.call(node, statement, keeps)
             case ast.Subscript(value=value, slice=index) if id(node) in self.copies or is_element(node):

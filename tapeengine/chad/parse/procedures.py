@@ -26,6 +26,7 @@ from .names import OWN, assigned, parameters, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
+from .scopes import original, separated
 
 #: The methods that change a list, a dict or an array in place.
 CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())
@@ -102,6 +103,7 @@ class Procedures:
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.outer = {} if outer is None else outer
         Filling(is_numpy(self.outer)).visit(tree)
+        separated(tree)
         nodes = list(ast.walk(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
@@ -201,9 +203,9 @@ def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None)
 
 def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
     """Give the arguments of a call that the function changes, by parameter."""
-    given: dict[str, ast.expr] = dict(zip(changed.parameters, call.args, strict=False))
+    given: dict[str, ast.expr] = dict(zip(map(original, changed.parameters), call.args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
-    return {name: given[name] for name in changed.given if name in given}
+    return {name: given[original(name)] for name in changed.given if original(name) in given}
 
 
 def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedures) -> set[str]:
@@ -240,6 +242,8 @@ def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:
 def hand_back(function: ast.FunctionDef, changed: Changed) -> None:
     """Rewrite a function that changes variables: outer ones become parameters, and it returns all changed ones."""
     around = [ast.copy_location(ast.arg(n), function) for n in changed.around]
+    for arg in around:
+        arg.is_around = True  # type: ignore[attr-defined]
     function.args.posonlyargs = [*around, *function.args.posonlyargs]
     function.returns, function.hands_back = None, True  # type: ignore[attr-defined]
     returns = Returns((*changed.around, *changed.given))
@@ -274,6 +278,8 @@ class Returns(ast.NodeTransformer):
         """Return a tuple."""
         value = node.value or ast.copy_location(ast.Constant(None), node)
         loads: list[ast.expr] = [ast.copy_location(ast.Name(n, ast.Load()), node) for n in self.names]
+        for load in loads:
+            load.is_given_back = True  # type: ignore[attr-defined]
         node.value = ast.copy_location(ast.Tuple([value, *loads], ast.Load()), node)
         return node
 
