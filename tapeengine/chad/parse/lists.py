@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
-from .names import DUNDERS, is_handed, parameters, walked
+from .names import DUNDERS, is_around, is_handed, parameters, walked
 from .outside import root
 
 #: Longer paths, and larger sets, count as unknown; they occur in recursive records.
@@ -61,7 +61,7 @@ class Kinds:
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
-        arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg)}
+        arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg) and not is_around(a)}
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
         called = {name for node in ast.walk(function) for name, _ in passed(node, local)}

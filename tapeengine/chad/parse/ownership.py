@@ -15,6 +15,7 @@ from .aliases import changes
 from .liveness import changed_after
 from .names import OWN, assigned, exchanged, handed, is_given_back, is_handed, parameters, passed_on, renaming
 from .outputs import is_exact
+from .scopes import bound
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
@@ -63,11 +64,9 @@ def shared(
     copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
     walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh)
     walk.find_arrays(function)
-    scopes = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)]
-    for scope in scopes:
+    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
-        walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
-    for scope in scopes:
+        walk.reasons.update(dict.fromkeys(n for n in bound(scope) if n not in given))
         walk.later = changed_after(scope, changed_in)
         for statement in scope.body:
             walk.statement(statement)

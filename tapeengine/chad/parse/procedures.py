@@ -102,8 +102,8 @@ class Procedures:
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.outer = {} if outer is None else outer
-        Filling(is_numpy(self.outer)).visit(tree)
         separated(tree)
+        Filling(is_numpy(self.outer)).visit(tree)
         nodes = list(ast.walk(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]

@@ -58,7 +58,8 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     """
     own = {*_parameters(function.args), *bound(function)}
     survey = _Renamer(own)
-    count = max((int(n) for _, n in _SEPARATED.findall(ast.unparse(function.body))), default=0)
+    names = " ".join(getattr(n, "id", "") for n in ast.walk(function))
+    count = max((int(n) for _, n in _SEPARATED.findall(names)), default=0)
     for renamer in (survey, _Renamer(own, survey.free, count)):
         renamer.body(function, set(_parameters(function.args)))
     return function, frozenset(renamer.known)
