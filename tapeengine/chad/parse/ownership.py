@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from .aliases import changes
 from .liveness import changed_after
-from .names import OWN, assigned, exchanged, handed, is_given_back, is_handed, parameters, passed_on, renaming
+from .names import OWN, assigned, defaults, exchanged, handed, is_given_back, is_handed, parameters, passed_on, renaming
 from .outputs import is_exact
 from .scopes import bound
 
@@ -271,6 +271,8 @@ class Walk:
             for name in changed_in(statement.body):
                 if name not in assigned(statement.body):
                     self.reasons[name] = "a local function changes it"
+            for default in filter(None, defaults(statement.args)):
+                self.expression(default, statement, keeps=True)
             for inner in (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement):
                 self.uses(inner, keeps=True)
             return
@@ -386,7 +388,7 @@ class Walk:
 
 #: Expressions whose values hold those of their parts.
 DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
-HOLDING = (*DISPLAYS, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda, ast.Subscript, ast.keyword)
+HOLDING = (*DISPLAYS, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda, ast.arguments, ast.Subscript, ast.keyword)
 COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 #: Functions that give elements of their arguments back.
 PASSING = frozenset(

@@ -10,23 +10,25 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import itertools
 import textwrap
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..depth import deep
 from ..in_language import FUNCTIONS
+from ..signatures import defaults_of
 from .callees import is_plain, library_name
 from .constants import global_names
-from .names import OWN, assigned, parameters, walked
+from .names import OWN, assigned, defaults, parameters, uses, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
-from .scopes import original, separated
+from .scopes import bound, original, separated
 
 #: The methods that change a list, a dict or an array in place.
 CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())
@@ -65,6 +67,10 @@ class Changed:
         The parameter that it returns; empty if it returns something else.
     called : str
         The name of the function that returns what it changes.
+    defaults : tuple of (str, str)
+        The parameters that it may change, each with the variable that keeps its default.
+    lasting : frozenset of str
+        The parameters whose defaults outlive the program.
     """
 
     around: tuple[str, ...] = ()
@@ -73,6 +79,8 @@ class Changed:
     parameters: tuple[str, ...] = ()
     gives: str = ""
     called: str = ""
+    defaults: tuple[tuple[str, str], ...] = ()
+    lasting: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.around or self.given)
@@ -108,10 +116,14 @@ class Procedures:
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
         self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        self.declared = {name for n in inner for name in nonlocals(n)}
         once = [n for n in inner if [*stored, *(other.name for other in inner)].count(n.name) == 1]
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
+        for n in functions.values():
+            self.keep_defaults(n)
+        self.reads = read_by(tree)
         before = None
         while before != self.local:  # a function changes what its callees change
             before = dict(self.local)
@@ -122,7 +134,7 @@ class Procedures:
 
     def of(self, node: ast.AST) -> Changed | None:
         """Give what the function changes that an expression calls."""
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or hasattr(node, "is_handing"):
             return None
         if isinstance(node.func, ast.Name) and node.func.id in self.bound:
             return self.local.get(node.func.id)
@@ -132,6 +144,24 @@ class Procedures:
         called = f"{MARK}{ast.unparse(node.func)}"
         self.outer[called] = found[0]
         return replace(found[1], called=called)
+
+    def keep_defaults(self, function: ast.FunctionDef) -> None:
+        """Write ``def f(v=e)`` with a variable for the default, if the function may change it."""
+        calls = (n for n in inner_nodes(function.body) if isinstance(n, ast.Call))
+        passed = {a.id for call in calls for a in (*call.args, *(k.value for k in call.keywords)) if is_name(a)}
+        names = passed.union(changed_in_place(function.body))
+        function.before, kept = [], []  # type: ignore[attr-defined]
+        for arg, default in zip(parameters(function.args), defaults(function.args), strict=True):
+            if arg.arg not in names or isinstance(default, ast.Constant | None):
+                continue
+            name = next(x for k in itertools.count(1) if (x := f"{original(arg.arg)}·{k}") not in self.bound)
+            self.bound.add(name)
+            load, store = (ast.copy_location(ast.Name(name, ctx), default) for ctx in (ast.Load(), ast.Store()))
+            for given in (function.args.defaults, function.args.kw_defaults):
+                given[:] = [load if each is default else each for each in given]
+            function.before.append(ast.copy_location(ast.Assign([store], default), default))  # type: ignore[attr-defined]
+            kept.append((arg.arg, name))
+        function.kept = tuple(kept)  # type: ignore[attr-defined]
 
     def changed(self, function: ast.FunctionDef, around: set[str]) -> Changed:
         """Find out what a function changes; `around` are the names that functions around it may bind."""
@@ -150,7 +180,52 @@ class Procedures:
             captured += [n for n in each.around if n not in inside and n not in (*captured, *other)]
         around_it = tuple(dict.fromkeys((*other, *captured)))
         places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
-        return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
+        kept = getattr(function, "kept", ())
+        return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name, kept)
+
+
+def is_name(node: ast.expr) -> TypeGuard[ast.Name]:
+    """Tell whether an expression is a variable."""
+    return isinstance(node, ast.Name)
+
+
+def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
+    r"""Give for each local function, and each variable that may hold one, the names around it that its calls may read.
+
+    Examples
+    --------
+    >>> text = "def f(u):\n    def g(v):\n        return u[0] * v\n    h = [lambda: g(1.0)]\n    return h[0]()"
+    >>> sorted(read_by(ast.parse(text).body[0])["h"])
+    ['g', 'u']
+    """
+    nodes = list(ast.walk(tree))
+    inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
+    own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
+    makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in ast.walk(n) if part is not n)}
+    found = {n.name: set(uses([n])) - own[n.name] for n in inner}
+    before = None
+    while before != found:
+        before = {name: set(read) for name, read in found.items()}
+        for s in nodes:
+            if isinstance(s, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) and (value := value_of(s)):
+                parts = list(ast.walk(value))
+                held = used_as_values(parts).union(makers.intersection(uses([value]))).intersection(found)
+                if held or any(isinstance(part, ast.Lambda) for part in parts):
+                    for target in {n.id for n in ast.walk(s) if is_name(n) and isinstance(n.ctx, ast.Store)}:
+                        found.setdefault(target, set()).update(uses([value]))
+        for name, read in found.items():
+            read.update(*(found[n] for n in tuple(read) if n in found))
+            read -= own.get(name, set())
+    return found
+
+
+#: Functions inside functions.
+FUNCTIONS_IN = (ast.FunctionDef, ast.Lambda)
+
+
+def value_of(s: ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) -> ast.expr | None:
+    """Give the expression whose value, or whose elements, get a name."""
+    return s.iter if isinstance(s, ast.For) else s.value
 
 
 def nonlocals(function: ast.FunctionDef) -> list[str]:
@@ -202,9 +277,13 @@ def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None)
 
 
 def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
-    """Give the arguments of a call that the function changes, by parameter."""
+    """Give the arguments of a call that the function changes, by parameter; write out the defaults that it changes."""
     given: dict[str, ast.expr] = dict(zip(map(original, changed.parameters), call.args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
+    for name, default in changed.defaults:
+        if name in changed.given and original(name) not in given:
+            given[original(name)] = ast.copy_location(ast.Name(default, ast.Load()), call)
+            call.keywords.append(ast.keyword(original(name), given[original(name)]))
     return {name: given[original(name)] for name in changed.given if original(name) in given}
 
 
@@ -316,6 +395,8 @@ def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None
     if not changed.given:
         return None
     made = copy_of(function)
+    fixed = {name for name, value in defaults_of(function).items() if isinstance(value, int | float | str | None)}
+    changed = replace(changed, lasting=frozenset(defaults_of(function)) - fixed)
     made.changed = changed  # type: ignore[attr-defined]
     return made, changed
 

@@ -261,10 +261,9 @@ class Parser:
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
-            return ByCells(tree, plain.names).visit(plain.visit(tree))
+            return ByCells(tree, plain.names).visit(plain.plain(tree))
         except OutOfOrder as error:
-            advice = "call it in a statement of its own"
-            self.error(error.node, f"{error} changes a variable, and is not always called here, or after a use", advice)
+            self.error(error.node, str(error), error.advice)
 
     def outside(self, node: ast.expr) -> ast.arguments | None:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
