@@ -364,7 +364,7 @@ class Walk:
     def keep(self, name: str, statement: ast.stmt, keeps: bool) -> None:
         """Record that a statement stores the array of a variable, if that changes afterwards."""
         if keeps and self.reasons.get(name, "") is None and self.changes_after(statement, name):
-            self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
+            self.reasons[name] = f"{ast.unparse(statement).splitlines()[0]} may be the same array"
 
     def call(self, node: ast.Call, statement: ast.stmt, keeps: bool) -> None:
         """Visit a call, whose value may hold the arguments unless the function is known to make something else."""

@@ -150,18 +150,19 @@ class Procedures:
         calls = (n for n in inner_nodes(function.body) if isinstance(n, ast.Call))
         passed = {a.id for call in calls for a in (*call.args, *(k.value for k in call.keywords)) if is_name(a)}
         names = passed.union(changed_in_place(function.body))
-        function.before, kept = [], []  # type: ignore[attr-defined]
+        function.before, found = [], []  # type: ignore[attr-defined]
         for arg, default in zip(parameters(function.args), defaults(function.args), strict=True):
             if arg.arg not in names or isinstance(default, ast.Constant | None):
                 continue
             name = next(x for k in itertools.count(1) if (x := f"{original(arg.arg)}·{k}") not in self.bound)
             self.bound.add(name)
             load, store = (ast.copy_location(ast.Name(name, ctx), default) for ctx in (ast.Load(), ast.Store()))
+            load.is_given_back = True  # type: ignore[attr-defined]
             for given in (function.args.defaults, function.args.kw_defaults):
                 given[:] = [load if each is default else each for each in given]
             function.before.append(ast.copy_location(ast.Assign([store], default), default))  # type: ignore[attr-defined]
-            kept.append((arg.arg, name))
-        function.kept = tuple(kept)  # type: ignore[attr-defined]
+            found.append((arg.arg, name))
+        function.kept = tuple(found)  # type: ignore[attr-defined]
 
     def changed(self, function: ast.FunctionDef, around: set[str]) -> Changed:
         """Find out what a function changes; `around` are the names that functions around it may bind."""
@@ -180,13 +181,19 @@ class Procedures:
             captured += [n for n in each.around if n not in inside and n not in (*captured, *other)]
         around_it = tuple(dict.fromkeys((*other, *captured)))
         places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
-        kept = getattr(function, "kept", ())
-        return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name, kept)
+        of = gives(function, given), function.name, kept_defaults(function)
+        return Changed(around_it, frozenset(in_place), given, places, *of)
 
 
 def is_name(node: ast.expr) -> TypeGuard[ast.Name]:
     """Tell whether an expression is a variable."""
     return isinstance(node, ast.Name)
+
+
+def kept_defaults(function: ast.FunctionDef) -> tuple[tuple[str, str], ...]:
+    """Give the parameters whose defaults are kept in variables, and these."""
+    found: tuple[tuple[str, str], ...] = getattr(function, "kept", ())
+    return found
 
 
 def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
@@ -200,7 +207,7 @@ def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
     """
     nodes = list(ast.walk(tree))
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-    own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
+    own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n), *dict(kept_defaults(n)).values()} for n in inner}
     makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in ast.walk(n) if part is not n)}
     found = {n.name: set(uses([n])) - own[n.name] for n in inner}
     before = None
