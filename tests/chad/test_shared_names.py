@@ -43,6 +43,7 @@ KINDS = {
         ["{n}[0]", "{n}.sum()", "{n}[1]"],
         ["{n}[0] = {e}", "{n}[1] += {e}", "{n}[:] = {n} * {e}"],
     ),
+    "count": (["2"], ["{n}"], []),
     "record": (["Pair(1.0, x)", "Pair(x, 2.0)"], ["{n}.p", "{n}.q * {n}.p"], ["{n}.p = {e}", "{n}.q += {e}"]),
     "dict": (['{{"p": 1.0, "q": x}}'], ['{n}["p"]', '{n}["q"] * {n}["p"]'], ['{n}["p"] = {e}', '{n}["q"] += {e}']),
 }
@@ -55,7 +56,7 @@ class Drawn:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
-        self.kind = self.random.choice([k for k in KINDS if k != "number"])
+        self.kind = self.one_of([k for k in KINDS if k not in ("number", "count")])
         self.functions = []  # (name, kinds of parameters, names of parameters, whether the last has a default)
         self.count = 0
 
@@ -82,7 +83,9 @@ class Drawn:
             if has_default and k == len(kinds) - 1 and self.random.random() < 0.6:
                 break
             same = [n for n in scope if scope[n] == kind]
-            if kind == "number":
+            if kind == "count":
+                value = "n - 1" if name not in [f[0] for f in self.functions] else "2"
+            elif kind == "number":
                 value = self.small(scope)
             elif same and self.random.random() < 0.85:
                 value = self.one_of(same)
@@ -97,7 +100,7 @@ class Drawn:
     def value(self, scope):
         """An expression with a call in one of its places."""
         call, small = self.call(scope), self.small(scope)
-        other = self.call(scope)
+        other = f"put({self.one_of(scope)}, {small})" if self.random.random() < 0.3 else self.call(scope)
         number = self.one_of([n for n in scope if scope[n] == "number"] or ["z"])
         return self.one_of(
             [call] * 20
@@ -106,6 +109,7 @@ class Drawn:
                 f"{small} + {call}",
                 f"{call} * {other}",
                 f"{call} + {other}",
+                other,
                 f"0.5 * {call}",
                 f"math.sin({call})",
                 f"max({call}, {small})",
@@ -161,9 +165,10 @@ class Drawn:
             found = [text, *found[0]], found[1]
         return found
 
-    def function(self, scope):
+    def function(self, scope, depth=0):
         """A local function; its parameters, variables and loops may have names of variables around it."""
-        name = f"f{len(self.functions)}"
+        self.count += 1
+        name = f"f{self.count}"
         kinds = [self.one_of(["number", self.kind]) for _ in range(self.random.randint(0, 2))]
         names = self.random.sample(NAMES, len(kinds))
         has_default = bool(kinds) and self.random.random() < 0.3
@@ -193,6 +198,18 @@ class Drawn:
             inner[local] = "number"
         walrus = [part.split(" :=")[0] for line in lines for part in line.split("(")[1:] if " :=" in part]
         outer = sorted({n for n in (*rebound, *walrus) if n in scope and n not in own})
+        for _ in range(self.random.random() < 0.2 and depth < 2):  # a function inside, that only this one calls
+            known = list(self.functions)
+            lines += self.function(dict(inner), depth + 1)
+            found, names_ = self.statement(inner, False)
+            lines += found
+            rebound += [n for n in names_ if n in inner]
+            self.functions = known
+        if self.random.random() < 0.15:  # a function that calls itself
+            texts, names, kinds = ["n", *texts], ["n", *names], ["count", *kinds]
+            self.functions.append((name, kinds, names, has_default))
+            again = self.call(inner, self.functions.pop())
+            lines = ["if n < 1:", f"    return {self.small(inner)}", *lines, f"{self.new()} = {again}"]
         lines.append(f"return {self.value(inner) if self.functions and self.random.random() < 0.3 else self.small(inner)}")
         walrus = [part.split(" :=")[0] for part in lines[-1].split("(")[1:] if " :=" in part]
         outer = sorted({*outer, *(n for n in walrus if n in scope and n not in own)})
@@ -214,6 +231,24 @@ class Drawn:
             else:
                 lines += self.statement(scope, True)[0]
         return [*lines, f"return {', '.join([*results, *outer])}, x"]
+
+
+def put_list(v, s):
+    v[0] = s + v[-1]
+    return v[-1]
+
+
+def put_record(s, v):
+    s.p = v * s.q
+    return s.p
+
+
+def put_dict(u, v):
+    u["p"] = v * u["q"]
+    return u["p"]
+
+
+PUT = {"list": put_list, "array": put_list, "record": put_record, "dict": put_dict}
 
 
 def outcome(function, *args):
@@ -256,8 +291,9 @@ def ones(value):
 
 def check(seed):
     """Compare one program; tell whether it was read."""
-    lines = Drawn(seed).program()
-    function = function_of("x", lines, Pair=Pair, math=math)
+    drawn = Drawn(seed)
+    lines = drawn.program()
+    function = function_of("x", lines, Pair=Pair, math=math, put=PUT[drawn.kind])
     text, x = "\n".join(lines), 1.37
     wanted, error = outcome(function, x)
     try:
