@@ -16,6 +16,7 @@ from typing import Any
 from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
 from .names import DUNDERS, is_around, is_handed, parameters, walked
 from .outside import root
+from .scopes import original
 
 #: Longer paths, and larger sets, count as unknown; they occur in recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
@@ -444,7 +445,8 @@ def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tupl
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in local:
             yield from zip(local[name], args, strict=False)
-            yield from ((str(k.arg), k.value) for k in keywords if k.arg in local[name])
+            names = {original(n): n for n in local[name]}
+            yield from ((names[k.arg], k.value) for k in keywords if k.arg in names)
         case ast.Call(func=ast.Lambda() as called, args=args):
             yield from zip(parameters_of(called), args, strict=False)
 

@@ -67,8 +67,6 @@ class Changed:
         The parameter that it returns; empty if it returns something else.
     called : str
         The name of the function that returns what it changes.
-    defaults : tuple of (str, str)
-        The parameters that it may change, each with the variable that keeps its default.
     lasting : frozenset of str
         The parameters whose defaults outlive the program.
     """
@@ -79,7 +77,6 @@ class Changed:
     parameters: tuple[str, ...] = ()
     gives: str = ""
     called: str = ""
-    defaults: tuple[tuple[str, str], ...] = ()
     lasting: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
@@ -121,8 +118,10 @@ class Procedures:
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
-        for n in functions.values():
-            self.keep_defaults(n)
+        kept = {name: self.keep_defaults(n) for name, n in functions.items()}
+        for node in nodes:
+            if isinstance(node, ast.Call) and is_name(node.func) and node.func.id in kept:
+                give(node, functions[node.func.id], kept[node.func.id])
         self.reads = read_by(tree)
         before = None
         while before != self.local:  # a function changes what its callees change
@@ -145,14 +144,14 @@ class Procedures:
         self.outer[called] = found[0]
         return replace(found[1], called=called)
 
-    def keep_defaults(self, function: ast.FunctionDef) -> None:
-        """Write ``def f(v=e)`` with a variable for the default, if the function may change it."""
+    def keep_defaults(self, function: ast.FunctionDef) -> dict[str, str]:
+        """Write ``def f(v=e)`` with a variable for a default that may change, or that a run makes; give these."""
         calls = (n for n in inner_nodes(function.body) if isinstance(n, ast.Call))
         passed = {a.id for call in calls for a in (*call.args, *(k.value for k in call.keywords)) if is_name(a)}
         names = passed.union(changed_in_place(function.body))
-        function.before, found = [], []  # type: ignore[attr-defined]
+        function.before, found = [], {}  # type: ignore[attr-defined]
         for arg, default in zip(parameters(function.args), defaults(function.args), strict=True):
-            if arg.arg not in names or isinstance(default, ast.Constant | None):
+            if isinstance(default, ast.Constant | None) or not (arg.arg in names or self.bound.intersection(uses([default]))):
                 continue
             name = next(x for k in itertools.count(1) if (x := f"{original(arg.arg)}·{k}") not in self.bound)
             self.bound.add(name)
@@ -161,8 +160,8 @@ class Procedures:
             for given in (function.args.defaults, function.args.kw_defaults):
                 given[:] = [load if each is default else each for each in given]
             function.before.append(ast.copy_location(ast.Assign([store], default), default))  # type: ignore[attr-defined]
-            found.append((arg.arg, name))
-        function.kept = tuple(found)  # type: ignore[attr-defined]
+            found[arg.arg] = name
+        return found
 
     def changed(self, function: ast.FunctionDef, around: set[str]) -> Changed:
         """Find out what a function changes; `around` are the names that functions around it may bind."""
@@ -181,8 +180,7 @@ class Procedures:
             captured += [n for n in each.around if n not in inside and n not in (*captured, *other)]
         around_it = tuple(dict.fromkeys((*other, *captured)))
         places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
-        of = gives(function, given), function.name, kept_defaults(function)
-        return Changed(around_it, frozenset(in_place), given, places, *of)
+        return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
 
 
 def is_name(node: ast.expr) -> TypeGuard[ast.Name]:
@@ -190,10 +188,16 @@ def is_name(node: ast.expr) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name)
 
 
-def kept_defaults(function: ast.FunctionDef) -> tuple[tuple[str, str], ...]:
-    """Give the parameters whose defaults are kept in variables, and these."""
-    found: tuple[tuple[str, str], ...] = getattr(function, "kept", ())
-    return found
+def give(call: ast.Call, function: ast.FunctionDef, kept: Mapping[str, str]) -> None:
+    """Write out the defaults that variables keep, unless stars hide which arguments a call gives."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or not all(k.arg for k in call.keywords):
+        return
+    args = function.args
+    given = {a.arg for a in [*args.posonlyargs, *args.args][: len(call.args)]}
+    for name in kept:
+        if name not in given and original(name) not in {k.arg for k in call.keywords}:
+            load = ast.copy_location(ast.Name(kept[name], ast.Load()), call)
+            call.keywords.append(ast.copy_location(ast.keyword(original(name), load), call))
 
 
 def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
@@ -207,9 +211,9 @@ def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
     """
     nodes = list(ast.walk(tree))
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-    own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n), *dict(kept_defaults(n)).values()} for n in inner}
+    own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
     makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in ast.walk(n) if part is not n)}
-    found = {n.name: set(uses([n])) - own[n.name] for n in inner}
+    found = {n.name: set(uses(n.body)) - own[n.name] for n in inner}
     before = None
     while before != found:
         before = {name: set(read) for name, read in found.items()}
@@ -284,13 +288,9 @@ def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None)
 
 
 def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
-    """Give the arguments of a call that the function changes, by parameter; write out the defaults that it changes."""
+    """Give the arguments of a call that the function changes, by parameter."""
     given: dict[str, ast.expr] = dict(zip(map(original, changed.parameters), call.args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
-    for name, default in changed.defaults:
-        if name in changed.given and original(name) not in given:
-            given[original(name)] = ast.copy_location(ast.Name(default, ast.Load()), call)
-            call.keywords.append(ast.keyword(original(name), given[original(name)]))
     return {name: given[original(name)] for name in changed.given if original(name) in given}
 
 
