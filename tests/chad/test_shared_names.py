@@ -73,7 +73,9 @@ class Drawn:
 
     def small(self, scope):
         """An expression without calls of local functions."""
-        return self.one_of(["x", "0.5", "x * 0.5", self.read(scope), f"0.5 * {self.read(scope)}", f"({self.read(scope)} + x)"])
+        return self.one_of(
+            ["x", "0.5", "x * 0.5", self.read(scope), f"0.5 * {self.read(scope)}", f"({self.read(scope)} + x)"]
+        )
 
     def call(self, scope, name=None):
         """A call of a local function, with arguments from the scope."""
@@ -150,9 +152,24 @@ class Drawn:
                 ([f"for {made} in range(2):", f"    {self.call(scope)}", f"    {body}"], rebound),
                 ([f"if {self.value(scope)} > 1.0:", f"    {body}"], rebound),
                 ([f"assert {self.value(scope)} < 1e6"], []),
-                ([f"{made} = 0", f"while {self.value(scope)} < 3.0:", f"    {made} += 1", f"    if {made} > 2: break"], []),
+                (
+                    [
+                        f"{made} = 0",
+                        f"while {self.value(scope)} < 3.0:",
+                        f"    {made} += 1",
+                        f"    if {made} > 2: break",
+                    ],
+                    [],
+                ),
                 ([f"{name} = 0.0", f"for {made} in [{self.call(scope)}, x]:", f"    {name} += {made}"], [name]),
-                ([f"{made} = lambda k, w={self.one_of(scope)}: k * {self.small(scope)}", body, f"{name} = {made}(x)"], [name, *rebound])
+                (
+                    [
+                        f"{made} = lambda k, w={self.one_of(scope)}: k * {self.small(scope)}",
+                        body,
+                        f"{name} = {made}(x)",
+                    ],
+                    [name, *rebound],
+                ),
             ]
         )
         if numbers and self.random.random() < 0.25:
@@ -175,7 +192,11 @@ class Drawn:
         texts = list(names)
         if has_default:
             same = [n for n in scope if scope[n] == kinds[-1]]
-            default = self.one_of(same) if same and self.random.random() < 0.6 else self.one_of(KINDS[kinds[-1]][0]).format(n="", e="x")
+            default = (
+                self.one_of(same)
+                if same and self.random.random() < 0.6
+                else self.one_of(KINDS[kinds[-1]][0]).format(n="", e="x")
+            )
             texts[-1] = f"{texts[-1]}={default}"
         inner = {**scope, **dict(zip(names, kinds, strict=True))}
         lines, own, rebound = [], set(names), []
@@ -210,7 +231,9 @@ class Drawn:
             self.functions.append((name, kinds, names, has_default))
             again = self.call(inner, self.functions.pop())
             lines = ["if n < 1:", f"    return {self.small(inner)}", *lines, f"{self.new()} = {again}"]
-        lines.append(f"return {self.value(inner) if self.functions and self.random.random() < 0.3 else self.small(inner)}")
+        lines.append(
+            f"return {self.value(inner) if self.functions and self.random.random() < 0.3 else self.small(inner)}"
+        )
         walrus = [part.split(" :=")[0] for part in lines[-1].split("(")[1:] if " :=" in part]
         outer = sorted({*outer, *(n for n in walrus if n in scope and n not in own)})
         lines = [f"nonlocal {', '.join(outer)}"] * bool(outer) + lines

@@ -151,14 +151,16 @@ class Procedures:
         names = passed.union(changed_in_place(function.body))
         function.before, found = [], {}  # type: ignore[attr-defined]
         for arg, default in zip(parameters(function.args), defaults(function.args), strict=True):
-            if isinstance(default, ast.Constant | None) or not (arg.arg in names or self.bound.intersection(uses([default]))):
+            if isinstance(default, ast.Constant | None) or not (
+                arg.arg in names or self.bound.intersection(uses([default]))
+            ):
                 continue
             name = next(x for k in itertools.count(1) if (x := f"{original(arg.arg)}·{k}") not in self.bound)
             self.bound.add(name)
             load, store = (ast.copy_location(ast.Name(name, ctx), default) for ctx in (ast.Load(), ast.Store()))
             load.is_given_back = True  # type: ignore[attr-defined]
             for given in (function.args.defaults, function.args.kw_defaults):
-                given[:] = [load if each is default else each for each in given]
+                given[:] = [load if each is default else each for each in given]  # type: ignore[misc]
             function.before.append(ast.copy_location(ast.Assign([store], default), default))  # type: ignore[attr-defined]
             found[arg.arg] = name
         return found
@@ -183,7 +185,7 @@ class Procedures:
         return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
 
 
-def is_name(node: ast.expr) -> TypeGuard[ast.Name]:
+def is_name(node: ast.AST) -> TypeGuard[ast.Name]:
     """Tell whether an expression is a variable."""
     return isinstance(node, ast.Name)
 

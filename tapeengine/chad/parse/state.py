@@ -542,7 +542,7 @@ class Parser:
         return Let(var, term, body(var))
 
     def by_type(self, term: Term, found: Term) -> Term:
-        """Give what the type of a term says; a term that is not only read from variables is computed, as it may fail."""
+        """Give what the type of a term says; a term that is not only read is computed too, as it may fail."""
         return found if is_read(term) else Let(self.fresh("unused", term.type), term, found)
 
     def is_grid(self, name: str) -> bool:
