@@ -389,7 +389,9 @@ class Taker(ast.NodeTransformer):
         others = held_besides(node, changed, self.reads).intersection(in_place)
         others.update(set(given.values()).intersection(self.reads.get(changed.called, ())))
         if len(set(names)) < len(names) or others:
-            raise OutOfOrder(node, "changes a variable that it has under two names", "give it a copy, or each thing once")
+            raise OutOfOrder(
+                node, "changes a variable that it has under two names", "give it a copy, or each thing once"
+            )
         targets = [self.names("result"), *changed.around, *(given.get(n) or self.names(n) for n in changed.given)]
         self.bound.append(handing(node, targets, changed, given, in_place))
         self.seen = {*before, *(given[n] for n in given if n == changed.gives)}  # the arguments are read there

@@ -213,6 +213,16 @@ def uses(statements: Sequence[ast.AST]) -> list[str]:
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
+def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Go through the parts of statements, but not of functions in them."""
+    pending: list[ast.AST] = list(reversed(statements))
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node
+            pending += reversed(list(ast.iter_child_nodes(node)))
+
+
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
     """Give both names of ``a = b``; None for another statement.
 

@@ -10,25 +10,26 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
-import itertools
 import textwrap
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import FunctionType
-from typing import Any, TypeGuard
+from typing import Any
 
 from ..depth import deep
 from ..in_language import FUNCTIONS
 from ..signatures import defaults_of
 from .callees import is_plain, library_name
 from .constants import global_names
-from .names import OWN, assigned, defaults, parameters, uses, walked
+from .defaults import keep_defaults
+from .names import OWN, assigned, inner_nodes, parameters, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
-from .scopes import bound, original, separated
+from .reads import read_by, used_as_values
+from .scopes import original, separated
 
 #: The methods that change a list, a dict or an array in place.
 CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())
@@ -118,10 +119,7 @@ class Procedures:
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
-        kept = {name: self.keep_defaults(n) for name, n in functions.items()}
-        for node in nodes:
-            if isinstance(node, ast.Call) and is_name(node.func) and node.func.id in kept:
-                give(node, functions[node.func.id], kept[node.func.id])
+        keep_defaults(nodes, functions, self.bound, changed_in_place)
         self.reads = read_by(tree)
         before = None
         while before != self.local:  # a function changes what its callees change
@@ -144,27 +142,6 @@ class Procedures:
         self.outer[called] = found[0]
         return replace(found[1], called=called)
 
-    def keep_defaults(self, function: ast.FunctionDef) -> dict[str, str]:
-        """Write ``def f(v=e)`` with a variable for a default that may change, or that a run makes; give these."""
-        calls = (n for n in inner_nodes(function.body) if isinstance(n, ast.Call))
-        passed = {a.id for call in calls for a in (*call.args, *(k.value for k in call.keywords)) if is_name(a)}
-        names = passed.union(changed_in_place(function.body))
-        function.before, found = [], {}  # type: ignore[attr-defined]
-        for arg, default in zip(parameters(function.args), defaults(function.args), strict=True):
-            if isinstance(default, ast.Constant | None) or not (
-                arg.arg in names or self.bound.intersection(uses([default]))
-            ):
-                continue
-            name = next(x for k in itertools.count(1) if (x := f"{original(arg.arg)}·{k}") not in self.bound)
-            self.bound.add(name)
-            load, store = (ast.copy_location(ast.Name(name, ctx), default) for ctx in (ast.Load(), ast.Store()))
-            load.is_given_back = True  # type: ignore[attr-defined]
-            for given in (function.args.defaults, function.args.kw_defaults):
-                given[:] = [load if each is default else each for each in given]  # type: ignore[misc]
-            function.before.append(ast.copy_location(ast.Assign([store], default), default))  # type: ignore[attr-defined]
-            found[arg.arg] = name
-        return found
-
     def changed(self, function: ast.FunctionDef, around: set[str]) -> Changed:
         """Find out what a function changes; `around` are the names that functions around it may bind."""
         own = parameters(function.args)
@@ -185,81 +162,9 @@ class Procedures:
         return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
 
 
-def is_name(node: ast.AST) -> TypeGuard[ast.Name]:
-    """Tell whether an expression is a variable."""
-    return isinstance(node, ast.Name)
-
-
-def give(call: ast.Call, function: ast.FunctionDef, kept: Mapping[str, str]) -> None:
-    """Write out the defaults that variables keep, unless stars hide which arguments a call gives."""
-    if any(isinstance(a, ast.Starred) for a in call.args) or not all(k.arg for k in call.keywords):
-        return
-    args = function.args
-    given = {a.arg for a in [*args.posonlyargs, *args.args][: len(call.args)]}
-    for name in kept:
-        if name not in given and original(name) not in {k.arg for k in call.keywords}:
-            load = ast.copy_location(ast.Name(kept[name], ast.Load()), call)
-            call.keywords.append(ast.copy_location(ast.keyword(original(name), load), call))
-
-
-def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
-    r"""Give for each local function, and each variable that may hold one, the names around it that its calls may read.
-
-    Examples
-    --------
-    >>> text = "def f(u):\n    def g(v):\n        return u[0] * v\n    h = [lambda: g(1.0)]\n    return h[0]()"
-    >>> sorted(read_by(ast.parse(text).body[0])["h"])
-    ['g', 'u']
-    """
-    nodes = list(ast.walk(tree))
-    inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-    own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
-    makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in ast.walk(n) if part is not n)}
-    found = {n.name: set(uses(n.body)) - own[n.name] for n in inner}
-    before = None
-    while before != found:
-        before = {name: set(read) for name, read in found.items()}
-        for s in nodes:
-            if isinstance(s, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) and (value := value_of(s)):
-                parts = list(ast.walk(value))
-                held = used_as_values(parts).union(makers.intersection(uses([value]))).intersection(found)
-                if held or any(isinstance(part, ast.Lambda) for part in parts):
-                    for target in {n.id for n in ast.walk(s) if is_name(n) and isinstance(n.ctx, ast.Store)}:
-                        found.setdefault(target, set()).update(uses([value]))
-        for name, read in found.items():
-            read.update(*(found[n] for n in tuple(read) if n in found))
-            read -= own.get(name, set())
-    return found
-
-
-#: Functions inside functions.
-FUNCTIONS_IN = (ast.FunctionDef, ast.Lambda)
-
-
-def value_of(s: ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) -> ast.expr | None:
-    """Give the expression whose value, or whose elements, get a name."""
-    return s.iter if isinstance(s, ast.For) else s.value
-
-
 def nonlocals(function: ast.FunctionDef) -> list[str]:
     """Give the outer variables that a function declares and assigns."""
     return [name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names]
-
-
-def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
-    """Give the names that stand elsewhere than in front of a call's arguments."""
-    called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called}
-
-
-def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    """Go through the parts of statements, but not of functions in them."""
-    pending: list[ast.AST] = list(reversed(statements))
-    while pending:
-        node = pending.pop()
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            yield node
-            pending += reversed(list(ast.iter_child_nodes(node)))
 
 
 def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None) -> list[str]:
