@@ -9,7 +9,7 @@ parsed again: using it after one of its variables was rebound is refused.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -47,7 +47,7 @@ def local_of(
         result = p.result_type(node)
     used = uses(node.body if isinstance(node, ast.FunctionDef) else [node.body])
     local_names = _own_names(node)
-    captured = captures(used, env)
+    captured = captures(used, env, local_names)
     missing = {n for n in used if n in p.local_names and n not in env and n not in local_names}
     missing.update(n for other in captured.values() if isinstance(other, Local) for n in other.missing if n not in env)
     return Local(name, node, env, parameters, result, captured, frozenset(missing), p), own
@@ -91,13 +91,13 @@ def own_parameters(
     return Parameters(parameter_names(node.args), tuple(types), tuple(found), by_name, has_stars), own
 
 
-def captures(used: Sequence[str], env: Env) -> dict[str, Any]:
-    """Give the values of names, and the captures of the local functions among them."""
+def captures(used: Sequence[str], env: Env, own: Collection[str] = ()) -> dict[str, Any]:
+    """Give the values of names, and the captures of the local functions among them, except parameters of its own."""
     found: dict[str, Any] = {}
     pending = [n for n in used if n in env]
     while pending:
         name = pending.pop()
-        if name in found:
+        if name in found or name in own:
             continue
         found[name] = env[name]
         if isinstance(env[name], Local | Lifted):

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..traverse import Names
 from .by_cells import placed
-from .names import jumps
+from .names import assigned, handed, jumps
 from .ownership import READING
 from .procedures import Changed, Of, Procedures, given_to
 
@@ -30,7 +31,7 @@ class Plain(ast.NodeTransformer):
     --------
     >>> text = "def f(xs):\n    for x in xs:\n        if x: break\n    else:\n        return 1\n    return (y := 2) + y"
     >>> tree = ast.parse(text).body[0]
-    >>> print(ast.unparse(Plain(tree).visit(tree)))
+    >>> print(ast.unparse(Plain(tree).plain(tree)))
     def f(xs):
         is_left = False
         for x in xs:
@@ -45,7 +46,20 @@ class Plain(ast.NodeTransformer):
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
-        self.procedure = Procedures(tree, outer).of
+        self.procedures = Procedures(tree, outer)
+
+    def plain(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+        """Rewrite the whole function; refuse what it calls to change variables where Python's order would be lost."""
+        self.generic_visit(tree)
+        for node in ast.walk(tree):
+            if self.procedures.of(node):
+                raise OutOfOrder(node)
+        return tree
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Keep the defaults in variables."""
+        self.generic_visit(node)
+        return [*getattr(node, "before", ()), node]
 
     def visit_For(self, node: ast.For) -> Any:
         """Move the ``else`` block of a loop after the loop."""
@@ -81,12 +95,30 @@ class Plain(ast.NodeTransformer):
         return [*(leaving.block(body) if leaving else body), *node.finalbody]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        """Bind the names of the value before it, unless the target is an element: that is read first."""
-        return self.of_value(node) if isinstance(node.target, ast.Name) else node
+        """Bind the names of the value before it, unless the target is an element: that is read first, as a name is."""
+        if not isinstance(node.target, ast.Name):
+            return node
+        made, name = self.of_value(node), node.target.id
+        before = made[:-1] if isinstance(made, list) else []
+        if any(name in handed(s) for s in before) and name in self.procedures.declared:
+            raise OutOfOrder(next(n for s in before for n in ast.walk(s) if hasattr(n, "is_handing")))
+        if not any(name in assigned([s]) and name not in handed(s) for s in before):
+            return made
+        old = self.names("old")
+        node.target = ast.copy_location(ast.Name(old, ast.Store()), node)
+        return [renamed(old, name, node), *before, node, renamed(name, old, node)]
 
-    def visit_If(self, node: ast.If) -> Any:
+    def visit_If(self, node: Any) -> Any:
         """Bind the names of a test before it."""
         bound, node.test = self.hoisted(node.test)
+        self.generic_visit(node)
+        return [*bound, node]
+
+    visit_Assert = visit_If
+
+    def visit_Match(self, node: ast.Match) -> Any:
+        """Bind the names of a subject before it."""
+        bound, node.subject = self.hoisted(node.subject)
         self.generic_visit(node)
         return [*bound, node]
 
@@ -117,7 +149,7 @@ class Plain(ast.NodeTransformer):
 
         A name that the expression also reads before it binds it stays where it is.
         """
-        taker = Taker(node, self.names, self.procedure)
+        taker = Taker(node, self.names, self.procedures.of, self.procedures.reads)
         return taker.bound, taker.visit(node)
 
     visit_Return = visit_AnnAssign = visit_Expr = of_value
@@ -142,6 +174,12 @@ class Plain(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         """Leave expressions as they are."""
         return node
+
+
+def renamed(name: str, value: str, at: ast.AST) -> ast.stmt:
+    """Write ``name = value`` with two names."""
+    target, load = (ast.copy_location(ast.Name(n, c), at) for n, c in ((name, ast.Store()), (value, ast.Load())))
+    return ast.copy_location(ast.Assign([target], load), at)
 
 
 def assignment(name: str, value: bool, at: ast.AST) -> ast.stmt:
@@ -219,11 +257,21 @@ class Finally(Left):
 
 
 class OutOfOrder(Exception):
-    """A call that changes a variable stands where it is not always evaluated, or after that variable was read."""
+    """A call that changes a variable stands where its changes cannot be followed."""
 
-    def __init__(self, node: ast.Call) -> None:
-        super().__init__(ast.unparse(node.func))
-        self.node = node
+    def __init__(
+        self,
+        node: Any,
+        why: str = "changes a variable, and is not always called here, or after a use",
+        advice: str = "call it in a statement of its own",
+    ) -> None:
+        super().__init__(f"{ast.unparse(node.func)} {why}")
+        self.node, self.advice = node, advice
+
+
+def is_star(node: ast.expr) -> bool:
+    """Tell whether an argument is ``*xs``."""
+    return isinstance(node, ast.Starred)
 
 
 def is_pop(node: ast.AST) -> bool:
@@ -239,15 +287,15 @@ def binds(node: ast.AST, procedure: Of) -> bool:
     return any(isinstance(n, ast.NamedExpr) or is_pop(n) or procedure(n) for n in ast.walk(node))
 
 
-def held_besides(call: ast.Call, changed: Changed) -> set[str]:
-    """Give the variables that arguments hold or may hold, except the arguments that the call changes."""
+def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collection[str]]) -> set[str]:
+    """Give the variables that arguments hold or may hold or read, except the arguments that the call changes."""
     own = list(map(id, given_to(call, changed).values()))
     pending: list[ast.AST] = [a for a in (*call.args, *(k.value for k in call.keywords)) if id(a) not in own]
-    found = set()
+    found: set[str] = set()
     while pending:
         match node := pending.pop():
             case ast.Name(id=name):
-                found.add(name)
+                found.update((name, *reads.get(name, ())))
             case ast.Call(func=ast.Name(id="len")):
                 continue
             case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
@@ -277,15 +325,22 @@ def handing(
     ]
     function = placed(ast.Name(changed.called, ast.Load()))
     value = placed(ast.Call(function, [*around, *args], keywords))
+    value.is_handing = True
     return placed(ast.Assign([placed(ast.Tuple(elts, ast.Store()))], value))  # type: ignore[no-any-return]
 
 
 class Taker(ast.NodeTransformer):
     """Takes names out of an expression in the order in which it binds them."""
 
-    def __init__(self, node: ast.expr, names: Names, procedure: Of = lambda node: None) -> None:
+    def __init__(
+        self,
+        node: ast.expr,
+        names: Names,
+        procedure: Of = lambda node: None,
+        reads: Mapping[str, Collection[str]] = MappingProxyType({}),
+    ) -> None:
         self.bound: Statements = []
-        self.names = names
+        self.names, self.reads = names, reads
         self.procedure = procedure
         self.seen: set[str] = set()
         self.is_stopped = not binds(node, procedure)
@@ -298,6 +353,7 @@ class Taker(ast.NodeTransformer):
             self.is_stopped = True
             return node
         self.bound.append(ast.copy_location(ast.Assign([node.target], node.value), node))
+        self.seen.add(node.target.id)
         return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -321,15 +377,24 @@ class Taker(ast.NodeTransformer):
 
     def changed(self, node: ast.Call, changed: Changed, before: set[str]) -> ast.AST:
         """Take a call out that changes variables, unless an earlier part that stays reads them."""
+        if changed.given and (any(is_star(a) for a in node.args) or not all(k.arg for k in node.keywords)):
+            raise OutOfOrder(node, "changes its arguments, which are given with a star", "write the arguments out")
         given = {name: self.variable(arg) for name, arg in given_to(node, changed).items()}
+        if kept := changed.lasting.intersection(changed.given).difference(given):
+            raise OutOfOrder(node, f"changes the default of {min(kept)}, which its next call gets", "give the argument")
         names = [*changed.around, *given.values()]
         in_place = {*given.values(), *changed.in_place.intersection(changed.around)}
-        is_twice = len(set(names)) < len(names) or not in_place.isdisjoint(held_besides(node, changed))
-        if self.is_stopped or before.intersection((*names, CALLED)) or is_twice:
+        if self.is_stopped or before.intersection((*names, CALLED)):
             raise OutOfOrder(node)
+        others = held_besides(node, changed, self.reads).intersection(in_place)
+        others.update(set(given.values()).intersection(self.reads.get(changed.called, ())))
+        if len(set(names)) < len(names) or others:
+            raise OutOfOrder(
+                node, "changes a variable that it has under two names", "give it a copy, or each thing once"
+            )
         targets = [self.names("result"), *changed.around, *(given.get(n) or self.names(n) for n in changed.given)]
         self.bound.append(handing(node, targets, changed, given, in_place))
-        self.seen = before  # the arguments are read there
+        self.seen = {*before, *(given[n] for n in given if n == changed.gives)}  # the arguments are read there
         return ast.copy_location(ast.Name(given.get(changed.gives, targets[0]), ast.Load()), node)
 
     def variable(self, arg: ast.expr) -> str:
@@ -344,7 +409,7 @@ class Taker(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Record the names that are read."""
-        self.seen.add(node.id)
+        self.seen.update((node.id, *self.reads.get(node.id, ())))
         return node
 
     def visit(self, node: ast.AST) -> Any:
@@ -359,6 +424,7 @@ class Taker(ast.NodeTransformer):
             for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and self.procedure(n)):
                 raise OutOfOrder(call)
             self.is_stopped = self.is_stopped or binds(node, self.procedure)
-            self.seen.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+            for name in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
+                self.visit_Name(name)
             return node
         return super().visit(node)

@@ -304,7 +304,8 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
     if len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
         others = options(p, node.comparators[0], env)
         if is_known(left.type) and (items := known_items(p, node, others)) is not None:
-            return known_equals(p, node, node.ops[0], left, items)
+            found = known_equals(p, node, node.ops[0], left, items)
+            return p.by_type(others, found) if isinstance(others, Term) else found
         if isinstance(others, Term) and getattr(others.type, "name", "") == "dict":
             return p.let("d", others, lambda d: membership(p, node, left, known_items(p, node, d) or []))
         return membership(p, node, left, others)

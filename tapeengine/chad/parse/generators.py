@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from .callees import is_plain
-from .names import jumps
+from .names import inner_nodes, jumps
 from .outside import named_outside, root
-from .procedures import MARK, changed_in_place, copy_of, inner_nodes, nonlocals, text_of
+from .procedures import MARK, changed_in_place, copy_of, nonlocals, text_of
 
 #: Statements of generators that are left as they are: with clean-up, or that receive values.
 LAZY = (ast.Try, ast.With, ast.Global, ast.Yield, ast.YieldFrom)

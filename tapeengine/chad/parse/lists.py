@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
-from .names import DUNDERS, is_handed, parameters, walked
+from .names import DUNDERS, is_around, is_handed, parameters, walked
 from .outside import root
+from .scopes import original
 
 #: Longer paths, and larger sets, count as unknown; they occur in recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
@@ -61,7 +62,7 @@ class Kinds:
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
-        arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg)}
+        arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg) and not is_around(a)}
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
         called = {name for node in ast.walk(function) for name, _ in passed(node, local)}
@@ -444,7 +445,8 @@ def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tupl
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in local:
             yield from zip(local[name], args, strict=False)
-            yield from ((str(k.arg), k.value) for k in keywords if k.arg in local[name])
+            names = {original(n): n for n in local[name]}
+            yield from ((names[k.arg], k.value) for k in keywords if k.arg in names)
         case ast.Call(func=ast.Lambda() as called, args=args):
             yield from zip(parameters_of(called), args, strict=False)
 

@@ -94,6 +94,15 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def walrus(statements: Sequence[ast.AST]) -> Iterator[str]:
+    """Go through the names that expressions bind, also in comprehensions, but not in functions."""
+    for node in statements:
+        if isinstance(node, ast.NamedExpr):
+            yield node.target.id
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield from walrus(list(ast.iter_child_nodes(node)))
+
+
 def _stored(target: ast.expr) -> list[str]:
     """Give the names that a target binds."""
     if isinstance(target, ast.Name):
@@ -204,6 +213,16 @@ def uses(statements: Sequence[ast.AST]) -> list[str]:
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
+def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Go through the parts of statements, but not of functions in them."""
+    pending: list[ast.AST] = list(reversed(statements))
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node
+            pending += reversed(list(ast.iter_child_nodes(node)))
+
+
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
     """Give both names of ``a = b``; None for another statement.
 
@@ -259,6 +278,16 @@ def passed_on(statement: ast.stmt) -> tuple[str, ...]:
 def is_handed(node: ast.AST) -> bool:
     """Tell whether a target stands for what a call changes in place, or a parameter for what its function changes."""
     return getattr(node, "is_handed", False)
+
+
+def is_around(node: ast.arg) -> bool:
+    """Tell whether a parameter stands for a variable around the function, which it changes."""
+    return getattr(node, "is_around", False)
+
+
+def is_given_back(node: ast.AST) -> bool:
+    """Tell whether a variable is returned to the caller's that it stands for, or stands for a default."""
+    return getattr(node, "is_given_back", False)
 
 
 def handed(statement: ast.AST) -> list[str]:

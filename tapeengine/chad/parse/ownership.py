@@ -13,8 +13,9 @@ from typing import TypeGuard
 
 from .aliases import changes
 from .liveness import changed_after
-from .names import OWN, assigned, exchanged, handed, is_handed, parameters, passed_on, renaming
+from .names import OWN, assigned, defaults, exchanged, handed, is_given_back, is_handed, parameters, passed_on, renaming
 from .outputs import is_exact
+from .scopes import bound
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
@@ -65,7 +66,7 @@ def shared(
     walk.find_arrays(function)
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
-        walk.reasons.update(dict.fromkeys(n for n in assigned(scope.body) if n not in given))
+        walk.reasons.update(dict.fromkeys(n for n in bound(scope) if n not in given))
         walk.later = changed_after(scope, changed_in)
         for statement in scope.body:
             walk.statement(statement)
@@ -264,6 +265,8 @@ class Walk:
             for name in changed_in(statement.body):
                 if name not in assigned(statement.body):
                     self.reasons[name] = "a local function changes it"
+            for default in filter(None, defaults(statement.args)):
+                self.expression(default, statement, keeps=True)
             for inner in (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement):
                 self.uses(inner, keeps=True)
             return
@@ -329,7 +332,7 @@ class Walk:
         """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
-                self.keep(name, statement, keeps and name not in handed(statement))
+                self.keep(name, statement, keeps and name not in handed(statement) and not is_given_back(node))
             case ast.Call():
                 self.call(node, statement, keeps)
             case ast.Subscript(value=value, slice=index) if id(node) in self.copies or is_element(node):
@@ -355,7 +358,7 @@ class Walk:
     def keep(self, name: str, statement: ast.stmt, keeps: bool) -> None:
         """Record that a statement stores the array of a variable, if that changes afterwards."""
         if keeps and self.reasons.get(name, "") is None and self.changes_after(statement, name):
-            self.reasons[name] = f"{ast.unparse(statement)} may be the same array"
+            self.reasons[name] = f"{ast.unparse(statement).splitlines()[0]} may be the same array"
 
     def call(self, node: ast.Call, statement: ast.stmt, keeps: bool) -> None:
         """Visit a call, whose value may hold the arguments unless the function is known to make something else."""
@@ -379,7 +382,7 @@ class Walk:
 
 #: Expressions whose values hold those of their parts.
 DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
-HOLDING = (*DISPLAYS, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda, ast.Subscript, ast.keyword)
+HOLDING = (*DISPLAYS, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda, ast.arguments, ast.Subscript, ast.keyword)
 COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 #: Functions that give elements of their arguments back.
 PASSING = frozenset(

@@ -12,7 +12,7 @@ import copy
 import inspect
 import textwrap
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import FunctionType
@@ -20,12 +20,16 @@ from typing import Any
 
 from ..depth import deep
 from ..in_language import FUNCTIONS
+from ..signatures import defaults_of
 from .callees import is_plain, library_name
 from .constants import global_names
-from .names import OWN, assigned, parameters, walked
+from .defaults import keep_defaults
+from .names import OWN, assigned, inner_nodes, parameters, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
+from .reads import read_by, used_as_values
+from .scopes import original, separated
 
 #: The methods that change a list, a dict or an array in place.
 CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())
@@ -64,6 +68,8 @@ class Changed:
         The parameter that it returns; empty if it returns something else.
     called : str
         The name of the function that returns what it changes.
+    lasting : frozenset of str
+        The parameters whose defaults outlive the program.
     """
 
     around: tuple[str, ...] = ()
@@ -72,6 +78,7 @@ class Changed:
     parameters: tuple[str, ...] = ()
     gives: str = ""
     called: str = ""
+    lasting: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.around or self.given)
@@ -101,15 +108,19 @@ class Procedures:
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.outer = {} if outer is None else outer
+        separated(tree)
         Filling(is_numpy(self.outer)).visit(tree)
         nodes = list(ast.walk(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
         self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        self.declared = {name for n in inner for name in nonlocals(n)}
         once = [n for n in inner if [*stored, *(other.name for other in inner)].count(n.name) == 1]
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
+        keep_defaults(nodes, functions, self.bound, changed_in_place)
+        self.reads = read_by(tree)
         before = None
         while before != self.local:  # a function changes what its callees change
             before = dict(self.local)
@@ -120,7 +131,7 @@ class Procedures:
 
     def of(self, node: ast.AST) -> Changed | None:
         """Give what the function changes that an expression calls."""
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or hasattr(node, "is_handing"):
             return None
         if isinstance(node.func, ast.Name) and node.func.id in self.bound:
             return self.local.get(node.func.id)
@@ -156,22 +167,6 @@ def nonlocals(function: ast.FunctionDef) -> list[str]:
     return [name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names]
 
 
-def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
-    """Give the names that stand elsewhere than in front of a call's arguments."""
-    called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called}
-
-
-def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    """Go through the parts of statements, but not of functions in them."""
-    pending: list[ast.AST] = list(reversed(statements))
-    while pending:
-        node = pending.pop()
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            yield node
-            pending += reversed(list(ast.iter_child_nodes(node)))
-
-
 def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None) -> list[str]:
     r"""Give the names of what statements change in place, also by calls.
 
@@ -201,9 +196,9 @@ def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None)
 
 def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
     """Give the arguments of a call that the function changes, by parameter."""
-    given: dict[str, ast.expr] = dict(zip(changed.parameters, call.args, strict=False))
+    given: dict[str, ast.expr] = dict(zip(map(original, changed.parameters), call.args, strict=False))
     given.update({k.arg: k.value for k in call.keywords if k.arg is not None})
-    return {name: given[name] for name in changed.given if name in given}
+    return {name: given[original(name)] for name in changed.given if original(name) in given}
 
 
 def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedures) -> set[str]:
@@ -240,6 +235,8 @@ def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:
 def hand_back(function: ast.FunctionDef, changed: Changed) -> None:
     """Rewrite a function that changes variables: outer ones become parameters, and it returns all changed ones."""
     around = [ast.copy_location(ast.arg(n), function) for n in changed.around]
+    for arg in around:
+        arg.is_around = True  # type: ignore[attr-defined]
     function.args.posonlyargs = [*around, *function.args.posonlyargs]
     function.returns, function.hands_back = None, True  # type: ignore[attr-defined]
     returns = Returns((*changed.around, *changed.given))
@@ -274,6 +271,8 @@ class Returns(ast.NodeTransformer):
         """Return a tuple."""
         value = node.value or ast.copy_location(ast.Constant(None), node)
         loads: list[ast.expr] = [ast.copy_location(ast.Name(n, ast.Load()), node) for n in self.names]
+        for load in loads:
+            load.is_given_back = True  # type: ignore[attr-defined]
         node.value = ast.copy_location(ast.Tuple([value, *loads], ast.Load()), node)
         return node
 
@@ -310,6 +309,8 @@ def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None
     if not changed.given:
         return None
     made = copy_of(function)
+    fixed = {name for name, value in defaults_of(function).items() if isinstance(value, int | float | str | None)}
+    changed = replace(changed, lasting=frozenset(defaults_of(function)) - fixed)
     made.changed = changed  # type: ignore[attr-defined]
     return made, changed
 

@@ -6,13 +6,19 @@ raises needs no value of its own: it reads an element that is not there.
 
 from __future__ import annotations
 
-from ..terms import Elements, If, Index, Term, lit
+from ..terms import Elements, If, Index, Literal, Proj, Term, Tuple, Var, lit
 from ..types import NEVER, Type
 
 
 def failing(of: Type = NEVER) -> Term:
     """Give a term of any type that fails where it is evaluated."""
     return Index(Elements((), of), lit(0))
+
+
+def is_read(term: Term) -> bool:
+    """Tell whether a term only reads variables and literals, or joins their values, and so cannot fail."""
+    parts = term.items if isinstance(term, Tuple) else (term.term,) if isinstance(term, Proj) else ()
+    return isinstance(term, Var | Literal | Tuple | Proj) and all(map(is_read, parts))
 
 
 def guarded(has: Term, value: Term) -> If:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
-from .names import OWN, exchanged, handed, is_handed, passed_on, renaming
+from .names import OWN, exchanged, handed, is_given_back, is_handed, passed_on, renaming
 
 #: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
 IsCopy = Callable[[ast.expr], bool]
@@ -240,7 +240,7 @@ def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:
     """Tell whether an expression's value may have a grid or a row of it inside."""
     match node:
         case ast.Name(id=found):
-            return found == name and isinstance(node.ctx, ast.Load)
+            return found == name and isinstance(node.ctx, ast.Load) and not is_given_back(node)
         case ast.Attribute(attr=measure) if measure in MEASURES:
             return False
         case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in reading and not by_key(node):

@@ -17,7 +17,7 @@ from .whole import array
 def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Term:
     """``size``, ``shape``, ``T``, ``flat`` and ``ndim`` of an array."""
     if attr == "ndim":
-        return lit(rank(term.type))
+        return p.by_type(term, lit(rank(term.type)))
     if attr == "T" or (attr == "mT" and rank(term.type) == 2):
         return transpose(p, node, term)
     if attr == "flat":

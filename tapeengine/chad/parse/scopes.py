@@ -4,7 +4,8 @@ So does a parameter from the statement on that gives it another value: ``xs = li
 ``a, b = a.copy(), b.copy()`` two.
 
 Afterwards one environment holds the variables of all scopes: a local function finds its captured variables under their
-unique names wherever it is called, independently of the caller's names.
+unique names wherever it is called, independently of the caller's names. A parameter by which a function takes an outer
+variable that it changes has that variable's name: the functions that are called there see its present value.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from .names import assigned, is_handed, parameters, uses
+from .names import assigned, is_around, is_handed, parameters, uses, walrus
 
 Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
-_SEPARATED = re.compile(r"\b([^\W\d]\w*)\.\d+\b")
+_SEPARATED = re.compile(r"\b([^\W\d]\w*)·(\d+)\b")
 
 
 def original(text: str) -> str:
@@ -24,7 +25,7 @@ def original(text: str) -> str:
 
     Examples
     --------
-    >>> original("x.1"), original("x.1 + 1.5 * y")
+    >>> original("x·1"), original("x·1 + 1.5 * y")
     ('x', 'x + 1.5 * y')
     """
     return _SEPARATED.sub(r"\1", text)
@@ -51,24 +52,33 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     def f(x):
     <BLANKLINE>
         def g(y):
-            x.1 = y
-            return x.1
+            x·1 = y
+            return x·1
         return g(x)
     """
-    own = {*_parameters(function.args), *assigned(function.body)}
+    own = {*_parameters(function.args), *bound(function)}
     survey = _Renamer(own)
-    for renamer in (survey, _Renamer(own, survey.free)):
-        renamer.body(function)
+    names = " ".join(getattr(n, "id", "") for n in ast.walk(function))
+    count = max((int(n) for _, n in _SEPARATED.findall(names)), default=0)
+    for renamer in (survey, _Renamer(own, survey.free, count)):
+        renamer.body(function, set(_parameters(function.args)))
     return function, frozenset(renamer.known)
 
 
 def parameter_names(args: ast.arguments) -> tuple[str, ...]:
-    """Give the original names of parameters."""
-    return tuple(original(a.arg) for a in parameters(args))
+    """Give the original names of parameters; those for variables around the function have names that no call gives."""
+    return tuple(f" {a.arg}" if is_around(a) else original(a.arg) for a in parameters(args))
 
 
 def _parameters(args: ast.arguments) -> Iterator[str]:
     return (a.arg for a in parameters(args))
+
+
+def bound(function: ast.FunctionDef) -> list[str]:
+    """Give the variables of a function that its statements bind, without those of functions around it."""
+    declared = {name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names}
+    declared.update(a.arg for a in parameters(function.args) if is_around(a))
+    return [name for name in dict.fromkeys([*assigned(function.body), *walrus(function.body)]) if name not in declared]
 
 
 def _captured(statement: ast.stmt) -> set[str]:
@@ -77,7 +87,7 @@ def _captured(statement: ast.stmt) -> set[str]:
     return set(uses([n for n in ast.walk(statement) if isinstance(n, later)]))
 
 
-def _bound(statement: ast.stmt) -> list[str]:
+def _rebound(statement: ast.stmt) -> list[str]:
     """Give the names that an assignment to names, or to a tuple of names, binds."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
@@ -93,13 +103,13 @@ class _Renamer(ast.NodeTransformer):
     `scopes` are the open ones, innermost last; `free` are names that are not variables of any, `known` those of all.
     """
 
-    def __init__(self, own: set[str], free: set[str] | None = None) -> None:
+    def __init__(self, own: set[str], free: set[str] | None = None, count: int = 0) -> None:
         self.surveys = free is None
         self.free: set[str] = set()
         self.taken = own | (free or set())
         self.known = set(own)
         self.scopes: list[dict[str, str]] = [{name: name for name in own}]
-        self.count = 0
+        self.count = count
 
     def found(self, name: str) -> str:
         """Give the unique name for a name in the present scopes."""
@@ -116,7 +126,7 @@ class _Renamer(ast.NodeTransformer):
             chosen[name] = name
             if name in self.taken and not self.surveys:
                 self.count += 1
-                chosen[name] = f"{name}.{self.count}"
+                chosen[name] = f"{original(name)}·{self.count}"
             self.taken.add(name)
             self.known.add(chosen[name])
         return chosen
@@ -134,21 +144,26 @@ class _Renamer(ast.NodeTransformer):
             node.name = self.found(node.name)
         return self.generic_visit(node)
 
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Nonlocal:
+        node.names = [self.found(name) for name in node.names]
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.name = self.found(node.name)
         self._defaults(node.args)
-        self.scopes.append(self.opened(list(dict.fromkeys([*_parameters(node.args), *assigned(node.body)]))))
+        given = [a.arg for a in parameters(node.args) if not is_around(a)]
+        self.scopes.append(self.opened(list(dict.fromkeys([*given, *bound(node)]))))
         self._arguments(node.args)
-        self.body(node)
+        self.body(node, set(given))
         self.scopes.pop()
         return node
 
-    def body(self, node: ast.FunctionDef) -> None:
-        """Visit the statements of a function."""
-        given = set() if self.surveys else set(map(original, _parameters(node.args)))
+    def body(self, node: ast.FunctionDef, given: set[str]) -> None:
+        """Visit the statements of a function that has some parameters."""
+        given = set() if self.surveys else given
         for i, s in enumerate(node.body):
             given -= _captured(s)
-            rebound = given.intersection(_bound(s))
+            rebound = given.intersection(_rebound(s))
             if rebound:
                 assert isinstance(s, ast.Assign)
                 given -= rebound

@@ -55,13 +55,14 @@ class Stars(ast.NodeTransformer):
         nodes = list(ast.walk(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         defined = [n.name for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
-        self.bound: Collection[str] = {*stored, *defined, *(n.arg for n in nodes if isinstance(n, ast.arg))}
+        names = [*stored, *defined, *(n.arg for n in nodes if isinstance(n, ast.arg))]
+        self.bound: Collection[str] = set(names)
         self.local: dict[str, ast.arguments] = {}
         for node in nodes:
             match node:
-                case ast.FunctionDef(name=name, args=args) if node is not tree and defined.count(name) == 1:
+                case ast.FunctionDef(name=name, args=args) if node is not tree and names.count(name) == 1:
                     self.local[name] = args
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=args)) if stored.count(name) == 1:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=args)) if names.count(name) == 1:
                     self.local[name] = args
         self.shapes = {name: Shape(args) for name, args in self.local.items()}
         self.outside, self.is_numpy = outside, is_numpy

@@ -74,7 +74,7 @@ from .names import parameters, renamed_once
 from .outside import attribute, is_numpy, named_outside, names_outside, root
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
-from .raising import failing
+from .raising import failing, is_read
 from .rectangles import grids, views
 from .results import Outside
 from .scopes import original, separated
@@ -261,10 +261,9 @@ class Parser:
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
-            return ByCells(tree, plain.names).visit(plain.visit(tree))
+            return ByCells(tree, plain.names).visit(plain.plain(tree))
         except OutOfOrder as error:
-            advice = "call it in a statement of its own"
-            self.error(error.node, f"{error} changes a variable, and is not always called here, or after a use", advice)
+            self.error(error.node, str(error), error.advice)
 
     def outside(self, node: ast.expr) -> ast.arguments | None:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
@@ -541,6 +540,10 @@ class Parser:
         var = self.fresh(hint, term.type)
         self.single_axes.note(var.name, term)
         return Let(var, term, body(var))
+
+    def by_type(self, term: Term, found: Term) -> Term:
+        """Give what the type of a term says; a term that is not only read is computed too, as it may fail."""
+        return found if is_read(term) else Let(self.fresh("unused", term.type), term, found)
 
     def is_grid(self, name: str) -> bool:
         """Tell whether a variable is a rectangle of numbers that the program changes."""

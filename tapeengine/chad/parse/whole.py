@@ -189,7 +189,7 @@ def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     if (found := p.grammar.special(p, node, "__len__", args)) is not None:
         return p.coerce(node, found, INT)
     if isinstance(args[0].type, Product) and (p.is_sequence(args[0].type) or args[0].type.name == "dict"):
-        return lit(len(args[0].type.items))
+        return p.by_type(args[0], lit(len(args[0].type.items)))
     return Size(array(p, node, args[0]))
 
 
@@ -220,7 +220,7 @@ def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
             p.error(node, "np.ndim of parts of different ranks", "give an array")
         return 1 + found.pop() if found else numeric.rank(t)
 
-    return lit(of(args[0].type))
+    return p.by_type(args[0], lit(of(args[0].type)))
 
 
 def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
