@@ -16,7 +16,7 @@ from ..errors import ProgramError
 from ..in_language import WRITTEN
 from ..primitives import REAL
 from ..registered import find
-from ..signatures import names_of
+from ..signatures import defaults_of, names_of
 from ..sizes import Sizes
 from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
 from ..types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
@@ -632,7 +632,7 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     places, names = constructor_of(cls)
     given: dict[str, ast.expr] = dict(zip(places, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
-    defaults = field_defaults(cls)
+    defaults = field_defaults(p, cls)
     if not set(given) <= set(names) or not set(types) <= {*given, *defaults} or len(node.args) > len(places):
         p.error(node, f"{cls.__name__} has the fields {', '.join(names)}", "give each of them once")
     items = {}
@@ -672,11 +672,14 @@ def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
     return p.let("record", record, looked_at)
 
 
-def field_defaults(cls: Any) -> dict[str, Any]:
-    """Give the defaults of the fields of a dataclass or NamedTuple."""
-    if not dataclasses.is_dataclass(cls):
-        return dict(cls._field_defaults)
-    return {f.name: f.default for f in dataclasses.fields(cls) if f.default is not dataclasses.MISSING}
+def field_defaults(p: Parser, cls: Any) -> dict[str, Any]:
+    """Give the defaults of the fields of a dataclass or NamedTuple, which are those of its constructor."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    made = cls.__init__ if dataclasses.is_dataclass(cls) else cls.__new__
+    p.constants.note_defaults(made)
+    unset = {f.name for f in fields if f.default_factory is not dataclasses.MISSING}
+    given = {name: value for name, value in defaults_of(made).items() if name not in unset}
+    return {f.name: f.default for f in fields if not f.init and f.default is not dataclasses.MISSING} | given
 
 
 def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:
