@@ -124,7 +124,10 @@ OF_CLASSES = {
         "def moved(self, x): return self.k * x\nC.move = moved",
     ),
     "F = R(2.0)\ndef f(x): return x * F.size": ("R.size = property(new_size)", "F.v = 5.0", "F = R(1.0)"),
-    "F = R(2.0)\ndef f(x):\n    r = F\n    return r.move(x) * x": ("R.move = new_move", "F.v = 5.0"),
+    "F = R(2.0)\ndef f(x): return (F + R(x)).v": (
+        "def add(self, o): return R(self.v * o.v)\nR.__add__ = add",
+        "F.v = 5.0",
+    ),
 }
 OF_CODE = {
     "def f(x): return x * x": (

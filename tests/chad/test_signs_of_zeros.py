@@ -38,7 +38,9 @@ def bits(value):
 
 def program_of(form):
     """Give a function that returns the values of a form for all pairs of constants, of one class in lists."""
-    pairs = [p for p in itertools.product(CONSTANTS, repeat=2) if re.match(r".*[\[if]|max", form) is None or "True" not in p]
+    pairs = [
+        p for p in itertools.product(CONSTANTS, repeat=2) if re.match(r".*[\[if]|max", form) is None or "True" not in p
+    ]
     names = {"math": te.math, "np": te.numpy, "inf": math.inf, "nan": math.nan}
     return function_of("x", [f"return ({', '.join(f'({form.format(*pair)})' for pair in pairs)})"], **names)
 

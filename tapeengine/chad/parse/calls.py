@@ -19,7 +19,7 @@ from ..registered import find
 from ..signatures import defaults_of, names_of
 from ..sizes import Sizes
 from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
-from ..types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
+from ..types import BOOL, NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
 from . import dicts, library
 from .callees import library_name
 from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
@@ -538,6 +538,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
     if is_written or name.startswith("numpy."):
         args = as_numpy(p, node.args if isinstance(node, ast.Call) else (), args)
+        not_of_bools(p, node, found, args)
     if is_written:
         return apply_written(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__") and len(args) < found.arity:
@@ -564,6 +565,19 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
+
+
+def not_of_bools(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> None:
+    """Refuse a function of numpy's of bools alone if its result has fewer than 64 bits, with which numpy goes on."""
+    of = getattr(found, "ufunc", found)
+    if not isinstance(of, numpy.ufunc) or len(args) != of.nin or any(a.type != BOOL for a in args):
+        return
+    try:
+        dtype = numpy.asarray(of(*[numpy.True_] * of.nin)).dtype
+    except TypeError:  # which a run raises
+        return
+    if dtype.kind in "fi" and dtype.itemsize < 8:
+        p.error(node, f"np.{of.__name__} of bools alone gives a {dtype}", "make one a float: float(x > 0)")
 
 
 def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:
