@@ -1,4 +1,4 @@
-"""Whatever a program reads may change: each kind of thing is read, changed in each way, and compared with plain Python."""
+"""Whatever a program reads may change: each kind of thing is changed in each way, and compared with plain Python."""
 
 import math
 import types

@@ -689,7 +689,7 @@ def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
 def field_defaults(p: Parser, cls: Any) -> dict[str, Any]:
     """Give the defaults of the fields of a dataclass or NamedTuple, which are those of its constructor."""
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-    made = cls.__init__ if dataclasses.is_dataclass(cls) else cls.__new__
+    made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
     p.constants.note_defaults(made)
     unset = {f.name for f in fields if f.default_factory is not dataclasses.MISSING}
     given = {name: value for name, value in defaults_of(made).items() if name not in unset}

@@ -30,8 +30,8 @@ ATOMS = (float, int, bool, str, types.NoneType)
 class Constants:
     """Notes what is looked at while a function is read.
 
-    All names of the function, its code and its defaults are watched, by identity. Contents are noted when they are read,
-    and so are the attributes of modules, classes and other objects.
+    All names of the function, its code and its defaults are watched, by identity. Contents are noted when they are
+    read, and so are the attributes of modules, classes and other objects.
 
     Examples
     --------
@@ -87,9 +87,9 @@ class Constants:
                 if not isinstance(space, type) or is_of_python(space):
                     found.add_names(space, names)
         for (function, path), saved in self.noted.items():
-            found.add(changed(function, path, saved))
+            found.add(changed(reader(function, path), saved))
         for read, saved in self.contents:
-            found.add(lambda read=read, saved=saved: frozen(read()) != saved)
+            found.add(changed(read, saved))
         return found
 
 
@@ -146,12 +146,17 @@ def names_of_code(code: types.CodeType) -> frozenset[str]:
     return frozenset(code.co_names).union(*map(names_of_code, inner))
 
 
-def changed(function: Any, path: Path, saved: Any) -> Callable[[], bool]:
-    """Give a function that tells whether a path leads to another value than before."""
+def changed(read: Callable[[], Any], saved: Any) -> Callable[[], bool]:
+    """Give a function that tells whether something is read otherwise than before."""
+    return lambda: frozen(read()) != saved
+
+
+def reader(function: Any, path: Path) -> Callable[[], Any]:
+    """Give a function that reads the value to which a path leads from a function."""
     space, name = function.__globals__, path[0]
     if len(path) == 1 and name in space and name not in function.__code__.co_freevars:
-        return lambda: frozen(space.get(name, MISSING)) != saved
-    return lambda: frozen(value_at(function, path)) != saved
+        return functools.partial(space.get, name, MISSING)
+    return functools.partial(value_at, function, path)
 
 
 def value_at(function: Any, path: Path) -> Any:

@@ -1,8 +1,8 @@
 """Cache compiled code on disk, in the directory named by TAPEENGINE_CACHE; without it nothing is written.
 
 The name of a file is a hash of the module's text, the versions of the operations and of LLVM, and the processor. The
-file contains a digest of its name and its code. A file is read only if this user owns it and nobody else may write to it, and the
-same holds for its directory. A file is written under another name and then moved.
+file contains a digest of its name and its code. A file is read only if this user owns it and nobody else may write to
+it, and the same holds for its directory. A file is written under another name and then moved.
 """
 
 from __future__ import annotations
