@@ -18,7 +18,7 @@ from .depth import deep
 from .kinds import TupleOf
 from .primitives import DISCRETE, partial
 from .sugar import equals, is_extreme
-from .terms import Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lets, lit
+from .terms import NOUGHT, Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lets, lit
 from .traverse import Names, all_names, rebuild
 from .types import BOOL, FLOAT, INT, Array, Float, Function, Named, Product, Sum, Type, is_discrete, records_in
 from .values import field_of, record_of
@@ -123,7 +123,7 @@ class Directional:
             case Var(name, of):
                 return Var(name, doubled(of))
             case Literal(_, Float()):
-                return Tuple((term, lit(0.0)))
+                return Tuple((term, NOUGHT))
             case Op():
                 return self.op(term)
             case Total(array) if term.type == FLOAT:
@@ -147,18 +147,18 @@ class Directional:
         if term.op in DISCRETE:
             args = tuple(Proj(self(a), 0) if a.type == FLOAT else self(a) for a in term.args)
             number = Op(term.op, args, term.of)
-            return Tuple((number, lit(0.0))) if term.of == FLOAT else number
+            return Tuple((number, NOUGHT)) if term.of == FLOAT else number
         pairs = [Var(self.names("p"), PAIR) for _ in term.args]
         values = tuple(Proj(p, 0) for p in pairs)
         out = Var(self.names("v"), FLOAT)
-        tangent: Term = lit(0.0)
+        tangent: Term = NOUGHT
         for i, pair in enumerate(pairs):
             arg = term.args[i]
             is_constant = isinstance(arg, Literal) or (isinstance(arg, Op) and arg.op in DISCRETE)
             factor = None if is_constant else partial(term, i, values, out)
             if factor is not None:
                 product = Op("mul", (factor, Proj(pair, 1)))
-                tangent = product if tangent == lit(0.0) else Op("add", (tangent, product))
+                tangent = product if tangent is NOUGHT else Op("add", (tangent, product))
         made = Let(out, Op(term.op, values), Tuple((out, tangent)))
         return lets(zip(pairs, map(self, term.args), strict=True), made)
 
@@ -166,7 +166,7 @@ class Directional:
         """Give the mean of the tangents of all values that equal the largest one."""
 
         def share(x: Term) -> Term:
-            return S.If(Op("eq", (Proj(x, 0), largest), BOOL), Proj(x, 1), lit(0.0))
+            return S.If(Op("eq", (Proj(x, 0), largest), BOOL), Proj(x, 1), NOUGHT)
 
         count = equals(values, largest, Var(self.names("i"), INT))
         return Op("mul", (Total(self.each(pairs, share)), Op("div", (lit(1.0), count))))

@@ -21,10 +21,11 @@ from numpy.lib.array_utils import byte_bounds
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 
+from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
 from .parse.callees import is_plain
-from .parse.constants import content, global_names, imports
+from .parse.constants import content, global_names, imports, watch
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
@@ -93,6 +94,15 @@ def on_duals(
         if content(cell) is function:
             cell.cell_contents = made
     return functools.update_wrapper(made, function)
+
+
+def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] | None, Checks]:
+    """Do the same as `on_duals`; give as well what compares the code and the names of all these functions."""
+    known, checks = dict[Any, Any](), Checks()
+    made = on_duals(function, known)
+    for each in known:
+        watch(checks, each)
+    return made, checks
 
 
 def records_on_duals(classes: Iterable[type]) -> dict[Any, Any]:

@@ -11,7 +11,7 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -44,11 +44,12 @@ from .kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, 
 from .link import link
 from .lowering.values import NotLowered
 from .monoids import Monoid, OverMonoid
-from .ordinary import calls_own_program, check_shared, check_trees, holds_traced, on_duals
+from .ordinary import calls_own_program, check_shared, check_trees, holds_traced, watched_on_duals
 from .parse import Unresolved, parse_function
 from .parse.numeric import rank
 from .parse.parser import ProgramParser
 from .parse.procedures import changed_parameters, starting
+from .parse.remembered import forget
 from .parse.state import Parsed, unannotated
 from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
@@ -132,7 +133,8 @@ class Program(Enterable):
 
     __name__: str
     __qualname__: str
-    _python: Callable[..., Any] | None = None
+    _python: tuple[Callable[..., Any], Checks] | None = None
+    untyped: Program | None = None
     _parsed: Parsed | None = None
     _refused: ProgramError | None = None
     _table: TypeTable | None = None
@@ -159,6 +161,7 @@ class Program(Enterable):
         self.function = getattr(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         functools.update_wrapper(self, function)
+        self.code = self.function.__code__
         self.inferred = unannotated(self.function) if given is None else ()
         if symbol is None and any(stars_of(self.function)):
             ProgramParser(self.function, self.symbol).refuse_stars()
@@ -202,9 +205,12 @@ class Program(Enterable):
     @property
     def python(self) -> Callable[..., Any]:
         """The function with `tapeengine.math` and `tapeengine.numpy` where it says `math` and `numpy`."""
-        if self._python is None:
-            self._python = on_duals(self.function)
-        return self.function if self._python is None else self._python
+        if self._python is None or not self._python[1].same():
+            made, checks = watched_on_duals(self.function)
+            if made is None:
+                return self.function
+            self._python = made, checks
+        return self._python[0]
 
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:
@@ -393,7 +399,7 @@ class Program(Enterable):
         are_many = has_many(primals)
         is_tried = self.native is not None or (are_many and self.many is not None)
         run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
-        self.watched = self.constants or None
+        self.watched = self.constants
         is_direct = self.is_direct and (self.given is not None or not self.by_blas)
         self.native = executable.entry if is_direct else None
         if not self.native and is_direct:
@@ -506,23 +512,25 @@ class Program(Enterable):
         if any(unit.is_old for unit in found):
             for unit in found:
                 unit.forget()
+            forget()
 
     @property
     def is_old(self) -> bool:
         """Whether something has changed outside since the program was read, or what it calls was forgotten since."""
-        constants = self.parsed().constants
         forgotten = any(unit.times_forgotten != times for unit, times in self._callees)
-        return forgotten or (constants is not None and not constants.same())
+        return forgotten or not self.parsed().constants.same()
 
     @functools.cached_property
-    def constants(self) -> tuple[Checks, ...]:
-        """Compares the values that the program has read from outside with the present ones."""
-        units = reached(self, Program.parsed)
-        return tuple(checks for unit in units if (checks := unit.parsed().constants) is not None)
+    def constants(self) -> Checks:
+        """Compares what the program has looked at outside with what is there now."""
+        found = Checks()
+        for unit in reached(self, Program.parsed):
+            found.add_all(unit.parsed().constants)
+        return found
 
     def is_stale(self) -> bool:
         """Whether something has changed that was read from outside."""
-        return any(not checks.same() for checks in self.constants)
+        return not self.constants.same()
 
     def refresh(self) -> None:
         """Forget what was read if something has changed outside; it is read anew when it is asked for."""
@@ -531,16 +539,31 @@ class Program(Enterable):
 
     def forget(self, keeps_guess: bool = False) -> None:
         """Forget the text and all that was made of it."""
-        for name in [n for n in vars(self) if isinstance(getattr(type(self), n, None), functools.cached_property)]:
-            del self.__dict__[name]
+        self.forget_found()
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
         self.native = self.few = self.many = self.whole = self.arrays = self.watched = None
         self.wants_lists = False
 
+    def forget_found(self) -> None:
+        """Forget what was found once."""
+        for name in [n for n in vars(self) if isinstance(getattr(type(self), n, None), functools.cached_property)]:
+            del self.__dict__[name]
+        if self.untyped is not None:
+            self.untyped.forget_found()
+
+    def recode(self) -> None:
+        """Forget the programs for types of arguments of other code, which may have other parameters."""
+        self.code = self.function.__code__
+        self.inferred = unannotated(self.function) if self.given is None else ()
+        self.instances, self.by_kinds = {}, {}
+        self.forget()
+
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments; this one if all parameters have annotations."""
+        if self.function.__code__ is not self.code and self.untyped is None:
+            self.recode()
         if not self.inferred:
             self.refresh()
             large = self.by_blas
@@ -584,7 +607,7 @@ class Program(Enterable):
     def instance(self, given: Mapping[str, Any], symbol: str, sizes: Sizes | None) -> Program:
         """Make another program of the same text."""
         made = Program(self.function, given, symbol, self.backend, sizes)
-        made._python, made.is_entry = self._python, self.is_entry
+        made._python, made.is_entry, made.untyped = self._python, self.is_entry, self
         return made
 
     @property
@@ -687,12 +710,12 @@ class Along(Program):
         self.base = base
         self.inferred, self.given, self.is_entry = (), None, False
         self.backend, self.by_blas = base.backend, None
-        self.function = base.function
+        self.function, self.code = base.function, base.function.__code__
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"
 
     @property
-    def constants(self) -> tuple[Checks, ...]:
+    def constants(self) -> Checks:
         """Compares the values that its base has read from outside with the present ones."""
         return self.base.constants
 
@@ -757,9 +780,14 @@ def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> lis
     return found
 
 
-@functools.lru_cache(maxsize=4096)
 def program_of(function: Callable[..., Any]) -> Any:
     """Give the program of a function that a program calls; primitives and functions without text are unchanged."""
+    return program_of_code(function, getattr(function, "__code__", None))
+
+
+@functools.lru_cache(maxsize=4096)
+def program_of_code(function: Callable[..., Any], code: CodeType | None) -> Any:
+    """Give the program of a function with this code."""
     try:
         inspect.getsourcelines(function)
     except (OSError, TypeError):

@@ -31,6 +31,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from .bits import bits_of
 from .types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
 
 #: For each field of subterms that has binders in scope, the fields that hold these binders.
@@ -82,10 +83,22 @@ class Let(Term):
 
 @dataclass(frozen=True)
 class Literal(Term):
-    """A float, an int or a bool."""
+    """A float, an int or a bool. A zero that absorbs stays zero in a product, also with an infinity or a NaN."""
 
     value: float | int | bool
     of: Type
+    absorbs: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Literal) and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it apart from others."""
+        return bits_of(self.value), self.of, self.absorbs
 
 
 @dataclass(frozen=True)
@@ -440,6 +453,10 @@ def lit(value: float | int | bool) -> Literal:
     """
     of = BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
     return Literal(value, of)
+
+
+#: The tangent of a constant.
+NOUGHT = Literal(0.0, FLOAT, absorbs=True)
 
 
 def counted(truth: Term) -> If:

@@ -43,6 +43,7 @@ from tapeengine.chad.target import (
     Zero,
 )
 from tapeengine.chad.terms import (
+    NOUGHT,
     Apply,
     Branch,
     Build,
@@ -119,9 +120,10 @@ LAWS = [
     (rules.plus_pair, Plus(LTuple((v, w)), LTuple((w, lin)))),
     (rules.plus_let_1, Plus(Let(z, sin, LScale(v, z)), w)),
     (rules.plus_let_2, Plus(w, Let(z, sin, LScale(v, z)))),
-    (rules.algebra, Op("mul", (lit(0.0), x))),
+    (rules.algebra, Op("mul", (NOUGHT, x))),
     (rules.algebra, Op("mul", (x, lit(1.0)))),
-    (rules.algebra, Op("add", (lit(0.0), x))),
+    (rules.algebra, Op("add", (NOUGHT, x))),
+    (rules.algebra, Op("add", (x, lit(-0.0)))),
     (rules.algebra, Op("sub", (x, lit(0.0)))),
     (rules.algebra, LScale(v, lit(1.0))),
     (rules.map_zero, LDense(Map((z,), Zero(REAL), (xs,)))),

@@ -5,11 +5,15 @@ import linecache
 import numpy as np
 
 
+def run_in(scope, source):
+    """Run a text whose functions have their source where `inspect` finds it."""
+    name = f"<written {len(linecache.cache)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    exec(compile(source, name, "exec"), scope)
+
+
 def function_of(head, lines, **names):
     """The function ``def f`` with a head, such as ``x, y``, and lines; it sees numpy as np, and further names."""
-    name = f"<written {len(linecache.cache)}>"
-    source = f"def f({head}):\n" + "".join(f"    {line}\n" for line in lines)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"__name__": name, "np": np, **names}
-    exec(compile(source, name, "exec"), scope)
+    scope = {"__name__": f"<written {len(linecache.cache)}>", "np": np, **names}
+    run_in(scope, f"def f({head}):\n" + "".join(f"    {line}\n" for line in lines))
     return scope["f"]

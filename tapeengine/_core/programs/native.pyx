@@ -1384,7 +1384,7 @@ cdef class Enterable:
     cdef public Whole whole
     cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
     cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
-    cdef public tuple watched     # what compares what the program has read from outside with what is there now
+    cdef public object watched    # compares what the program has looked at outside with what is there now
 
     cdef Native passes_for(self, tuple primals):
         """The native passes for these primals; None if whole arrays are faster, or there are none yet."""
@@ -1405,10 +1405,8 @@ def enter(program, tuple primals, dict keywords):
     native = entered.passes_for(primals)
     if native is None and entered.whole is None:
         return None
-    if entered.watched is not None:
-        for checks in entered.watched:
-            if not checks.same():
-                return None
+    if entered.watched is not None and not entered.watched.same():
+        return None
     if entered.arrays is not None:
         for i in entered.arrays:
             if i < len(primals) and not PyArray_CheckExact(primals[i]):

@@ -34,7 +34,7 @@ cdef class Check:
         if self.kind == ENTRIES:
             return self.entries(self.watched)
         if self.kind == FUNCTION:
-            return te_made_of(self.watched, self.parts) and self.attributes()
+            return te_made_of(self.watched, self.parts) and (self.saved is None or self.attributes())
         if self.kind == ATTRIBUTES:
             return type(self.watched) is self.parts[0] and self.entries(self.watched.__dict__)
         if self.kind == CONTENTS:
@@ -157,8 +157,10 @@ cdef class Checks:
         search.all(value)
 
     def add_names(self, space, names):
-        """Watch the values of names in a namespace."""
-        cdef Space looked = space_of(space)
+        """Watch the values of names in a namespace, or in that of a class, and how many operators a class has."""
+        cdef bint is_class = PyType_Check(space)
+        cdef Space looked = space_of(te_class_names(space) if is_class else space)
+        looked.is_wide = looked.is_class = is_class
         for name in names:
             looked.look_up(name)
         looked.watch(self, False)
@@ -168,6 +170,19 @@ cdef class Checks:
         check.kind, check.watched, check.saved = kind, watched, saved
         self.each.append(check)
         return check
+
+    def add_function(self, function):
+        """Watch the code and the defaults of a function."""
+        self.watch(FUNCTION, function, None).parts = te_parts(function)
+
+    def add_cell(self, cell):
+        """Watch what a variable of a closure holds."""
+        cdef PyObject *now = te_cell(cell)
+        self.watch(CELL, cell, [] if now == NULL else [<object> now])
+
+    def add_all(self, Checks others):
+        """Watch what other checks watch."""
+        self.each += others.each
 
     def add_attributes(self, watched):
         """Watch the attributes that an object has in its dict."""

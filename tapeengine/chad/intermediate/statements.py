@@ -30,6 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..bits import bits_of
 from .operations import Operation, Scalar
 
 
@@ -73,6 +74,12 @@ class Const:
 
     value: float | int | bool | None
     type: Type
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and (bits_of(self.value), self.type) == (bits_of(other.value), other.type)
+
+    def __hash__(self) -> int:
+        return hash((bits_of(self.value), self.type))
 
 
 Operand = Var | Const

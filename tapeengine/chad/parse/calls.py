@@ -16,10 +16,10 @@ from ..errors import ProgramError
 from ..in_language import WRITTEN
 from ..primitives import REAL
 from ..registered import find
-from ..signatures import names_of
+from ..signatures import defaults_of, names_of
 from ..sizes import Sizes
 from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
-from ..types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
+from ..types import BOOL, NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
 from . import dicts, library
 from .callees import library_name
 from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
@@ -538,6 +538,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
     if is_written or name.startswith("numpy."):
         args = as_numpy(p, node.args if isinstance(node, ast.Call) else (), args)
+        not_of_bools(p, node, found, args)
     if is_written:
         return apply_written(p, node, found, args)
     if hasattr(found, "__tapeengine_signature__") and len(args) < found.arity:
@@ -564,6 +565,19 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
+
+
+def not_of_bools(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> None:
+    """Refuse a function of numpy's of bools alone if its result has fewer than 64 bits, with which numpy goes on."""
+    of = getattr(found, "ufunc", found)
+    if not isinstance(of, numpy.ufunc) or len(args) != of.nin or any(a.type != BOOL for a in args):
+        return
+    try:
+        dtype = numpy.asarray(of(*[numpy.True_] * of.nin)).dtype
+    except TypeError:  # which a run raises
+        return
+    if dtype.kind in "fi" and dtype.itemsize < 8:
+        p.error(node, f"np.{of.__name__} of bools alone gives a {dtype}", "make one a float: float(x > 0)")
 
 
 def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> Term:
@@ -632,7 +646,7 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     places, names = constructor_of(cls)
     given: dict[str, ast.expr] = dict(zip(places, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
-    defaults = field_defaults(cls)
+    defaults = field_defaults(p, cls)
     if not set(given) <= set(names) or not set(types) <= {*given, *defaults} or len(node.args) > len(places):
         p.error(node, f"{cls.__name__} has the fields {', '.join(names)}", "give each of them once")
     items = {}
@@ -672,11 +686,14 @@ def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
     return p.let("record", record, looked_at)
 
 
-def field_defaults(cls: Any) -> dict[str, Any]:
-    """Give the defaults of the fields of a dataclass or NamedTuple."""
-    if not dataclasses.is_dataclass(cls):
-        return dict(cls._field_defaults)
-    return {f.name: f.default for f in dataclasses.fields(cls) if f.default is not dataclasses.MISSING}
+def field_defaults(p: Parser, cls: Any) -> dict[str, Any]:
+    """Give the defaults of the fields of a dataclass or NamedTuple, which are those of its constructor."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
+    p.constants.note_defaults(made)
+    unset = {f.name for f in fields if f.default_factory is not dataclasses.MISSING}
+    given = {name: value for name, value in defaults_of(made).items() if name not in unset}
+    return {f.name: f.default for f in fields if not f.init and f.default is not dataclasses.MISSING} | given
 
 
 def as_function(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) -> Term:

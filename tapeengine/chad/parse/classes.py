@@ -9,13 +9,13 @@ import ast
 import dataclasses
 import linecache
 import textwrap
-from functools import lru_cache
 from typing import Any
 
 from ..traverse import Names
 from .callees import is_plain
 from .names import jumps, parameters, surely_assigned
 from .procedures import text_of
+from .remembered import remembered
 
 
 class Fields(ast.NodeTransformer):
@@ -52,7 +52,7 @@ def record_of(cls: Any) -> Any:
     return cls if made is None else made.__closure__[0].cell_contents
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def maker_of(cls: Any) -> Any:
     """Give a function that takes what a plain class takes, and gives a record; None for anything else.
 
@@ -94,5 +94,5 @@ def compiled(tree: ast.FunctionDef, init: Any, cls: Any, fields: Fields) -> Any:
     types, marked = [(f, Any) for f in fields.found], {"__tapeengine_plain__": True}
     own = dataclasses.make_dataclass(cls.__name__, types, bases=(cls,), namespace=marked, eq=False)
     made = scope["around"](own)
-    made.__defaults__, made.__kwdefaults__ = init.__defaults__, init.__kwdefaults__
+    made.__defaults__, made.__kwdefaults__, made.made_of = init.__defaults__, init.__kwdefaults__, init
     return made

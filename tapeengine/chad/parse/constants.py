@@ -1,4 +1,4 @@
-"""What a program reads from outside: numbers, lists, arrays, attributes, functions. It is read anew after a change."""
+"""What a program reads from outside: values, attributes, code, defaults, classes. It is read anew after a change."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import inspect
 import marshal
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import numpy
 
 from ..._core.programs.replay import Checks
+from ..signatures import defaults_of, names_of
 from .callees import is_plain
 from .texts import MISSING
 from .types import class_fields
@@ -27,14 +28,17 @@ ATOMS = (float, int, bool, str, types.NoneType)
 
 
 class Constants:
-    """Notes the values of names when they are read.
+    """Notes what is looked at while a function is read.
+
+    All names of the function, its code and its defaults are watched, by identity. Contents are noted when they are
+    read, and so are the attributes of modules, classes and other objects.
 
     Examples
     --------
     >>> def f(x):
     ...     return rate * x
-    >>> constants = Constants()
     >>> f.__globals__["rate"] = [2.0]
+    >>> constants = Constants(f)
     >>> constants.note(f, ("rate",))
     >>> checks = constants.checks()
     >>> f.__globals__["rate"].append(3.0)
@@ -42,50 +46,135 @@ class Constants:
     False
     """
 
-    def __init__(self) -> None:
+    def __init__(self, function: Any) -> None:
+        self.functions = [function]
         self.noted: dict[tuple[Any, Path], Any] = {}
+        self.contents: list[tuple[Callable[[], Any], Any]] = []
+        self.owners: dict[int, tuple[Any, set[str]]] = {}
 
     def note(self, function: Any, path: Path) -> None:
-        """Note the value to which a path leads from a function."""
-        value = value_at(function, path)
-        if not is_fixed(value):
-            self.noted.setdefault((function, path), frozen(value))
+        """Note the value to which a path leads from a function; a value that is no container is watched by its name."""
+        self.functions.append(function)
+        value, is_local = value_at(function, path), path[0] in local_names(function.__code__)
+        found, by_name = frozen(value), len(path) == 1 and not is_local
+        if not (by_name and is_atom(value)) and not ((by_name or is_local) and isinstance(found, Same)):
+            self.noted.setdefault((function, path), found)
 
-    def checks(self) -> Checks | None:
-        """Give the comparison of the noted values with the present ones; None if nothing was noted."""
-        found, names = Checks(), dict[int, tuple[dict[str, Any], list[str]]]()
+    def note_attribute(self, owner: Any, name: str) -> None:
+        """Note an attribute of a module, a class or another object, which is watched itself."""
+        read = functools.partial(getattr, owner, name, MISSING)
+        if isinstance(owner, types.ModuleType | type):
+            self.owners.setdefault(id(owner), (owner, set()))[1].add(name)
+        found = frozen(read())
+        if not isinstance(owner, types.ModuleType | type) or not (is_atom(read()) or isinstance(found, Same)):
+            self.contents.append((read, found))
+
+    def note_defaults(self, function: Any) -> None:
+        """Note the contents of the defaults of a function."""
+        if not all(map(is_atom, defaults_of(function).values())):
+            self.contents.append((read := functools.partial(defaults_of, function), frozen(read())))
+
+    def checks(self, classes: Iterable[type] = ()) -> Checks:
+        """Give the comparison of what was looked at with what is there now; `classes` are those of records."""
+        found, used = Checks(), set[str]()
+        for function in {id(f): f for each in self.functions for f in originals(each)}.values():
+            watch(found, function, {path[0] for of, path in self.noted if of is function and len(path) == 1})
+            used |= names_of_code(function.__code__)
+        for cls in classes:
+            watch_class(found, cls, used)
+        for owner, names in self.owners.values():
+            for space in owner.__mro__ if isinstance(owner, type) else (vars(owner),):
+                if not isinstance(space, type) or is_of_python(space):
+                    found.add_names(space, names)
         for (function, path), saved in self.noted.items():
-            space = function.__globals__
-            value = space.get(path[0], MISSING)
-            is_global = len(path) == 1 and path[0] not in function.__code__.co_freevars
-            if is_global and (isinstance(value, ATOMS) or callable(value)):
-                names.setdefault(id(space), (space, []))[1].append(path[0])
-            else:
-                found.add(changed(function, path, saved))
-        for space, each in names.values():
-            found.add_names(space, each)
-        return found if self.noted else None
+            found.add(changed(reader(function, path), saved))
+        for read, saved in self.contents:
+            found.add(changed(read, saved))
+        return found
 
 
-def changed(function: Any, path: Path, saved: Any) -> Callable[[], bool]:
-    """Give a function that tells whether a path leads to another value than before."""
+def originals(function: Any) -> Iterator[Any]:
+    """Go through a function, and those of whose text it was made."""
+    while function is not None:
+        yield function
+        function = getattr(function, "made_of", None)
+
+
+def watch(checks: Checks, function: Any, apart: Collection[str] = ()) -> None:
+    """Watch the code and the defaults of a function, and what its names denote, apart from some."""
+    names = set(global_names(function.__code__)).difference(apart)
+    checks.add_function(function)
+    checks.add_names(function.__globals__, names)
+    if function.__kwdefaults__:
+        checks.add_names(function.__kwdefaults__, names_of(function))
+    found = [function.__globals__.get(name) for name in names]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if name not in apart:
+            checks.add_cell(cell)
+            found.append(content(cell))
+    for value in found:
+        if is_plain(own := getattr(value, "__tapeengine_function__", value)):
+            checks.add_function(own)
+
+
+def watch_class(checks: Checks, cls: type, used: Collection[str]) -> None:
+    """Watch the operators and constructors of a class, and its methods and properties of the names that are used."""
+    for owner in filter(is_of_python, cls.__mro__):
+        own = {
+            name for c in cls.__mro__ for name, value in vars(c).items() if callable(value) or hasattr(value, "__get__")
+        }
+        checks.add_names(owner, {name for name in own if name in used or name.startswith("__")})
+    for made in (getattr(cls, "__init__", None), getattr(cls, "__new__", None)):
+        if isinstance(made, types.FunctionType):
+            checks.add_function(made)
+
+
+def is_of_python(cls: type) -> bool:
+    """Tell whether a class was made by Python code, so that its attributes can be replaced."""
+    return bool(cls.__flags__ & 1 << 9)
+
+
+def is_atom(value: Any) -> bool:
+    """Tell whether a value is one number or text, or None."""
+    return isinstance(value, ATOMS)
+
+
+@functools.lru_cache(maxsize=4096)
+def names_of_code(code: types.CodeType) -> frozenset[str]:
+    """Give the names of variables outside and of attributes that code and the code inside it uses."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return frozenset(code.co_names).union(*map(names_of_code, inner))
+
+
+def changed(read: Callable[[], Any], saved: Any) -> Callable[[], bool]:
+    """Give a function that tells whether something is read otherwise than before."""
+    return lambda: frozen(read()) != saved
+
+
+def reader(function: Any, path: Path) -> Callable[[], Any]:
+    """Give a function that reads the value to which a path leads from a function."""
     space, name = function.__globals__, path[0]
     if len(path) == 1 and name in space and name not in function.__code__.co_freevars:
-        return lambda: frozen(space.get(name, MISSING)) != saved
-    return lambda: frozen(value_at(function, path)) != saved
+        return functools.partial(space.get, name, MISSING)
+    return functools.partial(value_at, function, path)
 
 
 def value_at(function: Any, path: Path) -> Any:
     """Give the value to which a path leads now."""
     name, *attributes = path
     value = function.__globals__.get(name, getattr(builtins, name, MISSING))
-    if name in (*function.__code__.co_varnames, *function.__code__.co_cellvars):
+    if name in local_names(function.__code__):
         value = imported(function).get(name, value)
     if name in function.__code__.co_freevars and function.__closure__:
         value = content(function.__closure__[function.__code__.co_freevars.index(name)])
     for attribute in attributes:
         value = getattr(value, attribute, MISSING)
     return value
+
+
+def local_names(code: types.CodeType) -> tuple[str, ...]:
+    """Give the variables of a function, also those that functions inside capture."""
+    return (*code.co_varnames, *code.co_cellvars)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -138,13 +227,6 @@ def content(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return MISSING
-
-
-def is_fixed(value: Any) -> bool:
-    """Tell whether programs do not change what a name denotes: a module, a class, a function of a library."""
-    if isinstance(value, types.ModuleType | type):
-        return True
-    return callable(value) and not is_plain(getattr(value, "__tapeengine_function__", value))
 
 
 def frozen(value: Any) -> Any:

@@ -9,6 +9,8 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any
 
+import numpy
+
 from ..terms import (
     Branch,
     Case,
@@ -173,6 +175,9 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return fixed(p, value)
     if isinstance(value, dict) and value and all(map(is_key, value)):
         return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
+    dtype = getattr(value, "dtype", None)
+    if isinstance(dtype, numpy.dtype) and (dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize != 8)):
+        p.error(node, f"a constant of {dtype}, with which numpy computes otherwise", "make it one of float or int")
     if hasattr(value, "tolist"):
         value = value.tolist()
         return constant(p, node, value)

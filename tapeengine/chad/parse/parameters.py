@@ -24,6 +24,8 @@ def own_parameters(p: Parser, params: Sequence[Var]) -> Parameters:
 def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None, ...]) -> Parameters:
     """Give the parameters of a Python function, whose defaults are values."""
     names, values = names_of(function), defaults_of(function)
+    if function is not p.function:
+        p.constants.note_defaults(function)
     annotated = set(function.__annotations__).difference(unannotated(function))
 
     def default(name: str, of: Type | None) -> Term | None:

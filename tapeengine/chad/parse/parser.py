@@ -77,7 +77,7 @@ class ProgramParser(Parser):
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
         flags = (self.by_numpy, self.copies)
-        read = self.constants.checks()
+        read = self.constants.checks(self.table.classes.values())
         return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), *flags, read)
 
     def guessing(self, params: tuple[Var, ...], env: Env, guess: Type) -> Term:
@@ -116,6 +116,6 @@ def parse_function(
                 parser.single_axes |= sizes.ones
         return parser.parse()
     except ProgramError as error:
-        of = (parser.constants, parser.table.classes.values()) if parser else (Constants(), ())
+        of = (parser.constants, parser.table.classes.values()) if parser else (Constants(function), ())
         error.checks += watched(function, *of)
         raise

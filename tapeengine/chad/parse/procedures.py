@@ -14,7 +14,6 @@ import textwrap
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -29,6 +28,7 @@ from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
 from .reads import read_by, used_as_values
+from .remembered import remembered
 from .scopes import original, separated
 
 #: The methods that change a list, a dict or an array in place.
@@ -296,7 +296,7 @@ def text_of(function: Any) -> ast.FunctionDef | None:
     return tree
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None:
     tree = text_of(function)
     if tree is None or tree.args.vararg or tree.args.kwarg:
@@ -333,7 +333,7 @@ def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     return _handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
 
 
-@lru_cache(maxsize=4096)
+@remembered
 @deep()
 def changed_parameters(function: Any) -> tuple[str, ...]:
     """Give the parameters that a function changes in place, or only by ``+=``; none of one that calls itself."""
@@ -366,4 +366,5 @@ def copy_of(function: FunctionType) -> FunctionType:
     )
     for name in ("__kwdefaults__", "__annotations__", "__module__", "__qualname__", "__doc__"):
         setattr(made, name, getattr(function, name))
+    made.made_of = function  # type: ignore[attr-defined]
     return made

@@ -9,14 +9,15 @@ from typing import Any
 
 from ..._core.programs.replay import Checks
 from .callees import is_plain
-from .constants import Constants, frozen, global_names, path_of, value_at
+from .constants import Constants, global_names, path_of, value_at
 from .outside import named_outside, names_outside, root
 from .procedures import text_of
 
 
 def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tuple[Checks, ...]:
     """Watch what has been read, and all names that functions, methods and their callees use, also in modules."""
-    pending, seen = [function, *classes], []
+    classes = tuple(classes)
+    pending, seen = [function, *classes], list[Any]()
     while pending:
         value = pending.pop()
         value = getattr(value, "__tapeengine_function__", value)
@@ -24,12 +25,11 @@ def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tup
             pending += [getattr(f, "fget", getattr(f, "__func__", f)) for c in value.__mro__ for f in vars(c).values()]
         elif is_plain(value) and value not in seen and (tree := text_of(value)) is not None:
             seen.append(value)
+            constants.functions.append(value)
             names, outer = {*global_names(value.__code__), *value.__code__.co_freevars}, names_outside(value)
             for node in ast.walk(tree):
                 owner = node.value if isinstance(node, ast.Attribute) else None
                 if root(node) in names and (owner is None or ismodule(named_outside(owner, outer))):
-                    found = value_at(value, path_of(node))
-                    constants.noted.setdefault((value, path_of(node)), frozen(found))
-                    pending.append(found)
-    checks = constants.checks()
-    return () if checks is None else (checks,)
+                    constants.note(value, path_of(node))
+                    pending.append(value_at(value, path_of(node)))
+    return (constants.checks(classes),)

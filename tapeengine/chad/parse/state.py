@@ -13,6 +13,7 @@ import threading
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, NoReturn
 
 from ..._core.programs.replay import Checks
@@ -112,7 +113,7 @@ class Parsed:
         Whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     copies : bool
         Whether a function that calls itself changes arrays that it is given.
-    constants : Checks or None
+    constants : Checks
         Compares what the program has read from outside with what is there now; None if it has read nothing.
     """
 
@@ -125,7 +126,7 @@ class Parsed:
     passed: tuple[Passed, ...]
     by_numpy: bool
     copies: bool
-    constants: Checks | None
+    constants: Checks
 
 
 class Decided(Exception):
@@ -233,7 +234,7 @@ class Parser:
         self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
-        self.constants = Constants()
+        self.constants = Constants(function)
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
@@ -406,7 +407,10 @@ class Parser:
                 owner = self.static(value, env)
                 if owner is MISSING:
                     return MISSING
-                self.constants.note(self.function, path_of(node))
+                if isinstance(owner, ModuleType | type) or root(node) in env:
+                    self.constants.note_attribute(owner, attr)
+                else:
+                    self.constants.note(self.function, path_of(node))
                 return self.callee(attribute(owner, attr, MISSING))
         return MISSING
 

@@ -111,16 +111,20 @@ def plus_let_2(term: S.Term) -> S.Term | None:
 
 
 # 0 * x, x * 0  ~>  0    1 * x, x * 1  ~>  x    0 + x, x + 0, x - 0, x / 1  ~>  x    d * 1  ~>  d    zero * r  ~>  zero
-# (As in the paper, 0 * x is 0 even if x is not finite.)
+# (For zeros of tangents, of which 0 * x is 0 even if x is not finite. Of other zeros, -0.0 + x and x - 0.0 are x.)
 def algebra(term: S.Term) -> S.Term | None:
     match term:
-        case S.Op("mul", (S.Literal(0.0) as zero, _)) | S.Op("mul", (_, S.Literal(0.0) as zero)):
+        case S.Op("mul", (S.Literal(absorbs=True) as zero, _)) | S.Op("mul", (_, S.Literal(absorbs=True) as zero)):
             return zero
         case S.Op("mul", (S.Literal(1.0), x)) | S.Op("mul", (x, S.Literal(1.0))):
             return x
-        case S.Op("add", (S.Literal(0.0), x)) | S.Op("add", (x, S.Literal(0.0))):
+        case S.Op("add", (zero, x)) if is_nothing(zero, -0.0):
             return x
-        case S.Op("sub", (x, S.Literal(0.0))) | S.Op("div", (x, S.Literal(1.0))):
+        case S.Op("add", (x, zero)) if is_nothing(zero, -0.0):
+            return x
+        case S.Op("sub", (x, zero)) if is_nothing(zero, 0.0):
+            return x
+        case S.Op("div", (x, S.Literal(1.0))):
             return x
         case S.Op("iadd", (S.Literal(0), x)) | S.Op("iadd", (x, S.Literal(0))) | S.Op("isub", (x, S.Literal(0))):
             return x
@@ -129,6 +133,11 @@ def algebra(term: S.Term) -> S.Term | None:
         case T.LScale(T.Zero() as zero, _):
             return zero
     return None
+
+
+def is_nothing(term: S.Term, zero: float) -> bool:
+    """Tell whether a term is a zero that absorbs, or this one."""
+    return isinstance(term, S.Literal) and (term.absorbs or term == S.lit(zero))
 
 
 # map (\x. zero) a  ~>  zero

@@ -59,6 +59,17 @@ def test_damaged_and_foreign_files_are_ignored_with_a_warning(folder, content):
         assert disk.read(PARTS) is None
 
 
+def test_a_file_under_another_name_is_ignored_with_a_warning(folder):
+    disk.write(PARTS, b"code")
+    (own,) = files(folder)
+    disk.write((*PARTS, "other"), b"other code")
+    (other,) = set(files(folder)) - {own}
+    own.write_bytes(other.read_bytes())
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        assert disk.read(PARTS) is None
+    assert disk.read((*PARTS, "other")) == b"other code"
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="file modes are those of POSIX")
 @pytest.mark.parametrize("which", ["file", "directory", "link"])
 def test_what_others_may_have_written_is_never_used(folder, which):

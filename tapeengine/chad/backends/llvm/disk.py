@@ -1,8 +1,8 @@
 """Cache compiled code on disk, in the directory named by TAPEENGINE_CACHE; without it nothing is written.
 
 The name of a file is a hash of the module's text, the versions of the operations and of LLVM, and the processor. The
-file contains a digest of its code. A file is read only if this user owns it and nobody else may write to it, and the
-same holds for its directory. A file is written under another name and then moved.
+file contains a digest of its name and its code. A file is read only if this user owns it and nobody else may write to
+it, and the same holds for its directory. A file is written under another name and then moved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-MAGIC = b"tapeengine native code 1\n"
+MAGIC = b"tapeengine native code 2\n"
 DIGEST = hashlib.sha256().digest_size
 
 
@@ -73,10 +73,15 @@ def read(parts: Iterable[str]) -> bytes | None:
         ignored(path, str(error))
         return None
     head, code = content[: len(MAGIC) + DIGEST], content[len(MAGIC) + DIGEST :]
-    if head != MAGIC + hashlib.sha256(code).digest():
+    if head != head_of(path, code):
         ignored(path, "it is damaged, or no file of this cache")
         return None
     return code
+
+
+def head_of(path: Path, code: bytes) -> bytes:
+    """Give the beginning of a file: of code under another name it is another one."""
+    return MAGIC + hashlib.sha256(path.name.encode() + code).digest()
 
 
 def write(parts: Iterable[str], code: bytes) -> None:
@@ -88,7 +93,7 @@ def write(parts: Iterable[str], code: bytes) -> None:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(code).digest() + code)
+                file.write(head_of(path, code) + code)
             os.replace(name, path)
         except OSError:
             Path(name).unlink(missing_ok=True)

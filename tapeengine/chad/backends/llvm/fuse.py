@@ -174,4 +174,4 @@ def summed(s: F.For, array: F.Var, count: F.Operand) -> F.Var | None:
 
 def is_zero(x: F.Operand) -> bool:
     """Tell whether a value is the literal 0.0."""
-    return isinstance(x, F.Const) and x.value == 0.0
+    return x == F.Const(0.0, REAL)

@@ -1,0 +1,17 @@
+"""Numbers that are told apart by their classes and bits: 0.0 is not -0.0, 1 is not True, and a NaN is itself."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+
+def bits_of(value: Any) -> Any:
+    """Give what a number is told apart by.
+
+    Examples
+    --------
+    >>> bits_of(0.0) == bits_of(-0.0), bits_of(1) == bits_of(True), bits_of(float("nan")) == bits_of(float("nan"))
+    (False, False, True)
+    """
+    return struct.pack("d", value) if isinstance(value, float) else (type(value), value)
