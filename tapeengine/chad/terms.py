@@ -98,7 +98,7 @@ class Literal(Term):
     @property
     def key(self) -> tuple[Any, ...]:
         """What tells it apart from others."""
-        return bits_of(self.value), self.of, self.absorbs
+        return bits_of(self.value, self.of == FLOAT), self.of, self.absorbs
 
 
 @dataclass(frozen=True)

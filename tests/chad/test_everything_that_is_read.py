@@ -29,7 +29,6 @@ class R:
     def size(self): return 3.0 * self.v
     def __add__(self, other): return R(self.v + other.v)
     def __len__(self): return 2
-    def __call__(self, x): return self.v * x
     @staticmethod
     def fixed(x): return 5.0 * x
     @classmethod

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..bits import bits_of
-from .operations import Operation, Scalar
+from .operations import REAL, Operation, Scalar
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,15 @@ class Const:
     type: Type
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Const) and (bits_of(self.value), self.type) == (bits_of(other.value), other.type)
+        return isinstance(other, Const) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash((bits_of(self.value), self.type))
+        return hash(self.key)
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it apart from others."""
+        return bits_of(self.value, self.type == REAL), self.type
 
 
 Operand = Var | Const

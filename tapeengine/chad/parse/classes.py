@@ -9,13 +9,13 @@ import ast
 import dataclasses
 import linecache
 import textwrap
+from functools import lru_cache
 from typing import Any
 
 from ..traverse import Names
 from .callees import is_plain
 from .names import jumps, parameters, surely_assigned
 from .procedures import text_of
-from .remembered import remembered
 
 
 class Fields(ast.NodeTransformer):
@@ -52,7 +52,7 @@ def record_of(cls: Any) -> Any:
     return cls if made is None else made.__closure__[0].cell_contents
 
 
-@remembered
+@lru_cache(maxsize=4096)
 def maker_of(cls: Any) -> Any:
     """Give a function that takes what a plain class takes, and gives a record; None for anything else.
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 import itertools
+from functools import lru_cache
 from typing import Any
 
 from .callees import is_plain
 from .names import inner_nodes, jumps
 from .outside import named_outside, root
 from .procedures import MARK, changed_in_place, copy_of, nonlocals, text_of
-from .remembered import remembered
 
 #: Statements of generators that are left as they are: with clean-up, or that receive values.
 LAZY = (ast.Try, ast.With, ast.Global, ast.Yield, ast.YieldFrom)
@@ -61,7 +61,7 @@ def leaves(statements: list[ast.stmt]) -> bool:
     return jumps(statements).breaks or jumps(statements).returns
 
 
-@remembered
+@lru_cache(maxsize=4096)
 def collecting(function: Any) -> Any:
     """Give a function that gives the list of what a generator yields; None for any other function."""
     tree = text_of(function) if is_plain(function) else None

@@ -14,6 +14,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -28,7 +29,6 @@ from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
 from .reads import read_by, used_as_values
-from .remembered import remembered
 from .scopes import original, separated
 
 #: The methods that change a list, a dict or an array in place.
@@ -296,8 +296,9 @@ def text_of(function: Any) -> ast.FunctionDef | None:
     return tree
 
 
-@remembered
-def _handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None:
+@lru_cache(maxsize=4096)
+def made_handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None:
+    """Make a function that returns what the given one changes; None if it changes nothing."""
     tree = text_of(function)
     if tree is None or tree.args.vararg or tree.args.kwarg:
         return None
@@ -330,10 +331,10 @@ def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     function = FUNCTIONS.get(library_name(function), getattr(function, "__tapeengine_function__", function))
     if hasattr(function, "changed"):
         return function, function.changed
-    return _handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
+    return made_handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
 
 
-@remembered
+@lru_cache(maxsize=4096)
 @deep()
 def changed_parameters(function: Any) -> tuple[str, ...]:
     """Give the parameters that a function changes in place, or only by ``+=``; none of one that calls itself."""

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any
-
-CACHES: list[Any] = []
-
-
-def remembered(find: Callable[..., Any]) -> Any:
-    """Remember what a function finds.
-
-    Examples
-    --------
-    >>> find = remembered(lambda cls: cls())
-    >>> first = find(list)
-    >>> find(list) is first
-    True
-    >>> forget()
-    >>> find(list) is first
-    False
-    """
-    CACHES.append(lru_cache(maxsize=4096)(find))
-    return CACHES[-1]
+from .classes import maker_of
+from .generators import collecting
+from .procedures import changed_parameters, made_handing_back
 
 
 def forget() -> None:
-    """Forget all that was found."""
-    for cache in CACHES:
-        cache.cache_clear()
+    """Forget all that was found.
+
+    Examples
+    --------
+    >>> maker_of(int), forget(), maker_of.cache_info().currsize
+    (None, None, 0)
+    """
+    for find in (maker_of, collecting, changed_parameters, made_handing_back):
+        find.cache_clear()
