@@ -100,7 +100,11 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     if found is dict:
         return dicts.called(p, node, env)
     if found is itself:
-        return expression(p, node.args[0], env)
+        given = env.get(node.args[0].id) if isinstance(node.args[0], ast.Name) else None
+        is_whole = isinstance(
+            getattr(given, "type", None), Array
+        )  # also a grid that is an argument, of which parts change
+        return given if is_whole else expression(p, node.args[0], env)  # type: ignore[return-value]
     if is_of_class(found):
         return call_of_class(p, node, found, env)
     if (

@@ -34,7 +34,7 @@ def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
         before = {name: set(read) for name, read in found.items()}
         for s in nodes:
             if isinstance(s, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) and (value := value_of(s)):
-                parts = list(ast.walk(value))
+                parts = [] if is_number(value) else list(ast.walk(value))
                 held = used_as_values(parts).union(makers.intersection(uses([value]))).intersection(found)
                 if held or any(isinstance(part, ast.Lambda) for part in parts):
                     for target in names_in(s):
@@ -52,6 +52,17 @@ FUNCTIONS_IN = (ast.FunctionDef, ast.Lambda)
 def value_of(s: ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) -> ast.expr | None:
     """Give the expression whose value, or whose elements, get a name."""
     return s.iter if isinstance(s, ast.For) else s.value
+
+
+#: Functions that give no functions.
+MEASURES = frozenset("sum len float int abs any all round".split())
+
+
+def is_number(value: ast.expr) -> bool:
+    """Tell whether the text shows that a value holds no function."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in MEASURES
+    return isinstance(value, ast.BinOp | ast.Compare | ast.UnaryOp | ast.Constant)
 
 
 def names_in(s: ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) -> set[str]:

@@ -16,7 +16,7 @@ from .names import OWN, exchanged, handed, is_given_back, is_handed, passed_on, 
 IsCopy = Callable[[ast.expr], bool]
 
 #: Functions that return numbers or new arrays.
-READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split())
+READING = frozenset("len sum max min any all abs float mean prod dot amax amin norm".split()) | {OWN}
 #: Functions and methods that give numpy's arrays no view of an argument.
 COPYING = READING | frozenset(
     "array copy zeros_like ones_like full_like empty_like outer inner matmul vdot cumsum cumprod diff sort where clip "
