@@ -48,7 +48,7 @@ from . import numeric
 from .functions import Env
 from .grids import element, rows
 from .membership import equal, membership
-from .raising import failing, unguarded
+from .raising import failing, may_be_none, unguarded
 from .rectangles import indices
 from .state import Parser
 from .texts import MISSING, is_key
@@ -600,6 +600,8 @@ def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
     if found.type == NEVER:
         return failing(BOOL)
     maybe = unguarded(found)
+    if maybe and not may_be_none(found):
+        return If(maybe[0], lit(not test[2]), failing(BOOL))
     return maybe and (Op("not", (maybe[0],), BOOL) if test[2] else maybe[0])
 
 

@@ -54,7 +54,7 @@ from .functions import Env
 from .in_place import changed
 from .names import jumps, uses
 from .numeric import added, rank
-from .raising import failing, guarded, unguarded
+from .raising import absent, failing, guarded, may_be_none, unguarded
 from .reshaping import parts
 from .state import Parser
 from .statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
@@ -533,7 +533,7 @@ class Loop:
         target = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
         every = dict.fromkeys((*changed(node.body), *target))
         self.none = {n: env[n] for n in every if getattr(env.get(n), "type", None) == UNIT}
-        env = {**env, **dict.fromkeys(self.none, failing())}
+        env = {**env, **dict.fromkeys(self.none, absent())}
         names = [n for n in every if n in env and n not in self.none and not unguarded(env[n])]
         self.late = [n for n in every if n not in names and (n in env or n in p.live_after[node])]
         self.bound: dict[str, Type] = {}
@@ -587,7 +587,7 @@ class Loop:
         found = {**env, **parts}
         for n in self.late:
             if n in parts:
-                found[n] = guarded(parts[HAS + n], parts[n])
+                found[n] = guarded(parts[HAS + n], parts[n], n in self.none or may_be_none(env.get(n)))
         return found
 
     def value(self, n: str, env: Env) -> Term:

@@ -26,6 +26,7 @@ from ..terms import (
     Case,
     Definition,
     Elements,
+    If,
     Inject,
     Lambda,
     Let,
@@ -37,6 +38,7 @@ from ..terms import (
     Tuple,
     Var,
     lit,
+    unit,
 )
 from ..traverse import Names
 from ..types import (
@@ -44,6 +46,7 @@ from ..types import (
     FLOAT,
     INT,
     NEVER,
+    UNIT,
     Array,
     Closure,
     Fixed,
@@ -74,7 +77,7 @@ from .names import parameters, renamed_once
 from .outside import attribute, is_numpy, named_outside, names_outside, root
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
-from .raising import failing
+from .raising import failing, may_be_none, unguarded
 from .rectangles import grids, views
 from .results import Outside
 from .scopes import original, separated
@@ -557,6 +560,8 @@ class Parser:
         """Convert a term to a type, None if that cannot be."""
         if term.type == of:
             return term
+        if may_be_none(term) and UNIT in (self.table.options(of) or ()):
+            return self.or_none(term, of)
         if term.type == NEVER:
             return failing(of)
         if UNDECIDED.names:
@@ -604,6 +609,20 @@ class Parser:
             items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
         return None
+
+    def optional(self, term: Term) -> Term:
+        """Make a variable that may be None a member of a union with None."""
+        _, value = unguarded(term) or (lit(False), unit())
+        options = self.table.options(value.type) or (value.type,)
+        of = value.type if UNIT in options else Sum((*options, UNIT))
+        return unit() if value.type == UNIT else self.convert(term, of) or term
+
+    def or_none(self, term: Term, of: Type) -> Term | None:
+        """Convert a variable that may be None to a union with None."""
+        none = Inject((self.table.options(of) or ()).index(UNIT), unit(), of)
+        has, value = unguarded(term) or (lit(False), none)
+        found = self.convert(value, of)
+        return found and If(has, found, none)
 
     def is_undecided(self, of: Type) -> bool:
         """Tell whether a type is the unknown one of the elements of a list that begins empty."""
