@@ -19,7 +19,7 @@ from ..registered import find
 from ..signatures import names_of
 from ..sizes import Sizes
 from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
-from ..types import NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
 from . import dicts, library
 from .callees import library_name
 from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
@@ -146,6 +146,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if node.func.attr in ("count", "index") and isinstance(receiver.type, Array):
             p.no_array(node.func.value)
         if method is not None:
+            if receiver.type in (FLOAT, INT, BOOL):
+                p.of_numpy(node, node.func)
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
             if node.func.attr not in library.OF_LISTS or node.func.attr == "tolist":
                 p.operated(node, [(node.func.value, receiver)])

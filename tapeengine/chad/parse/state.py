@@ -19,7 +19,7 @@ from ..._core.programs.replay import Checks
 from ...errors import pass_on
 from ..errors import ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
-from ..kinds import ARRAY, COMPUTED, MIXED, SOME, Given, Kind, ListOf
+from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
 from ..signatures import names_of, stars_of
 from ..terms import (
     Branch,
@@ -233,7 +233,7 @@ class Parser:
         self.narrowed: dict[str, Term] = {}
         self.open: list[ast.AST] = []
         self.single_axes = SingleAxes()
-        self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
+        self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
         self.constants = Constants()
@@ -460,6 +460,15 @@ class Parser:
         self.unclear(node, [kind for kind, _ in arrays])
         if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
             self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
+
+    def of_numpy(self, node: ast.AST, method: ast.Attribute) -> None:
+        """Refuse a method that numpy's numbers have and Python's have not, where the text shows one of Python's."""
+        kinds = self.kinds.of_operands(method.value)
+        given = frozenset(kind for kind in kinds if isinstance(kind, Given))
+        if all(kind == NUMBER or isinstance(kind, Given) for kind in kinds):
+            if not given:
+                self.error(node, f"Python's numbers have no {method.attr}", "write float(x), int(x), bool(x) or x * y")
+            self.operands.append((node, given, None))
 
     def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:
         """Refuse an operator that lists have, too, if the text does not say whether its operands are lists."""
