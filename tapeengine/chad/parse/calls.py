@@ -103,6 +103,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         return expression(p, node.args[0], env)
     if is_of_class(found):
         return call_of_class(p, node, found, env)
+    if (held := held_by_object(found)) is not None:
+        return call_held(p, node, held, env, wanted)
     if (
         star := next((a for a in node.args if isinstance(a, ast.Starred) and is_of_array(p, a, env)), None)
     ) is not None:
@@ -302,6 +304,33 @@ def call_of_class(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     function = ast.copy_location(ast.Name(" method", ast.Load()), node)
     whole = ast.copy_location(ast.Call(function, [*names, *node.args], node.keywords), node)
     return call_expression(p, whole, {**env, **known, " method": fixed(p, method)}, None)
+
+
+def held_by_object(found: Any) -> functools.partial[Any] | None:
+    """Give the function and the arguments that a partial, a method of an object or a callable record holds."""
+    if isinstance(found, functools.partial):
+        return found
+    if hasattr(found, "__tapeengine_signature__") or library_name(found):
+        return None
+    if isinstance(found, MethodType) and not isinstance(found.__self__, type):
+        return functools.partial(found.__func__, found.__self__)
+    is_record = class_fields(type(found)) is not None and isinstance(getattr(found, "__call__", None), MethodType)
+    return functools.partial(type(found).__call__, found) if is_record else None
+
+
+def call_held(p: Parser, node: ast.Call, held: functools.partial[Any], env: Env, wanted: Type | None) -> Term:
+    """Call a function with the arguments that an object from outside holds, and those of the call."""
+
+    def named(name: str, value: Any) -> ast.expr:
+        inner[name] = value if isinstance(value, Term) else constant(p, node, value)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    inner = dict(env)
+    given = {k.arg for k in node.keywords}
+    args = [named(f" {k}", value) for k, value in enumerate(held.args)]
+    keywords = [ast.keyword(k, named(f" {k}", value)) for k, value in held.keywords.items() if k not in given]
+    whole = ast.Call(named(" held", fixed(p, held.func)), [*args, *node.args], [*keywords, *node.keywords])
+    return call_expression(p, ast.copy_location(whole, node), inner, wanted)
 
 
 def is_super(p: Parser, node: ast.expr, env: Env) -> bool:
@@ -535,7 +564,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
     name = library_name(found)
-    if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found):
+    if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found) or held_by_object(found):
         return called_by_name(p, node, found, args)
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
     if is_written or name.startswith("numpy."):

@@ -58,7 +58,7 @@ class Constants:
             space = function.__globals__
             value = space.get(path[0], MISSING)
             is_global = len(path) == 1 and path[0] not in function.__code__.co_freevars
-            if is_global and (isinstance(value, ATOMS) or callable(value)):
+            if is_global and (isinstance(value, ATOMS) or callable(value)) and not holds_values(value):
                 names.setdefault(id(space), (space, []))[1].append(path[0])
             else:
                 found.add(changed(function, path, saved))
@@ -144,6 +144,8 @@ def is_fixed(value: Any) -> bool:
     """Tell whether programs do not change what a name denotes: a module, a class, a function of a library."""
     if isinstance(value, types.ModuleType | type):
         return True
+    if holds_values(value):
+        return False
     return callable(value) and not is_plain(getattr(value, "__tapeengine_function__", value))
 
 
@@ -161,6 +163,10 @@ def frozen(value: Any) -> Any:
         return kind, value.dtype.str, value.shape, value.tobytes()
     if kind in (list, tuple):
         return kind, *map(frozen, value)
+    if kind is functools.partial:
+        return kind, Same(value.func), frozen(value.args), frozen(value.keywords)
+    if kind is types.MethodType:
+        return kind, Same(value.__func__), frozen(value.__self__)
     if kind in (set, frozenset):
         return kind, frozenset((type(item), item) for item in value)
     if kind is dict:
@@ -168,6 +174,13 @@ def frozen(value: Any) -> Any:
     if names := class_fields(kind):
         return kind, *(frozen(getattr(value, name, MISSING)) for name in names)
     return Same(value)
+
+
+def holds_values(value: Any) -> bool:
+    """Tell whether a callable has values of its own that may change: a partial, a method of an object, a record."""
+    if isinstance(value, types.MethodType):
+        return not isinstance(value.__self__, type) and class_fields(type(value.__self__)) is not None
+    return isinstance(value, functools.partial) or (callable(value) and class_fields(type(value)) is not None)
 
 
 class Same:

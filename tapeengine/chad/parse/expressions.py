@@ -169,7 +169,7 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return lit(value)
     if isinstance(value, str):
         return text(p, value)
-    if isinstance(value, Enum) or callable(value):
+    if isinstance(value, Enum) or (callable(value) and class_fields(type(value)) is None):
         return fixed(p, value)
     if isinstance(value, dict) and value and all(map(is_key, value)):
         return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
@@ -252,7 +252,7 @@ def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Ter
             p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
         raise Unresolved(node.id)
     found = value if value is not MISSING else p.constant(node)
-    if callable(found) or value is not MISSING:
+    if (callable(found) and class_fields(type(found)) is None) or value is not MISSING:
         return p.grammar.as_function(p, node, env, wanted)
     return constant(p, node, found)
 
