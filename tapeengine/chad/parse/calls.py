@@ -19,7 +19,22 @@ from ..registered import find
 from ..signatures import names_of
 from ..sizes import Sizes
 from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
-from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
+from ..types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    UNIT,
+    Array,
+    Closure,
+    Fixed,
+    Function,
+    Product,
+    Type,
+    is_choice,
+    show,
+    spelled,
+)
 from . import dicts, library
 from .callees import library_name
 from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of

@@ -49,7 +49,7 @@ from .arrays import axes, digits, product, row
 from .callees import library_name
 from .closures import captured_in, is_function
 from .dicts import written_out
-from .expressions import condition, dict_of, expression
+from .expressions import condition, dict_of, expression, text
 from .functions import Env
 from .in_place import changed
 from .names import jumps, uses
@@ -308,7 +308,8 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
         return pairs(p, node, env)
     generator = node.generators[0]
     if (items := written_out(p, generator.iter, env)) is not None:
-        return items_of(p, node, [x for _, x in each_item(p, node, items, env, node.elt)])
+        found = [x for _, x in each_item(p, node, items, env, node.elt)]
+        return items_of(p, node, found) if found else empty(p, node, items, env)
     over = iteration(p, generator.iter, env)
     index = p.fresh(index_name(generator.target, over), INT)
 
@@ -316,6 +317,16 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
         return bind_target(p, generator.target, over.item(k), env, body)
 
     return over.around(_filtered(p, over.size, index, generator.ifs, within, node.elt))
+
+
+def empty(p: Parser, node: ast.ListComp | ast.GeneratorExp, items: Sequence[Term], env: Env) -> Term:
+    """Give the array of a comprehension that has no elements; its element for any item tells their type."""
+    generator = node.generators[0]
+    if not items and not isinstance(generator.target, ast.Name):
+        p.error(node, "a comprehension over nothing", "leave it out")
+    item = items[0] if items else text(p, "")
+    element = bind_target(p, generator.target, item, env, lambda env: expression(p, node.elt, env))
+    return Elements((), element.type)
 
 
 def each_item(
