@@ -32,6 +32,7 @@ class ShownReal(float):
         return "<a half>"
 
 
+K = 0  # which each test replaces
 CONSTANTS = {
     "enum": Whole.A,
     "flag": Flags.B,

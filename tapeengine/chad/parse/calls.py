@@ -329,7 +329,7 @@ def held_by_object(found: Any) -> functools.partial[Any] | None:
         return None
     if isinstance(found, MethodType) and not isinstance(found.__self__, type):
         return functools.partial(found.__func__, found.__self__)
-    is_record = class_fields(type(found)) is not None and isinstance(getattr(found, "__call__", None), MethodType)
+    is_record = callable(found) and class_fields(type(found)) is not None
     return functools.partial(type(found).__call__, found) if is_record else None
 
 

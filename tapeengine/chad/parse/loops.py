@@ -547,6 +547,7 @@ class Loop:
         env = {**env, **dict.fromkeys(self.none, absent())}
         names = [n for n in every if n in env and n not in self.none and not unguarded(env[n])]
         self.late = [n for n in every if n not in names and (n in env or n in p.live_after[node])]
+        self.nones = {n for n in self.late if n in self.none or may_be_none(env.get(n))}
         self.bound: dict[str, Type] = {}
         extra: dict[str, Term] = {STEP: lit(0)} if (counts and self.leaves) or not names else {}
         if self.leaves:
@@ -598,7 +599,7 @@ class Loop:
         found = {**env, **parts}
         for n in self.late:
             if n in parts:
-                found[n] = guarded(parts[HAS + n], parts[n], n in self.none or may_be_none(env.get(n)))
+                found[n] = guarded(parts[HAS + n], parts[n], n in self.nones)
         return found
 
     def value(self, n: str, env: Env) -> Term:

@@ -98,8 +98,6 @@ def tested_for_none(source: Any) -> frozenset[str]:
         match node:
             case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot()], [ast.Constant(None)]):
                 found.add(name)
-            case ast.Match(ast.Name(name)):
-                found.add(name)
     return frozenset(found)
 
 
