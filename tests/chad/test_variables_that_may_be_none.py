@@ -57,14 +57,6 @@ def larger(a, b):
     return a
 
 
-def matched(a: float | None, b: float) -> float:
-    match a:
-        case None:
-            return b
-        case _:
-            return 5.0 * b
-
-
 def tree(xs):
     t = None
     for x in xs:
@@ -183,18 +175,10 @@ def in_a_branch(xs):
     return s
 
 
-def pattern(xs):
-    t, s = None, 0.0
-    for x in xs:
-        s += matched(t, x)
-        t = x
-    return s
-
-
 test_of_records.__test__ = False
 PROGRAMS = (
     *(tree, records, test_of_records, numbers, by_name, best, local, while_it_lasts, of_lists, of_tuples),
-    *(by_another_name, nested, nested_change, in_a_branch, pattern),
+    *(by_another_name, nested, nested_change, in_a_branch),
 )
 LISTS = ([0.5, 0.2, 0.9], [0.2, 0.4], [0.7], [])
 

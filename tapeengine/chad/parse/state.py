@@ -463,11 +463,13 @@ class Parser:
 
     def of_numpy(self, node: ast.AST, method: ast.Attribute) -> None:
         """Refuse a method that numpy's numbers have and Python's have not, where the text shows one of Python's."""
+        if method.attr == "dot":
+            self.error(node, "numbers have no dot", "write x * y")
         kinds = self.kinds.of_operands(method.value)
         given = frozenset(kind for kind in kinds if isinstance(kind, Given))
         if all(kind == NUMBER or isinstance(kind, Given) for kind in kinds):
             if not given:
-                self.error(node, f"Python's numbers have no {method.attr}", "write float(x), int(x), bool(x) or x * y")
+                self.error(node, f"Python's numbers have no {method.attr}", "write float(x), int(x) or bool(x)")
             self.operands.append((node, given, None))
 
     def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:

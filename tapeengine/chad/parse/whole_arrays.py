@@ -103,7 +103,7 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
             raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
         if each.of_lists is None and places and all(map(any, places)):
             what = f"{named(each)} is a number of Python's, which {each.place} uses as one of numpy's"
-            raise StructureError(f"{what}: give it as numpy.float64(...), or write float(x) or x * y")
+            raise StructureError(f"{what}: give it as numpy.float64(...), or write float(x), int(x) or bool(x)")
 
 
 def named(wanted: Wanted) -> str:
