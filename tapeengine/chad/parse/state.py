@@ -571,7 +571,7 @@ class Parser:
         """Convert a term to a type, None if that cannot be."""
         if term.type == of:
             return term
-        if may_be_none(term) and UNIT in (self.table.options(of) or ()):
+        if isinstance(of, Sum | Named) and may_be_none(term) and UNIT in (self.table.options(of) or ()):
             return self.or_none(term, of)
         if term.type == NEVER:
             return failing(of)
@@ -628,7 +628,7 @@ class Parser:
         of = value.type if UNIT in options else Sum((*options, UNIT))
         return unit() if value.type == UNIT else self.convert(term, of) or term
 
-    def or_none(self, term: Term, of: Type) -> Term | None:
+    def or_none(self, term: Term, of: Sum | Named) -> Term | None:
         """Convert a variable that may be None to a union with None."""
         none = Inject((self.table.options(of) or ()).index(UNIT), unit(), of)
         has, value = unguarded(term) or (lit(False), none)
