@@ -82,14 +82,14 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
             p.error(node, wanted, "match the function's parameters")
         term = expression(p, given[name], env, of_type) if name in given else default
         assert term is not None
-        if of_type is None and may_be_none(term) and name in tested_for_none(of.source):
+        if of_type is None and may_be_none(term) and name in compared_with_none(of.source):
             term = p.optional(term)
         found.append(term if of_type is None else p.coerce(given.get(name, node), term, of_type))
     return found
 
 
 @functools.lru_cache(maxsize=4096)
-def tested_for_none(source: Any) -> frozenset[str]:
+def compared_with_none(source: Any) -> frozenset[str]:
     """Give the variables that the text of a function compares with None."""
     if not isinstance(source, ast.AST):
         source = ast.parse(textwrap.dedent(inspect.getsource(source)))
