@@ -259,10 +259,12 @@ def delete(arr, obj, axis=None):
         if axis is None:
             return None
         if axis == 1 or axis == -1:
-            return [[x for k, x in enumerate(row) if k != within(obj, len(row))] for row in arr]
+            column = within(obj, np.shape(arr)[1])
+            return [[x for k, x in enumerate(row) if k != column] for row in arr]
     if axis is not None and (axis < -np.ndim(arr) or axis >= np.ndim(arr)):
         raise ValueError("there is no such axis")
-    return [x for k, x in enumerate(arr) if k != within(obj, len(arr))]
+    place = within(obj, len(arr))
+    return [x for k, x in enumerate(arr) if k != place]
 
 
 def within(i, n):

@@ -503,7 +503,7 @@ class Program(Enterable):
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
         used = {name for each in found for operand in each.operands for name, _ in operand.places}
         self.arrays = tuple(i for i, name in enumerate(self.names) if name in used) or None
-        self.wants_lists = bool(self.changes) or any(each.of_lists or not each.operands for each in found)
+        self.wants_lists = bool(self.changes) or any(each.of_lists is not False or not each.operands for each in found)
         return found
 
     def renew(self) -> None:

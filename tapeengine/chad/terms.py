@@ -443,8 +443,12 @@ class Module:
     copies: bool = False
 
 
+#: The class of a literal's value, which its text in a derivative is that of.
+PLAIN: Mapping[Type, type[float | int | bool]] = {BOOL: bool, INT: int, FLOAT: float}
+
+
 def lit(value: float | int | bool) -> Literal:
-    """Make a literal of the type of a Python value.
+    """Make a literal of the type of a Python value. It is a plain number, also for a member of an enumeration.
 
     Examples
     --------
@@ -452,7 +456,7 @@ def lit(value: float | int | bool) -> Literal:
     (Int(), Float(), Bool())
     """
     of = BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
-    return Literal(value, of)
+    return Literal(PLAIN[of](value), of)
 
 
 #: The tangent of a constant.

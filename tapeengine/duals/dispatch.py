@@ -391,7 +391,7 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
         with nullcontext() if is_of_numbers else numpy.errstate(all="ignore"):
             numpys(function, args, options)
     except Exception as plain:
-        return error if type(plain) is type(error) else plain
+        return error if (type(plain), plain.args) == (type(error), error.args) else plain
     name = f"{getattr(function, '__module__', None) or 'numpy'}.{getattr(function, '__name__', function)}"
     return UnsupportedError(
         f"the rule of {name} does not support these arguments for traced values ({type(error).__name__}: {error}). Use "

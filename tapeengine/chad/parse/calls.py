@@ -19,7 +19,22 @@ from ..registered import find
 from ..signatures import defaults_of, names_of
 from ..sizes import Sizes
 from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
-from ..types import BOOL, NEVER, UNIT, Array, Closure, Fixed, Function, Product, Type, is_choice, show, spelled
+from ..types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    UNIT,
+    Array,
+    Closure,
+    Fixed,
+    Function,
+    Product,
+    Type,
+    is_choice,
+    show,
+    spelled,
+)
 from . import dicts, library
 from .callees import library_name
 from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
@@ -107,6 +122,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         return given if is_whole else expression(p, node.args[0], env)  # type: ignore[return-value]
     if is_of_class(found):
         return call_of_class(p, node, found, env)
+    if (held := held_by_object(found)) is not None:
+        return call_held(p, node, held, env, wanted)
     if (
         star := next((a for a in node.args if isinstance(a, ast.Starred) and is_of_array(p, a, env)), None)
     ) is not None:
@@ -150,6 +167,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if node.func.attr in ("count", "index") and isinstance(receiver.type, Array):
             p.no_array(node.func.value)
         if method is not None:
+            if receiver.type in (FLOAT, INT, BOOL):
+                p.of_numpy(node, node.func)
             no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
             if node.func.attr not in library.OF_LISTS or node.func.attr == "tolist":
                 p.operated(node, [(node.func.value, receiver)])
@@ -304,6 +323,33 @@ def call_of_class(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     function = ast.copy_location(ast.Name(" method", ast.Load()), node)
     whole = ast.copy_location(ast.Call(function, [*names, *node.args], node.keywords), node)
     return call_expression(p, whole, {**env, **known, " method": fixed(p, method)}, None)
+
+
+def held_by_object(found: Any) -> functools.partial[Any] | None:
+    """Give the function and the arguments that a partial, a method of an object or a callable record holds."""
+    if isinstance(found, functools.partial):
+        return found
+    if hasattr(found, "__tapeengine_signature__") or library_name(found):
+        return None
+    if isinstance(found, MethodType) and not isinstance(found.__self__, type):
+        return functools.partial(found.__func__, found.__self__)
+    is_record = callable(found) and class_fields(type(found)) is not None
+    return functools.partial(type(found).__call__, found) if is_record else None
+
+
+def call_held(p: Parser, node: ast.Call, held: functools.partial[Any], env: Env, wanted: Type | None) -> Term:
+    """Call a function with the arguments that an object from outside holds, and those of the call."""
+
+    def named(name: str, value: Any) -> ast.expr:
+        inner[name] = value if isinstance(value, Term) else constant(p, node, value)
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    inner = dict(env)
+    given = {k.arg for k in node.keywords}
+    args = [named(f" {k}", value) for k, value in enumerate(held.args)]
+    keywords = [ast.keyword(k, named(f" {k}", value)) for k, value in held.keywords.items() if k not in given]
+    whole = ast.Call(named(" held", fixed(p, held.func)), [*args, *node.args], [*keywords, *node.keywords])
+    return call_expression(p, ast.copy_location(whole, node), inner, wanted)
 
 
 def is_super(p: Parser, node: ast.expr, env: Env) -> bool:
@@ -537,7 +583,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
     name = library_name(found)
-    if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found):
+    if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found) or held_by_object(found):
         return called_by_name(p, node, found, args)
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
     if is_written or name.startswith("numpy."):

@@ -88,7 +88,7 @@ def own_parameters(
             term = own[-1][0]
         found[i] = term
     by_name, has_stars = len(node.args.kwonlyargs), getattr(node, "has_stars", False)
-    return Parameters(parameter_names(node.args), tuple(types), tuple(found), by_name, has_stars), own
+    return Parameters(parameter_names(node.args), tuple(types), tuple(found), by_name, has_stars, node), own
 
 
 def captures(used: Sequence[str], env: Env, own: Collection[str] = ()) -> dict[str, Any]:

@@ -243,6 +243,10 @@ def frozen(value: Any) -> Any:
         return kind, value.dtype.str, value.shape, value.tobytes()
     if kind in (list, tuple):
         return kind, *map(frozen, value)
+    if kind is functools.partial:
+        return kind, Same(value.func), frozen(value.args), frozen(value.keywords)
+    if kind is types.MethodType:
+        return kind, Same(value.__func__), frozen(value.__self__)
     if kind in (set, frozenset):
         return kind, frozenset((type(item), item) for item in value)
     if kind is dict:

@@ -140,7 +140,12 @@ def default_of(p: Parser, items: Mapping[Any, Term], default: Sequence[ast.expr]
 
 
 def written_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
-    """Give the items that a loop is written out for: the keys of a dict, and parts of a tuple of several types."""
+    """Give the items that a loop is written out for: letters, keys of a dict, and parts of a tuple of several types."""
+    if isinstance(known := p.known(node, env), str):
+        return [text(p, part) for part in known]
+    if isinstance(node, ast.Call) and p.static(node.func, env) is reversed and len(node.args) == 1:
+        items = written_out(p, node.args[0], env)
+        return items and items[::-1]
     if isinstance(node, ast.Call) and (called := p.static(node.func, env)) in (zip, enumerate) and node.args:
         return side_by_side(p, node, called is zip, env)
     if not may_be_written_out(p, node, env):

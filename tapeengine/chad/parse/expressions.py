@@ -50,7 +50,7 @@ from . import numeric
 from .functions import Env
 from .grids import element, rows
 from .membership import equal, membership
-from .raising import failing, unguarded
+from .raising import failing, may_be_none, unguarded
 from .rectangles import indices
 from .state import Parser
 from .texts import MISSING, is_key
@@ -171,7 +171,7 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return lit(value)
     if isinstance(value, str):
         return text(p, value)
-    if isinstance(value, Enum) or callable(value):
+    if isinstance(value, Enum) or (callable(value) and class_fields(type(value)) is None):
         return fixed(p, value)
     if isinstance(value, dict) and value and all(map(is_key, value)):
         return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
@@ -257,7 +257,7 @@ def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Ter
             p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
         raise Unresolved(node.id)
     found = value if value is not MISSING else p.constant(node)
-    if callable(found) or value is not MISSING:
+    if (callable(found) and class_fields(type(found)) is None) or value is not MISSING:
         return p.grammar.as_function(p, node, env, wanted)
     return constant(p, node, found)
 
@@ -606,6 +606,8 @@ def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
     if found.type == NEVER:
         return failing(BOOL)
     maybe = unguarded(found)
+    if maybe and not may_be_none(found):
+        return If(maybe[0], lit(not test[2]), failing(BOOL))
     return maybe and (Op("not", (maybe[0],), BOOL) if test[2] else maybe[0])
 
 

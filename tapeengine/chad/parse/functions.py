@@ -22,7 +22,8 @@ class Parameters:
     """The parameters of a function: names, types, and defaults.
 
     An unannotated parameter of a local function has no type; the types of its arguments are used. The last `by_name`
-    parameters are given by name only. Where it has stars, its calls give these a tuple and a dict.
+    parameters are given by name only. Where it has stars, its calls give these a tuple and a dict. The source is its
+    text, or the function that has it.
     """
 
     names: tuple[str, ...]
@@ -30,6 +31,7 @@ class Parameters:
     defaults: tuple[Term | None, ...]
     by_name: int = 0
     has_stars: bool = False
+    source: Any = None
 
 
 @dataclass(frozen=True)

@@ -61,10 +61,15 @@ def leaves(statements: list[ast.stmt]) -> bool:
     return jumps(statements).breaks or jumps(statements).returns
 
 
-@lru_cache(maxsize=4096)
 def collecting(function: Any) -> Any:
     """Give a function that gives the list of what a generator yields; None for any other function."""
-    tree = text_of(function) if is_plain(function) else None
+    return collected(function) if is_plain(function) else None
+
+
+@lru_cache(maxsize=4096)
+def collected(function: Any) -> Any:
+    """The same for a function of Python."""
+    tree = text_of(function)
     if tree is None or not collect(tree):
         return None
     made = copy_of(function)

@@ -187,6 +187,19 @@ class Kinds:
                 return self.of_call(node)
         return None
 
+    def of_operands(self, node: ast.expr) -> list[Kind]:
+        """Give the kinds of what operators and comparisons compute a number from."""
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                parts = [left, *others]
+            case ast.BinOp(left=left, right=right):
+                parts = [left, right]
+            case ast.UnaryOp(operand=operand):
+                parts = [operand]
+            case _:
+                return [self.of(node)]
+        return [kind for part in parts for kind in self.of_operands(part)]
+
     def of_attribute(self, kind: Kind, name: str) -> Kind:
         """Give the kind of a field or a property of a record, or of an array's transpose."""
         if isinstance(kind, TupleOf) and isinstance(kind.made, type) and name not in kind.names:

@@ -49,12 +49,12 @@ from .arrays import axes, digits, product, row
 from .callees import library_name
 from .closures import captured_in, is_function
 from .dicts import written_out
-from .expressions import condition, dict_of, expression
+from .expressions import condition, dict_of, expression, text
 from .functions import Env
 from .in_place import changed
 from .names import jumps, uses
 from .numeric import added, rank
-from .raising import failing, guarded, unguarded
+from .raising import absent, failing, guarded, may_be_none, unguarded
 from .reshaping import parts
 from .state import Parser
 from .statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
@@ -308,7 +308,8 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
         return pairs(p, node, env)
     generator = node.generators[0]
     if (items := written_out(p, generator.iter, env)) is not None:
-        return items_of(p, node, [x for _, x in each_item(p, node, items, env, node.elt)])
+        found = [x for _, x in each_item(p, node, items, env, node.elt)]
+        return items_of(p, node, found) if found else empty(p, node, items, env)
     over = iteration(p, generator.iter, env)
     index = p.fresh(index_name(generator.target, over), INT)
 
@@ -316,6 +317,16 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
         return bind_target(p, generator.target, over.item(k), env, body)
 
     return over.around(_filtered(p, over.size, index, generator.ifs, within, node.elt))
+
+
+def empty(p: Parser, node: ast.ListComp | ast.GeneratorExp, items: Sequence[Term], env: Env) -> Term:
+    """Give the array of a comprehension that has no elements; its element for any item tells their type."""
+    generator = node.generators[0]
+    if not items and not isinstance(generator.target, ast.Name):
+        p.error(node, "a comprehension over nothing", "leave it out")
+    item = items[0] if items else text(p, "")
+    element = bind_target(p, generator.target, item, env, lambda env: expression(p, node.elt, env))
+    return Elements((), element.type)
 
 
 def each_item(
@@ -533,9 +544,10 @@ class Loop:
         target = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
         every = dict.fromkeys((*changed(node.body), *target))
         self.none = {n: env[n] for n in every if getattr(env.get(n), "type", None) == UNIT}
-        env = {**env, **dict.fromkeys(self.none, failing())}
+        env = {**env, **dict.fromkeys(self.none, absent())}
         names = [n for n in every if n in env and n not in self.none and not unguarded(env[n])]
         self.late = [n for n in every if n not in names and (n in env or n in p.live_after[node])]
+        self.nones = {n for n in self.late if n in self.none or may_be_none(env.get(n))}
         self.bound: dict[str, Type] = {}
         extra: dict[str, Term] = {STEP: lit(0)} if (counts and self.leaves) or not names else {}
         if self.leaves:
@@ -587,7 +599,7 @@ class Loop:
         found = {**env, **parts}
         for n in self.late:
             if n in parts:
-                found[n] = guarded(parts[HAS + n], parts[n])
+                found[n] = guarded(parts[HAS + n], parts[n], n in self.nones)
         return found
 
     def value(self, n: str, env: Env) -> Term:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
+import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +15,7 @@ from ..types import Closure, Fixed, Type
 from .closures import opened
 from .expressions import constant, expression
 from .functions import Env, Lifted, Local, Parameters
+from .raising import may_be_none
 from .stars import is_packed
 from .state import Parser, unannotated
 
@@ -36,7 +40,8 @@ def of_python(p: Parser, node: ast.AST, function: Any, types: tuple[Type | None,
 
     terms = tuple(default(name, of) for name, of in zip(names, types, strict=True))
     rest, more = stars_of(function)
-    return Parameters(names, types, terms, function.__code__.co_kwonlyargcount + len(more), bool(rest or more))
+    by_name = function.__code__.co_kwonlyargcount + len(more)
+    return Parameters(names, types, terms, by_name, bool(rest or more), function)
 
 
 def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
@@ -79,8 +84,23 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
             p.error(node, wanted, "match the function's parameters")
         term = expression(p, given[name], env, of_type) if name in given else default
         assert term is not None
+        if of_type is None and may_be_none(term) and name in compared_with_none(of.source):
+            term = p.optional(term)
         found.append(term if of_type is None else p.coerce(given.get(name, node), term, of_type))
     return found
+
+
+@functools.lru_cache(maxsize=4096)
+def compared_with_none(source: Any) -> frozenset[str]:
+    """Give the variables that the text of a function compares with None."""
+    if not isinstance(source, ast.AST):
+        source = ast.parse(textwrap.dedent(inspect.getsource(source)))
+    found = set()
+    for node in ast.walk(source):
+        match node:
+            case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot()], [ast.Constant(None)]):
+                found.add(name)
+    return frozenset(found)
 
 
 def check_stars(p: Parser, node: ast.AST, of: Parameters | None) -> None:

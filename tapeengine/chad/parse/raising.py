@@ -21,9 +21,14 @@ def is_read(term: Term) -> bool:
     return isinstance(term, Var | Literal | Tuple | Proj) and all(map(is_read, parts))
 
 
-def guarded(has: Term, value: Term) -> If:
-    """Give the value of a variable, where it has one."""
-    return If(has, value, failing(value.type))
+def absent(of: Type = NEVER) -> Term:
+    """Give a term that fails where a number is wanted and the variable is None."""
+    return Index(Elements((), of), lit(-1))
+
+
+def guarded(has: Term, value: Term, is_none: bool) -> If:
+    """Give the value of a variable where it has one; elsewhere it `is_none`, or a use fails."""
+    return If(has, value, (absent if is_none else failing)(value.type))
 
 
 def unguarded(term: object) -> tuple[Term, Term] | None:
@@ -31,9 +36,14 @@ def unguarded(term: object) -> tuple[Term, Term] | None:
 
     Examples
     --------
-    >>> unguarded(guarded(lit(True), lit(2.0)))[1].value
+    >>> unguarded(guarded(lit(True), lit(2.0), True))[1].value
     2.0
     """
-    if isinstance(term, If) and term.orelse == failing(term.type):
+    if isinstance(term, If) and term.orelse in (failing(term.type), absent(term.type)):
         return term.condition, term.then
     return None
+
+
+def may_be_none(term: object) -> bool:
+    """Tell whether a term is that of a variable that was None before a loop which gives it values."""
+    return isinstance(term, Term) and absent(term.type) in (term, getattr(term, "orelse", term))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .classes import maker_of
-from .generators import collecting
+from .generators import collected
 from .procedures import changed_parameters, made_handing_back
 
 
@@ -15,5 +15,5 @@ def forget() -> None:
     >>> maker_of(int), forget(), maker_of.cache_info().currsize
     (None, None, 0)
     """
-    for find in (maker_of, collecting, changed_parameters, made_handing_back):
+    for find in (maker_of, collected, changed_parameters, made_handing_back):
         find.cache_clear()

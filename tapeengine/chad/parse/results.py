@@ -99,6 +99,8 @@ class Outside:
     def of_function(self, function: Any, cls: Any = None) -> Results:
         """Give the same for a function or a class."""
         function = getattr(function, "__tapeengine_function__", function)
+        if not isinstance(function, type | FunctionType):
+            return NOTHING
         level: Outside | None = self
         while level is not None and (function, cls) not in level.found:
             level = level.around
@@ -117,7 +119,7 @@ class Outside:
         if isinstance(function, type):
             maker = maker_of(function)
             return of_record(function) if maker is None else self.read(maker, None)
-        if not isinstance(function, FunctionType) or not is_plain(function):
+        if not is_plain(function):
             return NOTHING
         if function in self.functions:  # a recursive call: the paths without it give the kind
             self.cut.add(self.functions.index(function))

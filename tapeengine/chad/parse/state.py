@@ -20,13 +20,14 @@ from ..._core.programs.replay import Checks
 from ...errors import pass_on
 from ..errors import ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
-from ..kinds import ARRAY, COMPUTED, MIXED, SOME, Given, Kind, ListOf
+from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
 from ..signatures import names_of, stars_of
 from ..terms import (
     Branch,
     Case,
     Definition,
     Elements,
+    If,
     Inject,
     Lambda,
     Let,
@@ -38,6 +39,7 @@ from ..terms import (
     Tuple,
     Var,
     lit,
+    unit,
 )
 from ..traverse import Names
 from ..types import (
@@ -45,6 +47,7 @@ from ..types import (
     FLOAT,
     INT,
     NEVER,
+    UNIT,
     Array,
     Closure,
     Fixed,
@@ -75,7 +78,7 @@ from .names import parameters, renamed_once
 from .outside import attribute, is_numpy, named_outside, names_outside, root
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
-from .raising import failing, is_read
+from .raising import failing, is_read, may_be_none, unguarded
 from .rectangles import grids, views
 from .results import Outside
 from .scopes import original, separated
@@ -231,7 +234,7 @@ class Parser:
         self.narrowed: dict[str, Term] = {}
         self.open: list[ast.AST] = []
         self.single_axes = SingleAxes()
-        self.operands: list[tuple[ast.AST, frozenset[Given], bool]] = []
+        self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
         self.constants = Constants(function)
@@ -461,6 +464,17 @@ class Parser:
         if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
             self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
 
+    def of_numpy(self, node: ast.AST, method: ast.Attribute) -> None:
+        """Refuse a method that numpy's numbers have and Python's have not, where the text shows one of Python's."""
+        if method.attr == "dot":
+            self.error(node, "numbers have no dot", "write x * y")
+        kinds = self.kinds.of_operands(method.value)
+        given = frozenset(kind for kind in kinds if isinstance(kind, Given))
+        if all(kind == NUMBER or isinstance(kind, Given) for kind in kinds):
+            if not given:
+                self.error(node, f"Python's numbers have no {method.attr}", "write float(x), int(x) or bool(x)")
+            self.operands.append((node, given, None))
+
     def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:
         """Refuse an operator that lists have, too, if the text does not say whether its operands are lists."""
         is_of_lists = isinstance(node, ast.Compare) or isinstance(getattr(node, "op", None), ast.Add | ast.Mult)
@@ -564,6 +578,8 @@ class Parser:
         """Convert a term to a type, None if that cannot be."""
         if term.type == of:
             return term
+        if isinstance(of, Sum | Named) and may_be_none(term) and UNIT in (self.table.options(of) or ()):
+            return self.or_none(term, of)
         if term.type == NEVER:
             return failing(of)
         if UNDECIDED.names:
@@ -611,6 +627,20 @@ class Parser:
             items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
         return None
+
+    def optional(self, term: Term) -> Term:
+        """Make a variable that may be None a member of a union with None."""
+        _, value = unguarded(term) or (lit(False), unit())
+        options = self.table.options(value.type) or (value.type,)
+        of = value.type if UNIT in options else Sum((*options, UNIT))
+        return unit() if value.type == UNIT else self.convert(term, of) or term
+
+    def or_none(self, term: Term, of: Sum | Named) -> Term | None:
+        """Convert a variable that may be None to a union with None."""
+        none = Inject((self.table.options(of) or ()).index(UNIT), unit(), of)
+        has, value = unguarded(term) or (lit(False), none)
+        found = self.convert(value, of)
+        return found and If(has, found, none)
 
     def is_undecided(self, of: Type) -> bool:
         """Tell whether a type is the unknown one of the elements of a list that begins empty."""

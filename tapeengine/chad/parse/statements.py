@@ -43,7 +43,7 @@ from .names import (
     uses,
 )
 from .partial import held_type
-from .raising import failing, guarded, unguarded
+from .raising import failing, guarded, may_be_none, unguarded
 from .scopes import original
 from .state import Parser
 from .unpacking import parts_of
@@ -414,11 +414,11 @@ def branching(
     every = [arm for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for arm in every for n in arm.changed))
     names = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
-    late = [n for n in names if n in env and unguarded(env[n])]
+    late = {n: may_be_none(env[n]) for n in names if n in env and unguarded(env[n])}
     names += [HAS + n for n in late]
 
     def after(env: Env) -> Term:
-        return then({**env, **{n: guarded(env[HAS + n], env[n]) for n in late}})
+        return then({**env, **{n: guarded(env[HAS + n], env[n], late[n]) for n in late}})
 
     joining = Joining(p, node, names)
     terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]

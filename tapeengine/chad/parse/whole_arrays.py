@@ -27,13 +27,13 @@ class Wanted:
         The operands, which are arguments of the program, or parts of these.
     place : str
         The place of the operation.
-    of_lists : bool
-        Whether all are to be lists.
+    of_lists : bool, optional
+        Whether all are to be lists. None for a method that numpy's numbers have and Python's have not.
     """
 
     operands: frozenset[Given]
     place: str
-    of_lists: bool = False
+    of_lists: bool | None = False
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def through(call: Passed, wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
         if each.of_lists and (given or any(is_refused)):
             found.append(Wanted(frozenset() if any(is_refused) else given, each.place, of_lists=True))
         elif not each.of_lists and not any(is_refused):
-            found.append(Wanted(given, each.place))
+            found.append(Wanted(given, each.place, each.of_lists))
     return tuple(found)
 
 
@@ -93,13 +93,17 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        places = ([is_list(values, *place) for place in operand.places] for operand in each.operands)
+        test = is_number if each.of_lists is None else is_list
+        places = [[test(values, *place) for place in operand.places] for operand in each.operands]
         if each.of_lists and not (each.operands and all(map(all, places))):
             what = f"{named(each) or 'an operand'} is no list, and {each.place} uses it as one"
             raise StructureError(f"{what}: give it as a list, or write the line with numpy's functions")
-        if not each.of_lists and all(map(any, places)):
+        if each.of_lists is False and all(map(any, places)):
             what = f"{named(each) or 'an operand'} is a list, which {each.place} uses as a whole array"
             raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
+        if each.of_lists is None and places and all(map(any, places)):
+            what = f"{named(each)} is a number of Python's, which {each.place} uses as one of numpy's"
+            raise StructureError(f"{what}: give it as numpy.float64(...), or write float(x), int(x) or bool(x)")
 
 
 def named(wanted: Wanted) -> str:
@@ -117,6 +121,11 @@ def is_list(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> 
     """
     whole = [part_at(values, name, steps[:n]) for n in range(len(steps))]
     return type(part_at(values, name, steps)) is list or any(type(x) is list and not x for x in whole)
+
+
+def is_number(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
+    """Tell whether a part of an argument is a number of Python's."""
+    return type(part_at(values, name, steps)) in (float, int, bool)
 
 
 def written(name: str, steps: Sequence[int | str]) -> str:
