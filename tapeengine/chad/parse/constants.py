@@ -11,7 +11,7 @@ import inspect
 import marshal
 import textwrap
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -147,27 +147,71 @@ def is_fixed(value: Any) -> bool:
     return callable(value) and not is_plain(getattr(value, "__tapeengine_function__", value))
 
 
-def frozen(value: Any) -> Any:
-    """Give what a value is compared by: its contents, down to numbers with their bits; other objects by identity."""
+#: The depth of a captured value beyond which it is no constant.
+DEEPEST = 200
+
+
+def frozen(value: Any) -> list[Any]:
+    """Give what a value is compared by: its contents, down to numbers with their bits; other objects by identity.
+
+    A container that was met before, such as one that contains itself, is compared by the place where it was met.
+    """
+    found, pending, met = list[Any](), [value], dict[int, tuple[int, Any]]()
+    while pending:
+        one = pending.pop()
+        if id(one) in met:
+            found.append(met[id(one)][0])
+            continue
+        head, parts = taken_apart(one)
+        if parts:
+            met[id(one)] = (len(found), one)
+        found.append(head)
+        pending += reversed(parts)
+    return found
+
+
+def is_deep(value: Any) -> bool:
+    """Tell whether a value contains itself, or has more than 200 levels.
+
+    Examples
+    --------
+    >>> around = [1.0]
+    >>> around.append(around)
+    >>> is_deep(around), is_deep([1.0, (2.0,)])
+    (True, False)
+    """
+    level = {id(value): value}
+    for _ in range(DEEPEST):
+        level = {id(part): part for one in level.values() for part in parts_of(one)}
+    return bool(level)
+
+
+def parts_of(value: Any) -> Sequence[Any]:
+    """Give the keys and values of a dict, the fields of a record, the items of a list or a tuple."""
+    kind = type(value)
+    if kind is dict:
+        return (*value, *value.values())
+    return value if kind in (list, tuple) else [getattr(value, name, MISSING) for name in class_fields(kind) or ()]
+
+
+def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
+    """Give what says all about a value but its parts, and the parts."""
     kind = type(value)
     if kind in (list, tuple, dict, float):
         try:
-            return marshal.dumps(value, 2)  # the version that writes equal values in one way
+            return marshal.dumps(value, 2), ()  # the version that writes equal values in one way
         except ValueError:
             pass
     if isinstance(value, ATOMS):
-        return kind, value
+        return (kind, value), ()
     if isinstance(value, numpy.ndarray) and value.dtype != object:
-        return kind, value.dtype.str, value.shape, value.tobytes()
-    if kind in (list, tuple):
-        return kind, *map(frozen, value)
+        return (kind, value.dtype.str, value.shape, value.tobytes()), ()
     if kind in (set, frozenset):
-        return kind, frozenset((type(item), item) for item in value)
-    if kind is dict:
-        return kind, *map(frozen, value), *map(frozen, value.values())
-    if names := class_fields(kind):
-        return kind, *(frozen(getattr(value, name, MISSING)) for name in names)
-    return Same(value)
+        return (kind, frozenset((type(item), item) for item in value)), ()
+    if kind in (list, tuple, dict) or class_fields(kind):
+        parts = parts_of(value)
+        return (kind, len(parts)), parts
+    return Same(value), ()
 
 
 class Same:
