@@ -31,7 +31,7 @@ from ..default import default_engine
 from ..errors import StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
 from .backends.tiers import BACKENDS, is_installed, native_text
-from .depth import DEPTH, deep
+from .depth import with_room
 from .directional import directional, filled, without_discrete
 from .display import display
 from .errors import ProgramError
@@ -431,7 +431,7 @@ class Program(Enterable):
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
         value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
-        return value, deep(DEPTH)(lambda cotangent: of_plain(primals, made[1](cotangent), False))
+        return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
 
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
@@ -439,7 +439,7 @@ class Program(Enterable):
         if not has_whole(value) or all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
-        return value if plain is NOT_TAKEN else deep(DEPTH)(of_plain)(plain, value, keeps_integers=True)
+        return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
