@@ -805,14 +805,18 @@ def has_infinity(value: Any, nan_only: bool = False) -> bool:
     >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
     (True, False)
     """
-    if isinstance(value, float):
-        return value != value if nan_only else not math.isfinite(value)
-    if isinstance(value, numpy.ndarray):
-        return not is_finite(value) and (not nan_only or bool(numpy.isnan(value).any()))
-    if isinstance(value, tuple | list):
-        for part in value:
-            if has_infinity(part, nan_only):
-                return True
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, float):
+            found = one != one if nan_only else not math.isfinite(one)
+        else:
+            is_array = isinstance(one, numpy.ndarray)
+            found = is_array and not is_finite(one) and (not nan_only or bool(numpy.isnan(one).any()))
+        if found:
+            return True
+        if isinstance(one, tuple | list):
+            pending += one
     return False
 
 

@@ -257,7 +257,8 @@ class TypeTable:
         place = (annotation, *self._open)
         if place in self._around:
             name = annotation if isinstance(annotation, str) else annotation.__name__
-            raise UnknownType(f"{name} contains itself, which only a union ends: write A | None for such a dataclass A")
+            ends = "A | None for such a dataclass A" if name is annotation else f"{name} | None in its place"
+            raise UnknownType(f"{name} contains itself, which only a union ends: write {ends}")
         self._around.add(place)
         try:
             return self._translated(annotation)
