@@ -360,6 +360,7 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integer
     """Give a cotangent or a tangent as dual numbers have it: with None for each discrete number in lists and records.
 
     A plain value may be an integer where its type is float, such as an empty sum. Dual numbers take no None for a list.
+    The value may be deep: a list comprehension within itself needs none of the C stack, which a generator would.
     """
     if cotangent is None and not spells_none:
         return None
@@ -370,17 +371,17 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integer
         return plain if keeps_integers else None
     if isinstance(value, dict) or (dataclasses.is_dataclass(value) and (spells_none or cotangent is not None)):
         names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
-        made = (
+        made = [
             of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, keeps_integers)
             for n in names
-        )
-        return record_of(type(value), names, list(made))
+        ]
+        return record_of(type(value), names, made)
     if type(value) is list and type(cotangent) is list and set(map(type, value)) == {float}:
         return cotangent
     if isinstance(value, list | tuple) and isinstance(cotangent, list | tuple | None):
         like = value if cotangent is None else cotangent
         parts = [None] * len(value) if cotangent is None else cotangent
-        made = (of_plain(x, d, spells_none, keeps_integers) for x, d in zip(value, parts, strict=True))
+        made = [of_plain(x, d, spells_none, keeps_integers) for x, d in zip(value, parts, strict=True)]
         return type(like)(*made) if hasattr(like, "_fields") else type(like)(made)
     return cotangent
 

@@ -22,7 +22,7 @@ from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
 from .close import close
 from .convert import PLAIN, Converter, of_plain
-from .depth import DEPTH, deep
+from .depth import with_room
 from .fusion import fused
 from .linear import Sparse
 from .lowering.passes import Lowered, lower_reverse, lower_value
@@ -350,24 +350,23 @@ class Executable:
         """Run the program as Python on dual numbers."""
         run, given = self.on_duals(primals)
 
-        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            with deep(DEPTH):
-                inside = self.converter.inward(of, value, PLAIN)
-                given = self.converter.cotangent_in(of, cotangent, inside, "value")
-                linear = Sparse(self.closed.types)
-                made = self.converter.cotangent_out(of, given, inside, value, linear)
-                found: tuple[Any, ...] = back(of_plain(value, made))
-                if self.for_duals[1] is self.converter:
-                    return found
-                each = zip(self.definition.params, primals, found, strict=True)
-                return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
+        def converted(cotangent: Any) -> tuple[Any, ...]:
+            inside = self.converter.inward(of, value, PLAIN)
+            given = self.converter.cotangent_in(of, cotangent, inside, "value")
+            linear = Sparse(self.closed.types)
+            made = self.converter.cotangent_out(of, given, inside, value, linear)
+            found: tuple[Any, ...] = back(of_plain(value, made))
+            if self.for_duals[1] is self.converter:
+                return found
+            each = zip(self.definition.params, primals, found, strict=True)
+            return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
-        with deep(DEPTH):
-            value, back = self.engine.vjp(run, *given)
-            of = self.definition.result
-            if self.for_duals[1] is self.converter and self.converter.fits(of, value):
-                return value, or_else(back, backpropagator)
-            return self.converter.returned(of, value)[1], backpropagator
+        backpropagator = functools.partial(with_room, converted)
+        value, back = with_room(self.engine.vjp, run, *given)
+        of = self.definition.result
+        if self.for_duals[1] is self.converter and self.converter.fits(of, value):
+            return value, or_else(back, backpropagator)
+        return with_room(self.converter.returned, of, value)[1], backpropagator
 
     def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
@@ -377,8 +376,7 @@ class Executable:
         self.engine = self.engine or default_engine()
         self.check_number(primals)
         each = zip(self.definition.params, primals, strict=True)
-        with deep(DEPTH):
-            return run, [convert.conformed(p.of, x, f"the argument {p.name}") for p, x in each]
+        return run, [with_room(convert.conformed, p.of, x, f"the argument {p.name}") for p, x in each]
 
     @functools.cached_property
     def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
@@ -418,15 +416,18 @@ class Executable:
         """Run the program as Python on dual numbers, with a forward sweep."""
         self.check_number(primals, tangents)
         run, at = self.on_duals(primals)
+        made: tuple[Any, Any] = with_room(self.dual_tangent, run, at, tangents)
+        return made
+
+    def dual_tangent(self, run: Callable[..., Any], at: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the program as Python on dual numbers, at values of the parameters' types."""
         each = enumerate(zip(self.definition.params, at, tangents, strict=True))
-        with deep(DEPTH):
-            given = [of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}")) for i, (p, x, t) in each]
+        given = [of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}")) for i, (p, x, t) in each]
         of, linear = self.definition.result, Sparse(self.closed.types)
-        with deep(DEPTH):
-            value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
-            inside, out = self.converter.returned(of, value)
-            found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-            return out, self.converter.cotangent_out(of, found, inside, out, linear)
+        value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
+        inside, out = self.converter.returned(of, value)
+        found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
+        return out, self.converter.cotangent_out(of, found, inside, out, linear)
 
 
 class Checked:

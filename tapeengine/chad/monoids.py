@@ -16,7 +16,7 @@ from ..errors import CotangentError, UnsupportedError
 from ..primitive import Primitive
 from .backends.leaves import Values
 from .backends.whole.passes import POLES
-from .depth import DEPTH, deep
+from .depth import with_room
 from .execute import Executable
 from .intermediate.running import call_registered, on_leaves, parts
 from .intermediate.statements import Registered
@@ -173,14 +173,18 @@ class OverMonoid:
     def __call__(self, primals: Sequence[Any], cotangent: Sequence[Any] | None = None) -> tuple[Any, ...]:
         """Return the cotangent of each primal; see `Program.derivative`."""
         self.executable.at_pole(primals)
-        with deep(DEPTH):
-            inside = list(zip(self.definition.params, self.executable.inward(primals), strict=True))
-            of = self.definition.result
-            *results, kept = self.finite("forward", *(leaf for p, x in inside for leaf in self.values.flat(p.of, x)))
-            value = self.results.restored(of, iter(results))
-            seed = self.results.cotangent(of, self.seed(value, cotangent), value)
-            found = iter(self.finite("reverse", kept, *seed))
-            return tuple([self.outward(p.of, self.values.sparse(p.of, found, x), x) for p, x in inside])
+        made: tuple[Any, ...] = with_room(self.cotangents, primals, cotangent)
+        return made
+
+    def cotangents(self, primals: Sequence[Any], cotangent: Sequence[Any] | None) -> tuple[Any, ...]:
+        """Run both passes."""
+        inside = list(zip(self.definition.params, self.executable.inward(primals), strict=True))
+        of = self.definition.result
+        *results, kept = self.finite("forward", *(leaf for p, x in inside for leaf in self.values.flat(p.of, x)))
+        value = self.results.restored(of, iter(results))
+        seed = self.results.cotangent(of, self.seed(value, cotangent), value)
+        found = iter(self.finite("reverse", kept, *seed))
+        return tuple([self.outward(p.of, self.values.sparse(p.of, found, x), x) for p, x in inside])
 
     def finite(self, name: str, *given: Any) -> Any:
         """Run a pass; raise `UnsupportedError` at a pole."""

@@ -32,7 +32,7 @@ from ..errors import CotangentError, StructureError, TapeEngineError, Unsupporte
 from ..html import source
 from .backends.tiers import BACKENDS, is_installed, native_text
 from .convert import of_plain
-from .depth import DEPTH, deep
+from .depth import with_room
 from .directional import directional, filled
 from .display import display
 from .errors import ProgramError
@@ -438,7 +438,7 @@ class Program(Enterable):
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
         value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
-        return value, deep(DEPTH)(lambda cotangent: of_plain(primals, made[1](cotangent), False))
+        return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
 
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
@@ -446,7 +446,7 @@ class Program(Enterable):
         if not has_whole(value) or all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
-        return value if plain is NOT_TAKEN else deep(DEPTH)(of_plain)(plain, value, keeps_integers=True)
+        return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
@@ -836,14 +836,18 @@ def has_infinity(value: Any, nan_only: bool = False) -> bool:
     >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
     (True, False)
     """
-    if isinstance(value, float):
-        return value != value if nan_only else not math.isfinite(value)
-    if isinstance(value, numpy.ndarray):
-        return not is_finite(value) and (not nan_only or bool(numpy.isnan(value).any()))
-    if isinstance(value, tuple | list):
-        for part in value:
-            if has_infinity(part, nan_only):
-                return True
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, float):
+            found = one != one if nan_only else not math.isfinite(one)
+        else:
+            is_array = isinstance(one, numpy.ndarray)
+            found = is_array and not is_finite(one) and (not nan_only or bool(numpy.isnan(one).any()))
+        if found:
+            return True
+        if isinstance(one, tuple | list):
+            pending += one
     return False
 
 

@@ -14,6 +14,7 @@ from time import thread_time
 from typing import Any
 
 from ..._core.programs.native import Native
+from ..depth import deep
 from ..intermediate.analysis import walk
 from ..intermediate.statements import Program
 from ..lowering.passes import Lowered
@@ -41,6 +42,7 @@ def is_installed() -> bool:
     return find_spec("llvmlite") is not None
 
 
+@deep()
 def native(
     passes: Passes | None,
     name: str,
@@ -66,6 +68,7 @@ def size(program: Program) -> int:
     return sum(1 for f in program.functions.values() for _ in walk(f.body))
 
 
+@deep()
 def compiled(passes: Passes, name: str, again: Callable[..., Any] | None, backend: str | None) -> Native | None:
     """Compile a program; None if native code cannot run it, with a warning if LLVM failed or native code was named."""
     try:

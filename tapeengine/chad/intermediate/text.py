@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...primitive import Primitive
+from ..depth import deep
 from ..tables import entry, table
 from . import statements as F
 from .analysis import outs
@@ -324,6 +325,7 @@ def written(program: F.Program, is_counted: bool = False) -> Writer:
     return writer
 
 
+@deep()
 def compiled(
     program: F.Program,
     steps: list[int] | None = None,

@@ -11,7 +11,7 @@ import inspect
 import marshal
 import textwrap
 import types
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy
@@ -57,7 +57,7 @@ class Constants:
         self.functions.append(function)
         value, is_local = value_at(function, path), path[0] in local_names(function.__code__)
         found, by_name = frozen(value), len(path) == 1 and not is_local
-        if not (by_name and is_atom(value)) and not ((by_name or is_local) and isinstance(found, Same)):
+        if not (by_name and is_atom(value)) and not ((by_name or is_local) and is_same(found)):
             self.noted.setdefault((function, path), found)
 
     def note_attribute(self, owner: Any, name: str) -> None:
@@ -66,7 +66,7 @@ class Constants:
         if isinstance(owner, types.ModuleType | type):
             self.owners.setdefault(id(owner), (owner, set()))[1].add(name)
         found = frozen(read())
-        if not isinstance(owner, types.ModuleType | type) or not (is_atom(read()) or isinstance(found, Same)):
+        if not isinstance(owner, types.ModuleType | type) or not (is_atom(read()) or is_same(found)):
             self.contents.append((read, found))
 
     def note_defaults(self, function: Any) -> None:
@@ -229,31 +229,80 @@ def content(cell: types.CellType) -> Any:
         return MISSING
 
 
-def frozen(value: Any) -> Any:
-    """Give what a value is compared by: its contents, down to numbers with their bits; other objects by identity."""
+#: The depth of a captured value beyond which it is no constant.
+DEEPEST = 200
+
+
+def frozen(value: Any) -> list[Any]:
+    """Give what a value is compared by: its contents, down to numbers with their bits; other objects by identity.
+
+    A container that was met before, such as one that contains itself, is compared by the place where it was met.
+    """
+    found, pending, met = list[Any](), [value], dict[int, tuple[int, Any]]()
+    while pending:
+        one = pending.pop()
+        if id(one) in met:
+            found.append(met[id(one)][0])
+            continue
+        head, parts = taken_apart(one)
+        if parts:
+            met[id(one)] = (len(found), one)
+        found.append(head)
+        pending += reversed(parts)
+    return found
+
+
+def is_deep(value: Any) -> bool:
+    """Tell whether a value contains itself, or has more than 200 levels.
+
+    Examples
+    --------
+    >>> around = [1.0]
+    >>> around.append(around)
+    >>> is_deep(around), is_deep([1.0, (2.0,)])
+    (True, False)
+    """
+    level = {id(value): value}
+    for _ in range(DEEPEST):
+        level = {id(part): part for one in level.values() for part in parts_of(one)}
+    return bool(level)
+
+
+def parts_of(value: Any) -> Sequence[Any]:
+    """Give the keys and values of a dict, the fields of a record, the items of a list or a tuple."""
+    kind = type(value)
+    if kind is dict:
+        return (*value, *value.values())
+    return value if kind in (list, tuple) else [getattr(value, name, MISSING) for name in class_fields(kind) or ()]
+
+
+def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
+    """Give what says all about a value but its parts, and the parts."""
     kind = type(value)
     if kind in (list, tuple, dict, float):
         try:
-            return marshal.dumps(value, 2)  # the version that writes equal values in one way
+            return marshal.dumps(value, 2), ()  # the version that writes equal values in one way
         except ValueError:
             pass
     if isinstance(value, ATOMS):
-        return kind, value
+        return (kind, value), ()
     if isinstance(value, numpy.ndarray) and value.dtype != object:
-        return kind, value.dtype.str, value.shape, value.tobytes()
-    if kind in (list, tuple):
-        return kind, *map(frozen, value)
+        return (kind, value.dtype.str, value.shape, value.tobytes()), ()
     if kind is functools.partial:
-        return kind, Same(value.func), frozen(value.args), frozen(value.keywords)
+        return (kind, Same(value.func)), (value.args, value.keywords)
     if kind is types.MethodType:
-        return kind, Same(value.__func__), frozen(value.__self__)
+        return (kind, Same(value.__func__)), (value.__self__,)
     if kind in (set, frozenset):
-        return kind, frozenset((type(item), item) for item in value)
-    if kind is dict:
-        return kind, *map(frozen, value), *map(frozen, value.values())
-    if names := class_fields(kind):
-        return kind, *(frozen(getattr(value, name, MISSING)) for name in names)
-    return Same(value)
+        return (kind, frozenset((type(item), item) for item in value)), ()
+    if kind in (list, tuple, dict) or class_fields(kind):
+        parts = parts_of(value)
+        return (kind, len(parts)), parts
+    return Same(value), ()
+
+
+def is_same(found: list[Any]) -> bool:
+    """Tell whether a value is compared by identity."""
+    return isinstance(found[0], Same)
 
 
 class Same:

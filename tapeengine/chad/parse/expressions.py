@@ -47,6 +47,7 @@ from ..types import (
     show,
 )
 from . import numeric
+from .constants import DEEPEST, is_deep
 from .functions import Env
 from .grids import element, rows
 from .membership import equal, membership
@@ -163,6 +164,10 @@ def as_name(p: Parser, hint: str, node: ast.AST, term: Term, env: Env, body: Cal
     return as_names(p, hint, node, [term], env, lambda named, env: body(named[0], env))
 
 
+#: The length of the longest constant: its elements are written out.
+LONGEST = 1000
+
+
 def constant(p: Parser, node: ast.AST, value: Any) -> Term:
     """A Python value known when the program is defined."""
     if value is None:
@@ -173,6 +178,9 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return text(p, value)
     if isinstance(value, Enum) or (callable(value) and class_fields(type(value)) is None):
         return fixed(p, value)
+    if is_deep(value):
+        what = f"a constant of type {type(value).__name__} that contains itself, or has more than {DEEPEST} levels"
+        p.error(node, what, "pass the parts that are used as arguments")
     if isinstance(value, dict) and value and all(map(is_key, value)):
         return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
     dtype = getattr(value, "dtype", None)
@@ -183,7 +191,9 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         return constant(p, node, value)
     if class_fields(type(value)) is not None:
         return record(p, node, value)
-    if isinstance(value, list | tuple) and value and len(value) <= 1000:
+    if isinstance(value, list | tuple) and len(value) > LONGEST:
+        p.error(node, f"a constant of {len(value)} elements is longer than {LONGEST}", "pass it as an argument")
+    if isinstance(value, list | tuple) and value:
         items = [constant(p, node, v) for v in value]
         if isinstance(value, tuple):
             return Tuple(tuple(items))

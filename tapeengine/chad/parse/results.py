@@ -14,6 +14,7 @@ from ..kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
 from ..types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
 from .callees import is_plain, library_name
 from .classes import maker_of
+from .constants import is_deep
 from .lists import RESULT, Kinds, Results, parameters_of
 from .outside import is_numpy, named_outside, names_outside
 from .procedures import text_of
@@ -152,19 +153,24 @@ def type_at(of: Type | None, steps: Sequence[int | str]) -> Type | None:
 
 
 def of_constant(value: Any) -> Kind:
-    """Give the kind of a value from outside."""
+    """Give the kind of a value from outside; None for one that is no constant."""
+    return None if is_deep(value) else of_shallow(value)
+
+
+def of_shallow(value: Any) -> Kind:
+    """Give the kind of a value from outside that is not deep."""
     if isinstance(value, ndarray):
         return ARRAY
     if isinstance(value, list):
-        return ListOf(of_constant(value[0]) if value else None)
+        return ListOf(of_shallow(value[0]) if value else None)
     if isinstance(value, tuple | dict):
         items = value.values() if isinstance(value, dict) else value
         names = tuple(value) if isinstance(value, dict) and all(isinstance(k, str) for k in value) else ()
-        return TupleOf(tuple(map(of_constant, items)), names)
+        return TupleOf(tuple(map(of_shallow, items)), names)
     names = class_fields(type(value)) or ()
     if not names:
         return None
-    return TupleOf(tuple(of_constant(getattr(value, name, None)) for name in names), tuple(names), type(value))
+    return TupleOf(tuple(of_shallow(getattr(value, name, None)) for name in names), tuple(names), type(value))
 
 
 def of_record(cls: Any) -> Results:

@@ -231,6 +231,7 @@ class TypeTable:
         self.named: dict[str, Sum] = {}
         self._open: dict[frozenset[Any], str] = {}
         self._recursive: set[str] = set()
+        self._around: set[tuple[Any, ...]] = set()
 
     def learn(self, classes: Mapping[str, type], named: Mapping[str, Sum]) -> None:
         """Take over the classes and the recursive sums that a type of another function may name."""
@@ -247,8 +248,24 @@ class TypeTable:
         Raises
         ------
         UnknownType
-            If the annotation has no type in the language.
+            If the annotation has no type in the language, or its type contains itself other than by a union.
         """
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        if not isinstance(annotation, str | type):  # no name, by which alone a type can contain itself
+            return self._translated(annotation)
+        place = (annotation, *self._open)
+        if place in self._around:
+            name = annotation if isinstance(annotation, str) else annotation.__name__
+            ends = "A | None for such a dataclass A" if name is annotation else f"{name} | None in its place"
+            raise UnknownType(f"{name} contains itself, which only a union ends: write {ends}")
+        self._around.add(place)
+        try:
+            return self._translated(annotation)
+        finally:
+            self._around.remove(place)
+
+    def _translated(self, annotation: Any) -> Type:
         simple = {float: FLOAT, int: INT, bool: BOOL, None: UNIT, type(None): UNIT}
         if isinstance(annotation, Known):
             self.learn(annotation.classes, annotation.named)
@@ -260,8 +277,6 @@ class TypeTable:
             return self.record(annotation.cls, {key: self(part) for key, part in annotation.by_key})
         if isinstance(annotation, str):
             return self(self.resolve(annotation))
-        if isinstance(annotation, typing.ForwardRef):
-            return self(self.resolve(annotation.__forward_arg__))
         if isinstance(annotation, ArrayOf):
             return Array(self(annotation.element))
         try:

@@ -14,6 +14,7 @@ import numpy as np
 from ...._core.programs.native import COPIED, FEW_NUMBERS, Form, Whole, is_finite, leaves, owned
 from ....errors import StructureError
 from ....primitive import Primitive
+from ...depth import deep
 from ...intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
 from ...intermediate.running import on_arrays, on_leaves
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
@@ -79,6 +80,7 @@ class Functions:
         return found
 
 
+@deep()
 def attempted(functions: Sequence[Function], primitives: Mapping[str, Primitive]) -> Functions:
     """Write functions; write them again for each loop that turns out to be sequential."""
     stepwise: set[int] = set()
