@@ -30,8 +30,9 @@ def _interrupts_arrive() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _the_state_of_floating_point_errors_stays() -> Iterator[None]:
     """Fail a test after which numpy raises other errors than before."""
-    before = np.geterr()
+    before, shown = np.geterr(), np.get_printoptions()
     yield
     after = np.geterr()
     np.seterr(**before)
+    np.set_printoptions(**shown)  # which tests that call all functions of numpy set
     assert after == before

@@ -6,6 +6,7 @@ Each value has numpy's bits and dtype, or the call is refused; derivatives are c
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -144,5 +145,7 @@ def test_at_meets_repeated_places_in_their_order(name: str, places: tuple[int, .
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_the_gradient_of_too_few_points_says_how_many_it_needs(order: int) -> None:
-    with pytest.raises(ValueError, match=f"needs {order + 1} elements along axis 0, which has {order}"):
+    with pytest.raises(ValueError, match="too small to calculate a numerical gradient") as plain:
+        numpy.gradient(numpy.ones(order), edge_order=order)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=re.escape(str(plain.value))):
         te.grad(lambda x: np.sum(np.gradient(x, edge_order=order)))(numpy.ones(order))

@@ -10,6 +10,7 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
+from tapeengine._core.programs.replay import Checks
 from tapeengine.chad.program import Program
 
 RANDOM = np.random.default_rng(0)
@@ -108,7 +109,7 @@ def counted(function: Callable[..., Any]) -> tuple[Program, list[int]]:
         calls.append(1)
         return function(*args)
 
-    program._python = run
+    program._python = run, Checks()
     return program, calls
 
 
