@@ -4,6 +4,7 @@ The core knows lists, tuples and dicts. A `Container` describes any other class:
 dataclasses, and registered for others.
 """
 
+import abc
 import collections
 import dataclasses
 import enum
@@ -22,11 +23,18 @@ __all__ = ["Container", "Structures", "of_object", "slots_of"]
 
 #: A bit of ``__flags__`` of the classes that Python code makes.
 _MADE_BY_PYTHON = 1 << 9
+
+
+class Transformed(metaclass=abc.ABCMeta):
+    """Functions that transforms make, of a class of the core, which registers itself here."""
+
+
 #: Leaves that are not differentiated and pass through unchanged.
 DISCRETE: tuple[type, ...] = (
     *(int, bool, str, bytes, type(None), range, slice, type(...), type),
     *(numpy.integer, numpy.bool_, numpy.dtype, fractions.Fraction, enum.Enum, functools.partial),
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, numpy.ufunc),
+    Transformed,
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import tapeengine
 from tapeengine import chad as te
+from tapeengine._core.programs.replay import Checks
 from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.chad.ordinary import on_duals
 
@@ -389,7 +390,7 @@ def test_a_checked_program_has_its_own_derivative(monkeypatch):
         return x
 
     program = te.program(raises_its_own)
-    monkeypatch.setattr(program, "_python", counted)
+    monkeypatch.setattr(program, "_python", (counted, Checks()))
     assert ENGINE.vjp(program, 3.0)[1](1.0) == (6.0,)
     assert not calls
 

@@ -13,6 +13,7 @@ from tapeengine._core.tape.tape cimport innermost_here
 
 from tapeengine._core.tape.tape import outside
 from tapeengine.naming import reduced
+from tapeengine.structure import Transformed
 
 
 cdef extern from "Python.h":
@@ -78,6 +79,9 @@ cdef class Made:
 
     def __repr__(self):
         return f"<function {getattr(self, '__qualname__', 'made')}>"
+
+
+Transformed.register(Made)
 
 
 @cython.final
