@@ -25,7 +25,7 @@ __all__ = ["Container", "Structures", "of_object", "slots_of"]
 _MADE_BY_PYTHON = 1 << 9
 
 
-class Transformed(metaclass=abc.ABCMeta):
+class Transformed(abc.ABC):  # noqa: B024
     """Functions that transforms make, of a class of the core, which registers itself here."""
 
 
