@@ -12,10 +12,15 @@ def found_as(program: Any) -> Any:
     >>> found_as(found_as) is found_as, found_as(lambda x: x)
     (True, None)
     """
-    found: Any = sys.modules.get(getattr(program, "__module__", None) or "")
-    for part in getattr(program, "__qualname__", "<").split("."):
-        found = getattr(found, part, None)
-    return found
+    module = sys.modules.get(getattr(program, "__module__", None) or "")
+    return reached(module, getattr(program, "__qualname__", "<"))
+
+
+def reached(module: Any, name: str) -> Any:
+    """Return the object with a qualified name in a module; None if there is none."""
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module
 
 
 def reduced(made: Any, program: Any, call: Any) -> Any:

@@ -21,9 +21,6 @@ from .errors import StructureError, full_name, module_of
 
 __all__ = ["Container", "Structures", "of_object", "slots_of"]
 
-#: A bit of ``__flags__`` of the classes that Python code makes.
-_MADE_BY_PYTHON = 1 << 9
-
 
 class Transformed(abc.ABC):  # noqa: B024
     """Functions that transforms make, of a class of the core, which registers itself here."""
@@ -105,11 +102,16 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     return Container(take, make, lambda aux: [f".{name}" for name in aux[0]])
 
 
+def is_made_by_python(cls: type) -> bool:
+    """Whether Python code has made a class, so that its objects consist of attributes, and its own can be replaced."""
+    return bool(cls.__flags__ & 1 << 9)
+
+
 def _check_class(cls: Any) -> None:
     """Refuse what is no class, and classes whose objects consist of more than attributes."""
     if not isinstance(cls, type):
         raise StructureError(f"register_container takes a class, not {cls!r}")
-    base = next((base for base in cls.__mro__[:-1] if not base.__flags__ & _MADE_BY_PYTHON), None)
+    base = next((base for base in cls.__mro__[:-1] if not is_made_by_python(base)), None)
     if base is not None:
         what = "" if base is cls else f" is a {base.__name__}, which"
         raise StructureError(

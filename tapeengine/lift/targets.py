@@ -12,6 +12,7 @@ from typing import Any
 
 from ..dropped import TWINS
 from ..errors import UnsupportedError
+from ..naming import reached
 from .functions import Relinked, remade, viewed
 from .modules import replaced_object, stand_in_module
 from .worlds import NEVER, World, find_original, world_of
@@ -104,14 +105,6 @@ def bound(method: MethodType, also: tuple[str, ...]) -> Any:
     if isinstance(owner, type):
         return getattr(twin_of(owner, also), method.__name__)
     return getattr(viewed(owner, twin_of(type(owner), also)), method.__name__)
-
-
-def reached(module: ModuleType, name: str) -> Any:
-    """The object with a qualified name in a module; None if there is none."""
-    found: Any = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
 
 
 def is_importable(module: str) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy
 
 from ..._core.programs.replay import Checks
+from ...structure import is_made_by_python
 from ..signatures import defaults_of, names_of
 from .callees import is_plain
 from .texts import MISSING
@@ -84,7 +85,7 @@ class Constants:
             watch_class(found, cls, used)
         for owner, names in self.owners.values():
             for space in owner.__mro__ if isinstance(owner, type) else (vars(owner),):
-                if not isinstance(space, type) or is_of_python(space):
+                if not isinstance(space, type) or is_made_by_python(space):
                     found.add_names(space, names)
         for (function, path), saved in self.noted.items():
             found.add(changed(reader(function, path), saved))
@@ -119,7 +120,7 @@ def watch(checks: Checks, function: Any, apart: Collection[str] = ()) -> None:
 
 def watch_class(checks: Checks, cls: type, used: Collection[str]) -> None:
     """Watch the operators and constructors of a class, and its methods and properties of the names that are used."""
-    for owner in filter(is_of_python, cls.__mro__):
+    for owner in filter(is_made_by_python, cls.__mro__):
         own = {
             name for c in cls.__mro__ for name, value in vars(c).items() if callable(value) or hasattr(value, "__get__")
         }
@@ -127,11 +128,6 @@ def watch_class(checks: Checks, cls: type, used: Collection[str]) -> None:
     for made in (getattr(cls, "__init__", None), getattr(cls, "__new__", None)):
         if isinstance(made, types.FunctionType):
             checks.add_function(made)
-
-
-def is_of_python(cls: type) -> bool:
-    """Tell whether a class was made by Python code, so that its attributes can be replaced."""
-    return bool(cls.__flags__ & 1 << 9)
 
 
 def is_atom(value: Any) -> bool:
