@@ -1,5 +1,6 @@
 """Fixtures of all tests: the path of the benchmark programs, working interrupts, numpy's state of errors."""
 
+import gc
 import os
 import signal
 import sys
@@ -36,3 +37,11 @@ def _the_state_of_floating_point_errors_stays() -> Iterator[None]:
     np.seterr(**before)
     np.set_printoptions(**shown)  # which tests that call all functions of numpy set
     assert after == before
+
+
+@pytest.fixture
+def no_callbacks_of_collections() -> Iterator[None]:
+    """Let no callback of the garbage collector run: Python only prints an exception that a signal raises in one."""
+    before, gc.callbacks[:] = list(gc.callbacks), []  # hypothesis puts one here
+    yield
+    gc.callbacks[:] = before

@@ -79,6 +79,7 @@ def test_an_error_of_one_call_ends_the_others(error, first, threads):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.usefixtures("no_callbacks_of_collections")
 def test_an_interrupted_batch_can_be_run_again(threads):
     batched = te.vmap(te.stage(program), threads=threads)
     batched(np.ones(3))  # the path is recorded

@@ -15,7 +15,10 @@ import tapeengine as te
 from tapeengine.duals.dispatch import explained
 from tapeengine.errors import UnsupportedError
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="signals"),
+    pytest.mark.usefixtures("no_callbacks_of_collections"),
+]
 
 A = np.array([[0.3, -0.2, 0.5], [0.1, 0.7, -0.4], [0.6, 0.2, 0.9]])
 X = np.array([0.4, 0.9, -0.3])

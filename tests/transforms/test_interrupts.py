@@ -40,6 +40,7 @@ def test_an_interrupted_fork_waits_for_tasks_that_run() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("no_callbacks_of_collections")
 def test_an_interrupt_while_a_fork_waits_is_raised_once_its_tasks_have_ended() -> None:
     begun, ended = threading.Event(), []
 

@@ -214,6 +214,7 @@ def forked(x: float, n: int) -> float:
     ("backend", "function"),
     [("native", called), ("native", inlined), ("native", forked), ("machine", inlined), ("machine", forked)],
 )
+@pytest.mark.usefixtures("no_callbacks_of_collections")
 def test_the_error_of_a_signal_handler_comes_through_wherever_it_is_met(handled, backend, function):
     """Whether the primitive runs or the code around it; a lost error would let the loop run for minutes."""
     compiled = te.program(function, backend=backend)

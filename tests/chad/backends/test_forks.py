@@ -338,6 +338,7 @@ def test_tasks_run_at_the_same_time_without_the_gil(threads):
     assert max(b - a for a, b in itertools.pairwise(seen)) < max(0.5 * took, 0.2)
 
 
+@pytest.mark.usefixtures("no_callbacks_of_collections")
 def test_an_interrupt_stops_all_tasks(threads):
     program = te.program(counted, backend="native")
     te.vjp(program, 0.5, np.ones(32), 10)

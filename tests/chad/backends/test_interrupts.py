@@ -237,6 +237,7 @@ def test_code_that_cannot_be_compiled_again_leaves_the_run_to_python(monkeypatch
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent to this process")
 @pytest.mark.parametrize("function", [squares, scaled])
+@pytest.mark.usefixtures("no_callbacks_of_collections")
 def test_interrupts_come_through_in_long_loops_along_arrays(function):
     xs = np.ones(3_000_000)
     program = improved(function, 2, xs[:9])

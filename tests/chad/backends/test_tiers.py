@@ -209,6 +209,7 @@ def test_inspect_shows_each_step():
 
 @needs_llvm
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent to this process")
+@pytest.mark.usefixtures("no_callbacks_of_collections")
 def test_interrupts_come_through_in_long_loops():
     program = te.program(oscillator, backend="native")
     run(program, 0.7, 10)

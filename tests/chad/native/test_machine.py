@@ -257,6 +257,7 @@ def test_other_numbers_than_floats():
         ENGINE.vjp(quotient, "x", 2.0)
 
 
+@pytest.mark.usefixtures("no_callbacks_of_collections")
 def test_an_interrupt_leaves_the_engine_usable():
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
