@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -137,7 +137,8 @@ def matrix_of(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) ->
 def plain_or_traced(plan: Plan, back: Any, rows: Side, columns: Side, single: bool) -> Any:
     """The sparse matrix of a plan in the dtype of the dense one, or with traced entries."""
     if linear.depends_on_outer(back):
-        return _traced_matrix(plan, traced_values(plan, back, rows, columns, single))
+        modules = rows.engine.registry.modules
+        return _traced_matrix(plan, traced_values(plan, back, rows, columns, single), modules)
 
     def along(direction: Any) -> Any:
         tangent = columns.form.value(direction)
@@ -172,18 +173,17 @@ def traced_values(plan: Plan, back: Any, rows: Side, columns: Side, single: bool
     return values
 
 
-def _traced_matrix(plan: Plan, values: Any) -> Any:
-    """A sparse matrix with traced entries, which SciPy's own classes cannot hold."""
+def _traced_matrix(plan: Plan, values: Any, modules: Mapping[str, str]) -> Any:
+    """A sparse matrix with traced entries, which SciPy's own classes cannot hold but those of a plugin can."""
     if not is_traced(values):
         return _csr(plan.entries, values)
-    try:
-        csr_array = import_module("tapeengine_scipy.sparse").csr_array
-    except ImportError:
+    if "scipy.sparse" not in modules:
         raise UnsupportedError(
-            "a sparse matrix within another transform needs the distribution tapeengine-scipy, whose sparse matrices "
-            "can have traced entries. Install it, or use jacobian and hessian there"
-        ) from None
-    return csr_array((values, plan.entries.columns, plan.entries.starts), shape=plan.entries.shape)
+            "a sparse matrix within another transform needs a plugin whose sparse matrices can have traced entries: "
+            "install tapeengine[scipy], or use jacobian and hessian there"
+        )
+    counterpart = import_module(modules["scipy.sparse"])
+    return counterpart.csr_array((values, plan.entries.columns, plan.entries.starts), shape=plan.entries.shape)
 
 
 # -- patterns given by the user ----------------------------------------------------------------------------------------

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import runpy
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine.errors import ResultError, UnsupportedError
+from tapeengine.plugins import hookimpl
 from tapeengine.sparse.plans import plan_of
 from tapeengine.sparse.structure import Structure
 from tapeengine.sparse.tracing import traced
@@ -413,6 +416,26 @@ def test_within_another_transform() -> None:
 
     x = np.linspace(0.5, 2.0, 6)
     np.testing.assert_allclose(te.grad(f)(x), te.grad(dense)(x), rtol=1e-12)
+
+
+def test_traced_entries_need_a_plugin_that_brings_sparse_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    brought = ModuleType("brought")
+    brought.csr_array = lambda parts, shape: made.append(shape) or parts[0]  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "brought", brought)
+
+    class Plugin:
+        @hookimpl
+        def tapeengine_modules(self) -> dict[str, str]:
+            return {"scipy.sparse": "brought"}
+
+    def gradient(engine: te.Engine) -> Any:
+        return engine.grad(lambda x: np.sum(engine.sparse_jacobian(lambda y: y**2)(x) ** 2))(np.array([1.0, 2.0]))
+
+    with pytest.raises(UnsupportedError, match=r"install tapeengine\[scipy\], or use jacobian"):
+        gradient(te.Engine(plugins=["core"]))
+    np.testing.assert_array_equal(gradient(te.Engine(plugins=["core", Plugin()])), [8.0, 16.0])
+    assert made == [(2, 2)]
 
 
 def test_blocks_within_another_transform() -> None:
