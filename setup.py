@@ -19,23 +19,21 @@ SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wrapa
 FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
-# No contraction, as in Python. Vectors pay in loops, -O2 in hot modules, quicker calls where they are many.
+# No contraction, as in Python. Vectors pay in loops, -O2 in hot modules.
 WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
-LONGER = """thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves tree-ch schedule-insns2
-    if-conversion if-conversion2 move-loop-invariants code-hoisting inline-functions-called-once"""  # longer in a wheel
-PLAIN = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"  # without quicker errors and texts
-SHORT = (" -fno-".join(["-Os", *LONGER.split()]) if GCC else "-Os") + PLAIN
-HOT, VECTORS = "accumulation indexing interleave native records tape", "scalar sweep"
-COPIES = " -fno-".join(["", *LONGER.split()[:6]]) if GCC else ""  # of paths
-MANY = "accesses array assignment boundary calls replay"
-FEWER = "USE_DICT_VERSIONS UNPACK_METHODS USE_PYLONG_INTERNALS USE_PYLIST_INTERNALS VECTORCALL".split()
-SIMPLE = SHORT + "".join([f" -DCYTHON_{name}=0" for name in FEWER])
-MODULES = {HOT: QUICK + COPIES, VECTORS: LOOPS, "blocks contractions elementwise machine second trace": LOOPS + COPIES}
-LEVELS = {name: level for names, level in (MODULES | {MANY: SHORT}).items() for name in names.split()}
+#: Cold modules: Cython's general ways for attributes, integers, lists, calls and errors, which are a tenth shorter.
+GENERAL = "FAST_THREAD_STATE VECTORCALL USE_UNICODE_INTERNALS USE_DICT_VERSIONS USE_UNPACK_METHODS USE_PYLONG_INTERNALS"
+COLD = " ".join(["-Os", *(f"-DCYTHON_{name}=0" for name in [*GENERAL.split(), "USE_PYLIST_INTERNALS"])])
+MODULES = {
+    QUICK: "accumulation indexing interleave native records tape",
+    LOOPS: "blocks contractions elementwise machine scalar second sweep trace",
+    "-Os": "accesses array assignment boundary calls replay",
+}
+LEVELS = {name: level for level, names in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
@@ -53,7 +51,7 @@ extensions = [
         extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
-    for path, level in [(path, LEVELS.get(path.stem, SIMPLE)) for path in sorted(CORE.glob("*/*.pyx"))]
+    for path, level in [(path, LEVELS.get(path.stem, COLD)) for path in sorted(CORE.glob("*/*.pyx"))]
 ]
 build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  # each mode has C files of its own
 modules = cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build)
