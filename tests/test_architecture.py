@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import symtable
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -305,6 +306,28 @@ def source_files() -> list[Path]:
     folders = ["tapeengine", "primitives", "tests", "examples", "asv_bench"]
     found = [path for folder in folders for kind in ("*.py", "*.pyx", "*.pxd") for path in (ROOT / folder).rglob(kind)]
     return [path for path in found if not {"env", "build", ".venv"} & set(path.parts)]
+
+
+def hidden_captures(table: symtable.SymbolTable) -> Iterator[str]:
+    """The captured variables of functions that have the name of a comprehension's variable in the same function."""
+    for inner in table.get_children():
+        if inner.get_name() in ("listcomp", "setcomp", "dictcomp") and table.get_type() == "function":
+            names = {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_local()}
+            captured = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_free()}
+            yield from sorted(names & captured)
+        yield from hidden_captures(inner)
+
+
+@pytest.mark.parametrize(("module", "path"), ALL)
+def test_no_variable_of_a_comprehension_hides_a_captured_one(module: str, path: Path) -> None:
+    """CPython 3.12.1 and 3.13.0 lose the captured variable, because comprehensions run in their function's frame."""
+    if path.suffix == ".py":
+        assert list(hidden_captures(symtable.symtable(path.read_text(), str(path), "exec"))) == []
+
+
+def test_a_hidden_capture_is_seen() -> None:
+    source = "def f():\n    def g():\n        return [a for a in b], lambda: a\n    a = 1"
+    assert list(hidden_captures(symtable.symtable(source, "m.py", "exec"))) == ["a"]
 
 
 def test_files_are_named_in_lower_case_without_history() -> None:

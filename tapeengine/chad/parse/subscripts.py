@@ -185,7 +185,7 @@ def pairwise(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], en
     def found(xs: Term) -> Term:
         sizes = dict(zip(kept, axes(xs), strict=False))
         given = [(k, expression(p, parts[k], env)) for k in chosen]
-        indices = [true_places(p, at, sizes[k]) if at.type == Array(BOOL) else at for k, at in given]
+        indices = [true_places(p, index, sizes[k]) if index.type == Array(BOOL) else index for k, index in given]
         return elementwise(p, node, lambda p, node, each: as_names(p, "at", node, each, env, partial(at, xs)), indices)
 
     def at(xs: Term, names: Sequence[ast.expr], env: Env) -> Term:
