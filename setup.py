@@ -4,6 +4,7 @@ TAPEENGINE_BUILD: ``release`` (the default), ``profile`` (with symbols), ``tsan`
 """
 
 import os
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -19,26 +20,25 @@ SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wrapa
 FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
-# No contraction, as in Python. Vectors pay in loops, -O2 in hot modules.
+# No contraction, as in Python. -O2 in hot modules, vectors in their loops; elsewhere short code, as a wheel has 2.5 MB.
 WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
-#: Cold modules: Cython's general ways for attributes, integers, lists, calls and errors, which are a tenth shorter.
-GENERAL = "FAST_THREAD_STATE VECTORCALL USE_UNICODE_INTERNALS USE_DICT_VERSIONS USE_UNPACK_METHODS USE_PYLONG_INTERNALS"
-COLD = " ".join(["-Os", *(f"-DCYTHON_{name}=0" for name in [*GENERAL.split(), "USE_PYLIST_INTERNALS"])])
-MODULES = {
-    QUICK: "accumulation indexing interleave native records tape",
-    LOOPS: "blocks contractions elementwise machine scalar second sweep trace",
-    "-Os": "accesses array assignment boundary calls replay",
-}
-LEVELS = {name: level for level, names in MODULES.items() for name in names.split()}
+COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC
+LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
+WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
+SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
+COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
+MODULES = {"accumulation indexing interleave native records tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
+MODULES |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT}
+MODULES |= {"accesses array assignment boundary calls replay": SHORT}
+LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
-mode = os.environ.get("TAPEENGINE_BUILD", "release")
-if mode not in DIRECTIVES:
+if (mode := os.environ.get("TAPEENGINE_BUILD", "release")) not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
 (generator := runpy.run_path(str(CORE / "tape" / "generate_ops.py")))["main"]()
 extensions = [
@@ -55,4 +55,6 @@ extensions = [
 ]
 build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  # each mode has C files of its own
 modules = cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build)
-setup(ext_modules=modules, options={"build_ext": {"parallel": os.cpu_count()}})
+README = re.sub(r"\[([^]]*)\]\((?!http)[^)]*\)", r"\1", Path("README.md").read_text("utf-8"))
+TEXT = {"long_description": README, "long_description_content_type": "text/markdown"}
+setup(ext_modules=modules, options={"build_ext": {"parallel": os.cpu_count()}}, **TEXT)

@@ -148,9 +148,8 @@ def written(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
 def test_the_examples_of_the_readme_and_a_typed_program_are_typed(checker: str, tmp_path: Path) -> None:
-    """Strictly, but for the examples' own functions, which are written without types."""
     pytest.importorskip(checker, reason=f"{checker} is not installed")
-    options = "--strict --allow-untyped-defs --allow-untyped-calls --follow-imports=silent --cache-dir".split()
+    options = "--strict --follow-imports=silent --cache-dir".split()
     files = written(tmp_path)  # pyright reads no settings if files are named, and takes those of the folder
     command = [checker, *options, str(ROOT / ".mypy_cache"), *files] if checker == "mypy" else [checker]
     settings = {"extraPaths": [str(ROOT)], "reportPossiblyUnboundVariable": False}  # a name that a loop assigns
