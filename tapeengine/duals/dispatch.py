@@ -18,8 +18,7 @@ import numpy
 
 from .._core.arrays.array import Array, is_number
 from .._core.arrays.calls import holds_foreign, is_foreign, widened
-from .._core.arrays.creation import fresh
-from .._core.arrays.storing import form_of, numbers_of
+from .._core.arrays.storing import form_of, fresh, numbers_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.scalars.sequences import is_read, repeats

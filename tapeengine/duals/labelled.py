@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.creation import from_values
+from .._core.arrays.storing import from_values
 from ..errors import StructureError, module_of
 from ..structure import Container
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array
-from .._core.arrays.creation import from_values
 from .._core.arrays.indexing import view
-from .._core.arrays.storing import form_of, numbers_of
+from .._core.arrays.storing import form_of, from_values, numbers_of
 from .._core.scalars.scalar import Dual
 from .creation import copy_mode, plain, sample_of
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.creation import fresh
+from .._core.arrays.storing import fresh
 from ..errors import DroppedDerivativeError, UnsupportedError
 
 _FRESH, _WRITABLE, _DROPPED = ".fresh", ".writable", ".dropped"

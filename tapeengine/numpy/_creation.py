@@ -9,9 +9,8 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array, is_number
-from .._core.arrays.creation import fresh, from_values, holds_traced
 from .._core.arrays.functions import offered
-from .._core.arrays.storing import form_of
+from .._core.arrays.storing import form_of, fresh, from_values, holds_traced
 from ..duals.creation import copy as copy
 from ..duals.creation import copy_mode, like, plain
 from ..duals.creation import full_like as full_like

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.creation import fresh
+from .._core.arrays.storing import fresh
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of

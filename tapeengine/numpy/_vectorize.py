@@ -10,8 +10,7 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array, is_number
-from .._core.arrays.creation import fresh
-from .._core.arrays.storing import form_of
+from .._core.arrays.storing import form_of, fresh
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from ..duals.creation import plain

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._core.arrays.assignment import refuse_writes
-from .._core.arrays.creation import from_values
+from .._core.arrays.storing import from_values
 from .._core.programs.callables import own_derivative
 from .._core.structures.boundary import overlap
 from ..errors import StructureError

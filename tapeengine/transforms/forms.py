@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.creation import from_values
+from .._core.arrays.storing import from_values
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of

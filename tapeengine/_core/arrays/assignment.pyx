@@ -25,7 +25,7 @@ from tapeengine._core.tape.tape cimport WRITE, Head, head_of, innermost_here, re
 
 import numpy
 
-from tapeengine._core.arrays.creation import from_values
+from tapeengine._core.arrays.storing import from_values
 from tapeengine.errors import TraceError, UnsupportedError
 
 cnp.import_array()

@@ -17,7 +17,7 @@ from functools import partial
 
 import numpy
 
-from tapeengine._core.arrays.creation import from_values
+from tapeengine._core.arrays.storing import from_values
 from tapeengine._core.arrays.storing import rules_of
 from tapeengine._core.scalars.scalar import opcode_of
 

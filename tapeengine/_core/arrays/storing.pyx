@@ -1,4 +1,4 @@
-"""Storages: their creation, views of them, and the records and callers that keep their values.
+"""Storages: their creation, views of them, arrays made of nested lists, and the records and callers that keep values.
 
 A storage is copied once, at its first write, if a rule or the caller still needs its values; afterwards rules keep
 copies of the parts that they need. A snapshot is the value of an outer array that an inner trace keeps.
@@ -19,6 +19,8 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.arrays.array cimport Array, Shown, Storage
 from tapeengine._core.arrays.accesses cimport ReadRecord
+from tapeengine._core.arrays.indexing cimport read_part
+from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.tape.accumulation cimport View, strided, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
 from tapeengine._core.tape.records cimport record_array
@@ -367,3 +369,4 @@ cdef object need_rules(Array a, object name):
 
 
 include "noting.pxi"
+include "creation.pxi"

@@ -1,19 +1,4 @@
-"""Creation of arrays inside a program: from nested lists that may hold traced numbers, and new arrays for writing."""
-
-from tapeengine._core.tape cimport numpy_c as cnp
-
-from tapeengine._core.arrays.indexing cimport read_part
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual
-from tapeengine._core.arrays.storing cimport check_depth, constant, differentiable, is_recording, plain
-from tapeengine._core.tape.tape cimport Head, innermost_here
-
-import numpy
-
-from tapeengine.errors import UnsupportedError
-
-cnp.import_array()
+# Creation of arrays inside a program: from nested lists that may hold traced numbers, and new arrays for writing.
 
 
 cdef object stripped_list(object value, int depth=0):
