@@ -25,7 +25,7 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 
 from tapeengine._core.programs.machine cimport (
-    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
+    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_arena_of, te_used, te_trim, te_word,
 )
 
 import numpy
@@ -117,6 +117,7 @@ cdef class Form:
     cdef tuple items, fields
     cdef object cls
     cdef readonly bint discrete
+    cdef bint has_references # to rows, or to members of sums
     cdef bint has_array, is_plain, can_change   # a dictionary or a dataclass that is not frozen, or what has one inside
     cdef bint has_scalars     # at most LEAVES of them, and nothing else
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
@@ -146,10 +147,12 @@ cdef class Form:
         self.items, self.parts, self.count = items, PySequence_Fast_ITEMS(items), <int> len(items)
         self.last, self.last_leaf, self.total = -1, -1, 0
         self.has_array = self.rank > 0 or self.kind >= ROWS
+        self.has_references = self.kind >= ROWS
         self.discrete = self.kind != FLOAT and self.kind != BOX
         self.can_change = self.cls is dict or (self.is_plain and not self.cls.__dataclass_params__.frozen)
         for item in items:
             self.has_array |= item.has_array
+            self.has_references |= item.has_references
             self.can_change |= item.can_change
             self.discrete &= item.discrete
             if self.kind == BOX and item.width > LEAVES:
@@ -416,11 +419,11 @@ cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) exce
     for k in range(form.width):
         to[k] = words + 16 * k
         memset(to[k], 0, 16)
-    c.arena.block = memory.blocks
+    c.arena = te_arena_of(memory)
     try:
         done = fill(form, x, to, c, 0)
     finally:
-        memory.blocks = c.arena.block
+        te_used(memory, &c.arena)
     for k in range(form.width):
         if form.words[k] > 1:
             made = described(memory, 1, form.kinds[k])
@@ -1123,6 +1126,8 @@ cdef class Native:
             code.begin(r)
             c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
             before = integers
+            if self.params.has_references:
+                code.reopen(&made.memory)
             if not take(self.params, made.primals, &c, &made.memory):
                 return None
             made.has_integers = integers != before
@@ -1144,7 +1149,7 @@ cdef class Native:
         cdef Code code = self.reverse
         cdef te_word[SMALL] small
         cdef te_word *r = small
-        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL)
+        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL, NULL)
         cdef Cursor c
         cdef uint64_t found = 0
         cdef bint collects = False
