@@ -13,6 +13,13 @@ cdef inline object field_of(Form form, x, Py_ssize_t i):
     return <object> slot[0] if slot != NULL and slot[0] != NULL else field_by_name(form, x, i)
 
 
+cdef inline void expect_field(Form form, PyObject *x, Py_ssize_t i) noexcept:
+    """Fetch a field's instance into the cache."""
+    cdef PyObject **slot = te_slot(x, form.places[i]) if is_placed(form, x) else NULL
+    if slot != NULL and slot[0] != NULL:
+        te_expect(slot[0])
+
+
 cdef object field_by_name(Form form, x, Py_ssize_t i):
     name = <object> PyTuple_GET_ITEM(form.fields, i)
     if form.cls is dict:
@@ -23,7 +30,7 @@ cdef object field_by_name(Form form, x, Py_ssize_t i):
 
 
 cdef int search(Form form) except -1:
-    """Find where the fields of a record's class lie; if not all have a slot, none is used."""
+    """Find where the fields of a record's class lie; if not all have a place, none is used."""
     cdef Py_ssize_t i, n = PyTuple_GET_SIZE(form.fields)
     form.searches, form.version = form.searches - 1, 0
     for name in form.fields:

@@ -500,13 +500,6 @@ static inline int te_in_order(te_native *s, const te_array *x, char **out, int (
     return to ? te_copy_axis(s, x, 0, x->data, &to, look) : TE_NO_MEMORY;
 }
 
-/* Take memory from these blocks first. */
-static inline void te_reopen(te_arena *a, te_block *b) {
-    a->block = b;
-    a->end = b->end;
-    a->top = te_begin(b);
-}
-
 /* The free bytes of a memory, and a memory whose free bytes an arena has used. */
 static inline te_arena te_arena_of(const te_memory *m) {
     te_arena a = {m->top, m->blocks ? m->blocks->end : NULL, m->blocks};

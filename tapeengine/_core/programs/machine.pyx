@@ -35,7 +35,6 @@ cdef extern from "machine.h" nogil:
     const char **te_control_names
     double op_value(int op, double a, double b)
     te_block *te_last_block(const te_arena *a)
-    void te_reopen(te_arena *a, te_block *b)
     char *te_begin(te_block *b)
     te_block *te_spared(te_block *last, int64_t most)
     te_block *te_cut(te_block *last)
