@@ -55,6 +55,12 @@ static inline Py_ssize_t te_place_of(PyObject *x, PyObject *name, PyObject *valu
     return 0;
 }
 
+/* How many attributes an instance has that are not in slots; -1 if it has a dictionary, which one would get if asked. */
+static inline Py_ssize_t te_attribute_count(PyObject *x) {
+    PyObject **values = PyType_HasFeature(Py_TYPE(x), Py_TPFLAGS_MANAGED_DICT) ? TE_VALUES(x) : NULL;
+    return values == NULL ? -1 : ((uint8_t *)values)[-2];
+}
+
 /* Where an attribute lies in an instance; NULL if it lies in a dictionary. */
 static inline PyObject **te_slot(PyObject *x, Py_ssize_t at) {
     if (at > 0) return (PyObject **)((char *)x + at);
