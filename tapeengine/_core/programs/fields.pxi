@@ -33,6 +33,8 @@ cdef int search(Form form) except -1:
     """Find where the fields of a record's class lie; if not all have a place, none is used."""
     cdef Py_ssize_t i, n = PyTuple_GET_SIZE(form.fields)
     form.searches, form.version = form.searches - 1, 0
+    if not te_is_usual(form.cls):
+        return 0
     for name in form.fields:
         if not te_is_stored(form.cls, name):
             return 0

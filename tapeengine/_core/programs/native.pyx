@@ -138,7 +138,7 @@ cdef class Form:
         self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
         self.is_plain = self.kind == RECORD and takes_fields(cls)
-        self.searches = SEARCHES if self.is_plain and len(fields) <= LEAVES and te_is_usual(cls) else 0
+        self.searches = SEARCHES if self.is_plain and len(fields) <= LEAVES else 0
         self.fill(items)
 
     def fill(self, tuple items):
@@ -685,7 +685,7 @@ cdef object made_of_sum(Form form, char **of, object like, Cursor *c):
 
 cdef object made_of_box(Form form, char **of, object like, Cursor *c):
     """Build a member of a recursive sum; the last box of a record comes after its other fields, in a loop."""
-    cdef int option
+    cdef int option, levels = 0
     cdef bint goes_on
     cdef char *record
     cdef te_places inside
@@ -695,7 +695,8 @@ cdef object made_of_box(Form form, char **of, object like, Cursor *c):
     while True:
         option = option_of(form, like)
         record = NULL if of == NULL else (<char **> of[0])[0]
-        same(option >= 0 and (record == NULL or (<int64_t *> record)[0] == option))
+        same(option >= 0 and levels <= DEPTH and (record == NULL or (<int64_t *> record)[0] == option))
+        levels += 1
         part, of = form.parts[option], NULL if record == NULL else inside
         if record != NULL:
             real_places(<Form> part, record + 8, inside)

@@ -152,6 +152,31 @@ def test_a_class_may_change_between_runs(tmp_path):
     assert te.vjp(program, tree, 0.3)[0] == of.total(tree, 0.3)
 
 
+def test_a_tree_that_has_changed_since_its_run_is_refused(tmp_path):
+    of = of_kind(tmp_path, "changing", tuple(FIELDS))
+    program, draw = te.program(of.total, backend="native"), np.random.default_rng(5)
+    for change in ("own branch", "whole tree", "end"):
+        tree = last = grown(of, draw, 6)
+        _, back = te.vjp(program, tree, 0.3)
+        while isinstance(last.right.right, of.Fork):
+            last = last.right
+        if change == "end":
+            last.right = of.End()
+        else:
+            last.right.right = last if change == "own branch" else tree
+        with pytest.raises(ValueError, match="a primal was changed since its program ran"):
+            back(1.0)
+
+
+def test_a_class_may_look_its_fields_up_otherwise_later(tmp_path):
+    of = of_kind(tmp_path, "frozen", tuple(FIELDS))
+    program, tree = te.program(of.total, backend="native"), grown(of, np.random.default_rng(4), 5)
+    check(of, program, tree, 0.3)
+    usual = object.__getattribute__
+    of.Fork.__getattribute__ = lambda self, name: 2.0 if name == "y" else usual(self, name)
+    assert te.vjp(program, tree, 0.3)[0] == of.total(tree, 0.3)
+
+
 def test_a_list_of_records_is_as_long_as_the_program_allows(tmp_path):
     of = of_kind(tmp_path, "slots", ("x", "right", "left", "y"))
     program = te.program(of.total, backend="native")
