@@ -31,7 +31,13 @@ typedef struct te_array {
 typedef union { double f; int64_t i; te_array *p; } te_word;
 typedef struct { int32_t op, d, a, b, c; } te_step;
 typedef struct te_block { struct te_block *before, *after; char *end; } te_block;
-typedef struct { te_word *words; size_t used, capacity; te_array *arrays; te_block *blocks; } te_memory;
+typedef struct {
+    te_word *words;
+    size_t used, capacity;
+    te_array *arrays;
+    te_block *blocks; /* the newest block */
+    char *top;        /* where its free bytes begin */
+} te_memory;
 typedef struct {
     const te_step *pc;
     const int32_t *side; /* lists of registers */
@@ -494,11 +500,15 @@ static inline int te_in_order(te_native *s, const te_array *x, char **out, int (
     return to ? te_copy_axis(s, x, 0, x->data, &to, look) : TE_NO_MEMORY;
 }
 
-/* Take memory from these blocks first. */
-static inline void te_reopen(te_arena *a, te_block *b) {
-    a->block = b;
-    a->end = b->end;
-    a->top = te_begin(b);
+/* The free bytes of a memory, and a memory whose free bytes an arena has used. */
+static inline te_arena te_arena_of(const te_memory *m) {
+    te_arena a = {m->top, m->blocks ? m->blocks->end : NULL, m->blocks};
+    return a;
+}
+static inline void te_used(te_memory *m, const te_arena *a) {
+    m->blocks = a->block;
+    m->top = (char *)(((uintptr_t)a->top + 31) & ~(uintptr_t)31);
+    if (m->top > a->end) m->top = a->end;
 }
 
 /* The last block that a run has opened, from which te_free_blocks goes down. */

@@ -19,6 +19,7 @@ cdef extern from "machine.h" nogil:
         size_t used, capacity
         te_array *arrays
         te_block *blocks
+        char *top
     ctypedef struct te_block:
         te_block *before
         te_block *after
@@ -40,6 +41,8 @@ cdef extern from "machine.h" nogil:
     void te_free(te_memory *m)
     void te_trim(te_memory *m)
     char *te_more(te_arena *a, int64_t size)
+    te_arena te_arena_of(const te_memory *m)
+    void te_used(te_memory *m, const te_arena *a)
     te_array *te_describe(te_memory *m, int rank, int kind)
     int te_allocate(te_array *x)
 
@@ -58,6 +61,7 @@ cdef class Code:
     cdef te_block *spare
 
     cdef void begin(self, te_word *r) noexcept nogil
+    cdef void reopen(self, te_memory *memory) noexcept
     cdef int run(self, te_word *r, te_memory *memory, te_memory *given, int64_t *passed) except -1
     cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1
     cdef void end(self, te_memory *memory) noexcept

@@ -35,7 +35,6 @@ cdef extern from "machine.h" nogil:
     const char **te_control_names
     double op_value(int op, double a, double b)
     te_block *te_last_block(const te_arena *a)
-    void te_reopen(te_arena *a, te_block *b)
     char *te_begin(te_block *b)
     te_block *te_spared(te_block *last, int64_t most)
     te_block *te_cut(te_block *last)
@@ -203,10 +202,8 @@ cdef class Code:
         cdef te_word[SMALL] room
         cdef te_block *first = begin_run(&s, <char *> room, FIRST)
         cdef int status
-        s.kept.block = memory.blocks
-        if s.kept.block == NULL and self.spare != NULL:
-            te_reopen(&s.kept, self.spare)
-            self.spare = NULL
+        self.reopen(memory)
+        s.kept = te_arena_of(memory)
         status = self.address(r, &s)
         if s.thread != NULL:
             PyEval_RestoreThread(s.thread)
@@ -223,8 +220,16 @@ cdef class Code:
             raise MemoryError("no memory for the arrays of a program, or for what it keeps for its reverse pass")
         return status
 
+    cdef void reopen(self, te_memory *memory) noexcept:
+        """Take what earlier runs have left, if a run has no memory yet."""
+        if memory.blocks == NULL and self.spare != NULL:
+            memory.blocks, memory.top, self.spare = self.spare, te_begin(self.spare), NULL
+
     cdef void end(self, te_memory *memory) noexcept:
         """Free the memory of a run, except for what the next run may use."""
+        if memory.blocks != NULL:
+            while memory.blocks.after != NULL:   # opened by no run
+                memory.blocks = memory.blocks.after
         if self.spare == NULL and memory.blocks != NULL:
             self.spare = te_spared(memory.blocks, SPARE)
             if self.spare != NULL:

@@ -11,6 +11,7 @@ from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, P
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from cpython.object cimport PyObject_GenericSetAttr
+from cpython.sequence cimport PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -24,7 +25,7 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 
 from tapeengine._core.programs.machine cimport (
-    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_trim, te_word,
+    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_arena_of, te_used, te_trim, te_word,
 )
 
 import numpy
@@ -35,14 +36,17 @@ from tapeengine._core.structures.constructors import takes_fields
 cdef extern from "finite.h" nogil:
     int te_all_finite(const double *x, int64_t n)
 
-cdef extern from *:
-    """
-    /* An instance without values, as object.__new__ makes it: with room for its values instead of a dictionary. */
-    static PyObject *te_instance(PyObject *cls, PyObject *nothing) {
-        return ((PyTypeObject *)cls)->tp_new((PyTypeObject *)cls, nothing, NULL);
-    }
-    """
+cdef extern from "attributes.h":
     object te_instance(object cls, object nothing)
+    unsigned int te_class_version(PyObject *x)
+    bint te_is_usual(object cls)
+    bint te_is_stored(object cls, object name)
+    Py_ssize_t te_place_of(object x, object name, object value)
+    PyObject **te_slot(PyObject *x, Py_ssize_t at)
+    void te_expect(PyObject *x)
+    bint te_set_attribute(object x, Py_ssize_t at, object value)
+
+cdef extern from *:
     ctypedef struct PyFloatObject:
         double ob_fval
     Py_ssize_t references "Py_REFCNT" (PyObject *x)
@@ -70,6 +74,7 @@ cdef enum:
     LEAVES = 32   # the largest number of leaves of an element or of an option
     DEPTH = 4000  # the nesting depth of records beyond which this conversion is not used
     SMALL = 512   # the largest number of registers on the C stack
+    SEARCHES = 3
     FEW = 16      # the number of words stored in the backpropagator object itself
 
 #: Arguments of at most this many bytes are copied, since the caller may change them between the passes.
@@ -113,12 +118,19 @@ cdef class Form:
     cdef tuple items, fields
     cdef object cls
     cdef readonly bint discrete
+    cdef bint has_references # to rows, or to members of sums
     cdef bint has_array, is_plain, can_change   # a dictionary or a dataclass that is not frozen, or what has one inside
     cdef bint has_scalars     # at most LEAVES of them, and nothing else
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
     cdef int[LEAVES] kinds    # of each leaf: the kind of its numbers, or REFERENCE
+    cdef PyObject **parts     # the items of the tuple
+    cdef int count, total     # the number of items, and that of the words of all leaves
+    cdef int last, last_leaf, last_real  # the last item of a record that is a box, and its leaf; -1 for none
+    cdef int[LEAVES] places   # where the fields of a record lie, see `attributes.h`
+    cdef unsigned int version # of the class that has them there; 0 if they are looked up by name
+    cdef int searches         # how often to look where they lie, since classes may change
 
     def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
         if rank > TE_RANK:
@@ -126,24 +138,28 @@ cdef class Form:
         self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
         self.is_plain = self.kind == RECORD and takes_fields(cls)
+        self.searches = SEARCHES if self.is_plain and len(fields) <= LEAVES else 0
         self.fill(items)
 
     def fill(self, tuple items):
         """Set the parts, after construction, because those of a box refer to the box."""
         cdef Form item
         cdef int k, n = 0
-        self.items = items
+        self.items, self.parts, self.count = items, PySequence_Fast_ITEMS(items), <int> len(items)
+        self.last, self.last_leaf, self.total = -1, -1, 0
         self.has_array = self.rank > 0 or self.kind >= ROWS
+        self.has_references = self.kind >= ROWS
         self.discrete = self.kind != FLOAT and self.kind != BOX
         self.can_change = self.cls is dict or (self.is_plain and not self.cls.__dataclass_params__.frozen)
         for item in items:
             self.has_array |= item.has_array
+            self.has_references |= item.has_references
             self.can_change |= item.can_change
             self.discrete &= item.discrete
             if self.kind == BOX and item.width > LEAVES:
                 raise ValueError("an option of too many leaves")
         self.width, self.real_width, self.has_scalars = 1, not self.discrete, not self.has_array
-        self.words[0] = 1 + self.rank
+        self.words[0] = self.total = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
         self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
         self.kinds[0] = INT if self.kind == SUM else min(<int> self.kind, <int> REFERENCE)
@@ -151,8 +167,10 @@ cdef class Form:
             return
         if self.kind == SUM:
             n = 1
-        self.real_width = 0
-        for item in items:
+        self.real_width, self.total = 0, n
+        for i, item in enumerate(items):
+            if item.kind == BOX and self.kind == RECORD:
+                self.last, self.last_leaf, self.last_real = i, n, self.real_width
             self.real_width += item.real_width
             if self.kind >= ROWS and n + item.width > LEAVES:
                 raise ValueError("an element of too many leaves")
@@ -161,6 +179,7 @@ cdef class Form:
                 self.strides[n + k] = 16 if self.kind == ROWS else item.strides[k]
                 self.sizes[n + k] = item.strides[k] if self.kind == ROWS else item.sizes[k]
                 self.kinds[n + k] = REFERENCE if self.kind == ROWS and item.words[k] > 1 else item.kinds[k]
+                self.total += self.words[n + k]
             n += item.width
         self.width = n
         self.has_scalars = not self.has_array and n <= LEAVES
@@ -342,10 +361,7 @@ cdef inline bint is_hollow(ndarray x) noexcept:
     return PyArray_NDIM(x) > 1 and PyArray_SIZE(x) == 0
 
 
-cdef object field_of(Form form, x, Py_ssize_t i):
-    """A field of a record, or a value of a dict; None where a dict has none, which no form takes."""
-    name = <object> PyTuple_GET_ITEM(form.fields, i)
-    return x.get(name) if form.cls is dict else getattr(x, name)
+include "fields.pxi"
 
 
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
@@ -404,11 +420,11 @@ cdef int take_references(Form form, object x, Cursor *c, te_memory *memory) exce
     for k in range(form.width):
         to[k] = words + 16 * k
         memset(to[k], 0, 16)
-    c.arena.block = memory.blocks
+    c.arena = te_arena_of(memory)
     try:
         done = fill(form, x, to, c, 0)
     finally:
-        memory.blocks = c.arena.block
+        te_used(memory, &c.arena)
     for k in range(form.width):
         if form.words[k] > 1:
             made = described(memory, 1, form.kinds[k])
@@ -428,76 +444,114 @@ cdef int same(bint holds) except -1:
     return 0
 
 
-cdef int option_of(Form form, object x) except -2:
+cdef int option_of(Form form, object x) noexcept:
     """The index of the option of a sum to which a value belongs; -1 for none."""
     cdef int k
-    cdef Form option
-    for k in range(PyTuple_GET_SIZE(form.items)):
-        option = <Form> PyTuple_GET_ITEM(form.items, k)
-        if (x is None and option.kind == TUPLE and PyTuple_GET_SIZE(option.items) == 0) or type(x) is option.cls:
+    cdef PyObject *option
+    for k in range(form.count):
+        option = form.parts[k]
+        if type(x) is (<Form> option).cls or (x is None and is_unit(option)):
             return k
     return -1
 
 
+cdef inline bint is_unit(PyObject *form) noexcept:
+    """Whether a form is that of None."""
+    return (<Form> form).kind == TUPLE and (<Form> form).count == 0
+
+
 cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
     """Write the words of a value's leaves to memory; return False if it does not have this form."""
-    cdef te_word w
-    cdef Form part
-    cdef Py_ssize_t i
-    cdef int k, option
-    cdef char *record
-    cdef te_places inside
+    if form.kind == BOX:
+        return fill_box(form, x, to[0], c, depth)
     if form.kind < TUPLE:
-        if form.rank:
-            return fill_numbers(form, x, to[0], c)
-        if not take_scalar(form, x, &w):
-            return False
-        if form.kind == BOOL:
-            to[0][0] = <char> w.i
-        else:
-            memcpy(to[0], &w, 8)
+        return fill_numbers(form, x, to[0], c) if form.rank else fill_number(form, x, to[0])
+    if form.kind == RECORD:
+        return type(x) is form.cls and fill_parts(form, x, to, c, depth, -1)
+    if form.kind == TUPLE:
+        return is_tuple_of(form, x) and fill_parts(form, x, to, c, depth, -1)
+    return fill_rows(form, x, to, c, depth) if form.kind == ROWS else fill_sum(form, x, to, c, depth)
+
+
+cdef inline bint is_tuple_of(Form form, x) noexcept:
+    """Whether a value is a tuple of so many parts; None is one of none."""
+    return (PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count) or (x is None and form.count == 0)
+
+
+cdef inline int fill_number(Form form, object x, char *to) except -1:
+    cdef te_word w
+    if form.kind == FLOAT and PyFloat_CheckExact(x):
+        (<double *> to)[0] = PyFloat_AS_DOUBLE(x)
         return True
-    if form.kind <= RECORD:
-        if form.kind == RECORD and type(x) is not form.cls:
-            return False
-        if form.kind == TUPLE and not (x is None and PyTuple_GET_SIZE(form.items) == 0):
-            if not PyTuple_CheckExact(x) or PyTuple_GET_SIZE(x) != PyTuple_GET_SIZE(form.items):
+    if not take_scalar(form, x, &w):
+        return False
+    memcpy(to, &w, form.sizes[0])
+    return True
+
+
+cdef int fill_parts(Form form, object x, char **to, Cursor *c, int depth, int but) except -1:
+    """Write the parts of a tuple or a record, but for one."""
+    cdef int i, done
+    cdef PyObject *part
+    for i in range(form.count):
+        part = form.parts[i]
+        if i != but:
+            y = field_of(form, x, i) if form.kind == RECORD else <object> PyTuple_GET_ITEM(x, i)
+            if (<Form> part).kind == FLOAT and (<Form> part).rank == 0:
+                done = fill_number(<Form> part, y, to[0])
+            else:
+                done = fill(<Form> part, y, to, c, depth)
+            if not done:
                 return False
-        for i in range(PyTuple_GET_SIZE(form.items)):
-            part = <Form> PyTuple_GET_ITEM(form.items, i)
-            y = field_of(form, x, i) if form.kind == RECORD else x[i]
-            if not fill(part, y, to, c, depth):
-                return False
-            to += part.width
-        return True
-    if form.kind == ROWS:
-        return fill_rows(form, x, to, c, depth)
-    option = option_of(form, x)
+        to += (<Form> part).width
+    return True
+
+
+cdef int fill_sum(Form form, object x, char **to, Cursor *c, int depth) except -1:
+    """Write the number of an option, its leaves, and leaves for the other options."""
+    cdef int i, option = option_of(form, x)
     if option < 0 or depth > DEPTH:
         return False
-    if form.kind == SUM:
-        (<int64_t *> to[0])[0] = option
-        to += 1
-        for i in range(PyTuple_GET_SIZE(form.items)):
-            part = <Form> PyTuple_GET_ITEM(form.items, i)
-            if i == option and not fill(part, x, to, c, depth + 1):
-                return False
-            if i != option:
-                nothing(part, to, c)
-            to += part.width
-        return True
-    part = <Form> PyTuple_GET_ITEM(form.items, option)
-    i = 1
-    for k in range(part.width):
-        i += part.words[k]
-    record = room(c, 8 * i)
-    (<int64_t *> record)[0] = option
-    (<char **> to[0])[0] = record
-    record += 8
-    for k in range(part.width):
-        inside[k] = record
-        record += 8 * part.words[k]
-    return fill(part, x, inside, c, depth + 1)
+    (<int64_t *> to[0])[0] = option
+    to += 1
+    for i in range(form.count):
+        if i != option:
+            nothing(<Form> form.parts[i], to, c)
+        elif not fill(<Form> form.parts[i], x, to, c, depth + 1):
+            return False
+        to += (<Form> form.parts[i]).width
+    return True
+
+
+cdef int fill_box(Form form, object x, char *to, Cursor *c, int depth) except -1:
+    """Write the number of an option and its leaves to memory of their own, and its address.
+
+    The last box of a record comes after its other fields, in a loop: a list of a thousand records has a flat C stack.
+    """
+    cdef int k, option
+    cdef char *record
+    cdef PyObject *part
+    cdef te_places inside
+    while True:
+        option = option_of(form, x)
+        if option < 0 or depth > DEPTH:
+            return False
+        part = form.parts[option]
+        record = room(c, 8 * (1 + (<Form> part).total))
+        (<int64_t *> record)[0] = option
+        (<char **> to)[0] = record
+        record += 8
+        for k in range((<Form> part).width):
+            inside[k] = record
+            record += 8 * (<Form> part).words[k]
+        depth += 1
+        if (<Form> part).last < 0:
+            return fill(<Form> part, x, inside, c, depth)
+        expect_field(<Form> part, <PyObject *> x, (<Form> part).last)
+        if not fill_parts(<Form> part, x, inside, c, depth, (<Form> part).last):
+            return False
+        to = inside[(<Form> part).last_leaf]
+        form, x = <Form> (<Form> part).parts[(<Form> part).last], field_of(<Form> part, x, (<Form> part).last)
 
 
 cdef int nothing(Form form, char **to, Cursor *c) except -1:
@@ -583,48 +637,82 @@ cdef object undifferentiated(Form form, object like):
 
 cdef object made_of(Form form, char **of, object like, Cursor *c):
     """Build a cotangent from its real leaves in memory, in the structure of its primal; NULL stands for zeros."""
-    cdef Form part
-    cdef Py_ssize_t i
-    cdef int option
-    cdef char *record
-    cdef te_places inside
+    if form.kind == BOX:
+        return made_of_box(form, of, like, c)
     if form.discrete:
         return undifferentiated(form, like)
     if form.kind == FLOAT:
-        if form.rank:
-            return numbers_of(NULL if of == NULL else of[0], like, c)
-        if of == NULL:
-            return 0.0
-        c.poles += not isfinite((<double *> of[0])[0])
-        return (<double *> of[0])[0]
+        return numbers_of(NULL if of == NULL else of[0], like, c) if form.rank else number_of(of, c)
     if form.kind <= RECORD:
-        made = te_instance(form.cls, ()) if form.is_plain else PyTuple_New(PyTuple_GET_SIZE(form.items))
-        for i in range(PyTuple_GET_SIZE(form.items)):
-            part = <Form> PyTuple_GET_ITEM(form.items, i)
-            y = made_of(part, of, part_like(form, like, i), c)
-            if of != NULL:
-                of += part.real_width
-            if form.is_plain:
-                PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), y)
-                continue
-            Py_INCREF(y)
-            PyTuple_SET_ITEM(made, i, y)
-        return made if form.kind == TUPLE or form.is_plain else record_of(form, made)
-    if form.kind == ROWS:
-        return rows_of(form, of, like, c)
-    option = option_of(form, like)
+        return made_of_parts(form, of, like, c, -1)
+    return rows_of(form, of, like, c) if form.kind == ROWS else made_of_sum(form, of, like, c)
+
+
+cdef inline object number_of(char **of, Cursor *c):
+    cdef double x = 0.0 if of == NULL else (<double *> of[0])[0]
+    c.poles += not isfinite(x)
+    return PyFloat_FromDouble(x)
+
+
+cdef object made_of_parts(Form form, char **of, object like, Cursor *c, int but):
+    """Build a tuple or a record, with None in place of one part."""
+    cdef int i
+    cdef PyObject *part
+    made = te_instance(form.cls, ()) if form.is_plain else PyTuple_New(form.count)
+    for i in range(form.count):
+        part = form.parts[i]
+        if (<Form> part).kind == FLOAT and (<Form> part).rank == 0:
+            y = number_of(of, c)
+        else:
+            y = None if i == but else made_of(<Form> part, of, part_like(form, like, i), c)
+        if of != NULL:
+            of += (<Form> part).real_width
+        if form.is_plain:
+            set_field(form, made, i, y)
+            continue
+        Py_INCREF(y)
+        PyTuple_SET_ITEM(made, i, y)
+    return made if form.kind == TUPLE or form.is_plain else record_of(form, made)
+
+
+cdef object made_of_sum(Form form, char **of, object like, Cursor *c):
+    cdef int i, option = option_of(form, like)
     same(option >= 0)
-    part = <Form> PyTuple_GET_ITEM(form.items, option)
-    if form.kind == SUM:
-        for i in range(option if of != NULL else 0):
-            of += (<Form> PyTuple_GET_ITEM(form.items, i)).real_width
-        return made_of(part, of, like, c)
-    record = NULL if of == NULL else (<char **> of[0])[0]
-    if record == NULL:
-        return made_of(part, NULL, like, c)
-    same((<int64_t *> record)[0] == option)
-    real_places(part, record + 8, inside)
-    return made_of(part, inside, like, c)
+    for i in range(option if of != NULL else 0):
+        of += (<Form> form.parts[i]).real_width
+    return made_of(<Form> form.parts[option], of, like, c)
+
+
+cdef object made_of_box(Form form, char **of, object like, Cursor *c):
+    """Build a member of a recursive sum; the last box of a record comes after its other fields, in a loop."""
+    cdef int option, levels = 0
+    cdef bint goes_on
+    cdef char *record
+    cdef te_places inside
+    cdef PyObject *part
+    cdef PyObject *above = NULL
+    first = around = None
+    while True:
+        option = option_of(form, like)
+        record = NULL if of == NULL else (<char **> of[0])[0]
+        same(option >= 0 and levels <= DEPTH and (record == NULL or (<int64_t *> record)[0] == option))
+        levels += 1
+        part, of = form.parts[option], NULL if record == NULL else inside
+        if record != NULL:
+            real_places(<Form> part, record + 8, inside)
+        goes_on = (<Form> part).last >= 0 and (<Form> part).is_plain
+        if goes_on:
+            expect_field(<Form> part, <PyObject *> like, (<Form> part).last)
+        y = made_of_parts(<Form> part, of, like, c, (<Form> part).last) if goes_on else made_of(<Form> part, of, like, c)
+        if above == NULL:
+            first = y
+        else:
+            set_field(<Form> above, around, (<Form> above).last, y)
+        if not goes_on:
+            return first
+        form, like = <Form> (<Form> part).parts[(<Form> part).last], field_of(<Form> part, like, (<Form> part).last)
+        of = NULL if of == NULL else inside + (<Form> part).last_real
+        above, around = part, y
 
 
 cdef void real_places(Form form, char *record, char **to) noexcept:
@@ -795,10 +883,10 @@ cdef object give_array(te_array *x, object like):
 
 cdef inline object part_like(Form form, object like, Py_ssize_t i):
     """A part of a primal whose cotangent has the part's structure; None where the form alone gives that."""
+    if form.kind == RECORD and like is not None and (<Form> form.parts[i]).has_array:
+        return field_of(form, like, i)
     if form.kind == TUPLE and like is not None:
         return <object> PyTuple_GET_ITEM(like, i)
-    if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).has_array:
-        return field_of(form, like, i)
     return None
 
 
@@ -843,19 +931,6 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
         Py_INCREF(part)
         PyTuple_SET_ITEM(made, i, part)
     return made if form.kind == TUPLE else record_of(form, made)
-
-
-cdef object record_of(Form form, tuple parts):
-    """Make a record; that of a dataclass gets its fields, and its constructor is not called."""
-    cdef Py_ssize_t i
-    if form.cls is dict:
-        return dict(zip(form.fields, parts))
-    if not form.is_plain:
-        return form.cls(*parts)
-    made = te_instance(form.cls, ())
-    for i in range(PyTuple_GET_SIZE(parts)):
-        PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), <object> PyTuple_GET_ITEM(parts, i))
-    return made
 
 
 cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
@@ -1056,6 +1131,8 @@ cdef class Native:
             code.begin(r)
             c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
             before = integers
+            if self.params.has_references:
+                code.reopen(&made.memory)
             if not take(self.params, made.primals, &c, &made.memory):
                 return None
             made.has_integers = integers != before
@@ -1077,7 +1154,7 @@ cdef class Native:
         cdef Code code = self.reverse
         cdef te_word[SMALL] small
         cdef te_word *r = small
-        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL)
+        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL, NULL)
         cdef Cursor c
         cdef uint64_t found = 0
         cdef bint collects = False

@@ -5,6 +5,9 @@ cimport cython
 cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object value, object name, object child) except -1
 
+cdef extern from "attributes.h":
+    Py_ssize_t te_attribute_count(object x)
+
 cdef object new_object = object.__new__
 
 
@@ -23,6 +26,9 @@ cdef class Fields:
 
     cdef object rest(self, object value):
         """Attributes that are not fields; None if there are none."""
+        cdef Py_ssize_t count = te_attribute_count(value)
+        if 0 <= count <= len(self.own):
+            return None   # a dictionary would stay, and slow each access to a field
         state = getattr(value, "__dict__", None)
         if state is None or len(state) <= len(self.own):
             return None

@@ -7,6 +7,7 @@ million instructions. After that many the program is compiled, so compiling at m
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -32,8 +33,8 @@ BACKENDS = (None, "machine", "native", "fastmath")
 COMPILED = ("native", "fastmath")
 #: The cost of compiling in instructions of the machine: a constant, and the cost of each statement.
 COMPILING, EACH = 2_000_000, 100_000
-#: The CPU seconds that the fallback may take before a program is compiled.
-WORTH = 0.15
+#: The CPU seconds of such an instruction, of importing LLVM, and of lowering a program to see its statements.
+INSTRUCTION, IMPORTING, LOWERING = 5e-9, 0.05, 0.01
 
 
 @functools.cache
@@ -59,7 +60,7 @@ def native(
     by_llvm = functools.partial(compiled, passes, name, again, backend)
     if slow is None:
         return by_llvm()
-    slow.promote_after(COMPILING + EACH * size(passes.program), by_llvm)
+    slow.promote_after(cost(passes.program), by_llvm)
     return slow
 
 
@@ -95,7 +96,7 @@ def native_text(lowered: Lowered) -> str:
 class References:
     """Native code for arguments with references: rows of any sizes, records of arrays, members of recursive sums.
 
-    The fallback runs such a program until it has taken as long as compiling does.
+    The fallback runs such a program until it has taken as long as lowering and compiling do.
     """
 
     def __init__(
@@ -108,16 +109,16 @@ class References:
         backend: str | None,
     ) -> None:
         self.lower, self.definition, self.types, self.classes, self.again = lower, definition, types, classes, again
-        self.spent = WORTH if backend in COMPILED else 0.0
+        self.left = LOWERING
         self.backend = backend
         self.is_ready = backend == "machine" or not is_installed()
+        self.passes: Passes | None = None
         self.native: Native | None = None
 
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; return its value and its backpropagator."""
-        if self.spent >= WORTH and not self.is_ready:
-            self.is_ready = True
-            self.native = self.compiled()
+        while not self.is_ready and (self.left <= 0 or self.backend in COMPILED):
+            self.advance()
         made = None if self.native is None else self.native.vjp(*primals)
         if made is not None:
             return made
@@ -130,18 +131,34 @@ class References:
         """Run the fallback and measure its time."""
         start = thread_time()
         value, back = self.again(primals)
-        self.spent += thread_time() - start
+        self.left -= thread_time() - start
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             start = thread_time()
             found: tuple[Any, ...] = back(cotangent)
-            self.spent += thread_time() - start
+            self.left -= thread_time() - start
             return found
 
         return value, backpropagator
 
+    def advance(self) -> None:
+        """Lower the program, or compile it if it is lowered."""
+        if self.passes is not None:
+            self.is_ready, self.native = True, self.compiled()
+            return
+        self.passes = self.lowered()
+        if self.passes is None:
+            self.is_ready = True
+        else:
+            self.left += seconds(self.passes.program)
+
     def compiled(self) -> Native | None:
         """Compile the program."""
+        passes = self.passes or self.lowered()
+        return None if passes is None else compiled(passes, self.definition.name, self.again, self.backend)
+
+    def lowered(self) -> Passes | None:
+        """Lower the program."""
         of = self.definition
         try:
             lowered = self.lower()
@@ -149,8 +166,18 @@ class References:
             if self.backend in COMPILED:
                 warn(of.name, reason)
             return None
-        passes = of_references(lowered, of, self.classes, self.types)
-        return None if passes is None else compiled(passes, of.name, self.again, self.backend)
+        return of_references(lowered, of, self.classes, self.types)
+
+
+def seconds(program: Program) -> float:
+    """Give the CPU seconds that compiling a program takes, and importing LLVM if nobody has."""
+    importing = 0.0 if "llvmlite.binding" in sys.modules else IMPORTING
+    return importing + INSTRUCTION * cost(program)
+
+
+def cost(program: Program) -> int:
+    """Give the cost of compiling a program, in instructions of the machine."""
+    return COMPILING + EACH * size(program)
 
 
 def warn(name: str, error: Exception, of: str = "native code") -> None:

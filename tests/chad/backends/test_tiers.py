@@ -1,5 +1,6 @@
 """Which back end runs a program, and what happens where compiling fails."""
 
+import itertools
 import math
 import os
 import signal
@@ -103,6 +104,45 @@ def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
     wanted = run(program, 0.7, 50_000)
     assert program.native.better is None
     assert run(program, 0.7, 50_000) == wanted
+
+
+def weighed(rows: list[tuple[te.Vec, float]]) -> float:
+    return sum(w * sum(x * x for x in row) for row, w in rows)
+
+
+def folded(rows: list[tuple[te.Vec, float]]) -> float:
+    total = 0.0
+    for row, w in rows:
+        for x in row:
+            total = w * total + x if x > 0.0 else total - math.sin(x) * w
+        total = 0.5 * w + math.cos(total)
+    return total * sum(max(row) for row, _ in rows)
+
+
+@needs_llvm
+@pytest.mark.parametrize("each", [0.001, 0.02])
+@pytest.mark.parametrize("imported", [True, False])
+def test_a_program_on_references_is_compiled_after_as_many_seconds_as_that_takes(monkeypatch, each, imported):
+    """Each run of the fallback, and each of its backpropagator, takes `each` seconds of a clock of ours."""
+    run(te.program(oscillator, backend="native"), 0.7, 10)
+    ticks = itertools.count()
+    monkeypatch.setattr(tiers, "thread_time", lambda: next(ticks) * each)
+    waited = []
+    for f in (weighed, folded):
+        if not imported:
+            monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
+        program, args = te.program(f), ([([0.5], 0.3), ([-1.0, 2.0], 0.7)],)
+        references, runs = program.executable.references, 0
+        wanted = run(te.program(f, backend="machine"), *args)
+        while references.native is None:
+            assert run(program, *args) == wanted
+            runs += 1
+        waited.append(runs)
+        cost = tiers.COMPILING + tiers.EACH * tiers.size(references.passes.program)
+        seconds = tiers.LOWERING + tiers.INSTRUCTION * cost + (0.0 if imported else tiers.IMPORTING)
+        assert 0 <= 2 * each * (runs - 1) - seconds <= 4 * each
+        assert run(program, *args) == wanted
+    assert waited[0] <= waited[1]
 
 
 @needs_llvm
