@@ -23,9 +23,12 @@ from .._core.tape import generate_ops
 from .._core.tape.table import OPS
 from . import bodies as found
 from .bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, Body, Code, Operand
+from .strips import fused
+from .vectors import compiled
 
 #: What compiling costs, in interpreted instructions: LLVM itself, each instruction of the path, and of the bodies.
 START, EACH, IN_BODY = 10_000_000, 200, 30_000
+NUMBERS = 30_000_000
 #: The number of bodies' instructions that most paths have at least.
 USUAL = 400
 #: The most instructions of a path that is compiled: finding its bodies takes some 100 bytes for each.
@@ -64,26 +67,41 @@ class Compiler:
         The program, for warnings.
     at_once : bool
         Whether paths are compiled at their first replay.
+    has_llvm : bool
+        Whether there is native code.
     """
 
-    def __init__(self, name: str, at_once: bool = False) -> None:
+    def __init__(self, name: str, at_once: bool = False, has_llvm: bool = True) -> None:
         self.name = name
         self.at_once = at_once
+        self.has_llvm = has_llvm
 
     def worth(self, instructions: int) -> int:
         """The number of interpreted instructions that take as long as compiling a path of this length; -1: never."""
-        if instructions > MOST_IN_PATH:
+        if instructions > MOST_IN_PATH or not self.has_llvm:
             return -1
         return 0 if self.at_once else START + EACH * instructions + IN_BODY * min(instructions, USUAL)
 
+    def worth_strips(self) -> int:
+        """The numbers that a path of arrays computes, after which its operations are done in strips."""
+        return 0 if self.at_once else NUMBERS
+
+    def strips(self, path: Path) -> list[Any]:
+        """Do operations on arrays in strips from now on."""
+        return fused(path, functools.partial(self.tried, compiled) if self.has_llvm else None)
+
     def __call__(self, path: Path, in_lanes: bool) -> None:
-        """Compile a path, if bodies repeat in it; warn if LLVM fails."""
+        """Compile a path, if bodies repeat in it."""
+        self.tried(self.compile, path, in_lanes)
+
+    def tried(self, compile: Callable[..., Any], *args: Any) -> Any:
+        """Compile; warn if LLVM fails."""
         try:
-            self.compile(path, in_lanes)
+            return compile(*args)
         except FAULTS as error:
             text = (str(error).strip().splitlines() or ["no reason was given"])[0]
             what = f"{self.name} runs without native code: {type(error).__name__}: {text}"
-            warnings.warn(what, RuntimeWarning, stacklevel=2)
+            warnings.warn(what, RuntimeWarning, stacklevel=3)
 
     def compile(self, path: Path, in_lanes: bool) -> None:
         """Compile a path, if bodies repeat in it."""

@@ -266,9 +266,9 @@ cdef class Path:
 
     cdef int compiled_by(self, object compiler) except -1:
         """Let a function compile this path once it has been run often."""
-        if compiler is not None and self.part is None:
+        if compiler is not None:
             self.compiler, self.code = compiler, []
-            self.work = self.lane_work = compiler.worth(len(self))
+            self.work = self.lane_work = compiler.worth(len(self)) if self.part is None else compiler.worth_strips()
         return 0
 
     cdef int worked(self) except -1:
@@ -277,6 +277,17 @@ cdef class Path:
             self.work -= self.end - self.first
             if self.work < 0:
                 self.compiler(self, False)
+        return 0
+
+    cdef int worked_on_arrays(self) except -1:
+        """Count a run, by the numbers that it computes."""
+        cdef ArrayPart part = self.part
+        cdef uint32_t k
+        if self.compiler is not None and self.work >= 0:
+            for k in range(part.places.place_count):
+                self.work -= part.places.places[k].size
+            if self.work < 0:
+                self.code = self.compiler.strips(self)
         return 0
 
     cdef int worked_in_lanes(self, Py_ssize_t blocks) except -1:

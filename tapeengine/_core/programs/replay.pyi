@@ -38,6 +38,23 @@ class Path:
     def instructions(self) -> Iterator[tuple[int, int, int, int]]: ...
     def instruction(self, i: int) -> tuple[int, int, int, int]: ...
 
+@final
+class Strips:
+    def __init__(
+        self,
+        rows: int,
+        ops: bytes,
+        columns: bytes,
+        arrays: list[Any],
+        constants: list[float],
+        registers: int,
+        begun: list[tuple[int, bool]],
+        ended: list[int],
+    ) -> None: ...
+    def adopt(self, address: int, rows: int, owner: Any) -> None: ...
+
+def array_steps(path: Path) -> tuple[list[tuple[Any, ...]], list[int], list[tuple[int, int]]]: ...
+def fuse(path: Path, groups: dict[int, Any], inner: set[int]) -> None: ...
 @disjoint_base
 class Reader: ...
 

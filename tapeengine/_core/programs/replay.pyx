@@ -21,7 +21,7 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
     PyArray_DATA, PyArray_DIMS, PyArray_FLAGS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
     PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,
 )
@@ -31,7 +31,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
 from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
-    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
+    ARRAY_VIEW, ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.storing cimport (
@@ -43,7 +43,7 @@ from tapeengine._core.structures.interleave cimport (
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
-from tapeengine._core.tape.accumulation cimport Reverse, View, strided
+from tapeengine._core.tape.accumulation cimport Reverse, View, array_over, strided
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
@@ -132,6 +132,7 @@ cdef void *zeros_for(size_t count, size_t size, str what) except NULL:
 
 include "reading.pxi"
 include "arrays.pxi"
+include "strips.pxi"
 include "recordings.pxi"
 include "paths.pxi"
 include "needed.pxi"
@@ -315,6 +316,7 @@ cdef class Plan:
         self.replays += 1
         self.clock += 1
         path.last = self.clock
+        path.worked_on_arrays()
         return arena
 
     @property
@@ -543,7 +545,9 @@ cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     what = path.part.steps[k][0]
     names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "fork", "check")
     function = what[1] if what[0] in (CALLED, COMPUTED, RULED, LOOKED) else ""
-    done = " (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled else ""
+    part = path.part
+    done = (" (not needed)" if k in part.unneeded else " (done once)" if k in part.settled
+            else " (in strips)" if k in part.fused else "")
     name = getattr(function, "__name__", getattr(function, "name", ""))
     return ("%%%d: %s %s" % (register, names[what[0]], name)).rstrip() + done
 
