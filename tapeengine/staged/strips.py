@@ -69,11 +69,13 @@ class Member:
     Attributes
     ----------
     kind : str
-        An opcode, or one of "sum", "chosen", "joined".
+        An opcode, or one of "sum", "chosen", "joined", "taken".
     inner : int
         The extent of the innermost axis of the result, within a row.
     mask : list
         The cells of a condition.
+    table : Table, optional
+        What rows are taken from.
     """
 
     step: Step
@@ -81,6 +83,16 @@ class Member:
     operands: list[Operand]
     inner: int = 1
     mask: list[Any] = field(default_factory=list)
+    table: Table | None = None
+
+
+class Table(NamedTuple):
+    """Where the rows of a slot were taken from: a slot, the offset and the bytes of its rows, and their numbers."""
+
+    slot: int
+    offset: int
+    stride: int
+    rows: Any
 
 
 class Geometry:
@@ -93,10 +105,16 @@ class Geometry:
         Storage and number of elements of each slot.
     written : set of int
         The slots whose values change.
+
+    Attributes
+    ----------
+    tables : dict
+        The slots whose values are taken from a table wherever a group reads them.
     """
 
     def __init__(self, rows: int, sizes: Sequence[tuple[int, int]], written: set[int]) -> None:
         self.rows, self.sizes, self.written = rows, sizes, written
+        self.tables: dict[int, Table] = {}
 
     def width(self, slot: int) -> int:
         """The number of columns of a slot; 0 if it cannot be done in strips."""
@@ -150,10 +168,10 @@ class Geometry:
         if step.function in EXACT:
             return self.elementwise(step)
         name = getattr(step.function, "name", step.function)
-        kinds = {"sum": self.sum, "numpy.where": self.chosen, "numpy.stack": self.joined, "numpy.concatenate": self.joined}
-        if name not in kinds or name != "sum" and not is_own(step.function):
-            return None
-        return kinds[name](step)
+        kinds = {"numpy.where": self.chosen, "numpy.stack": self.joined, "numpy.concatenate": self.joined}
+        if name in ("sum", "take"):
+            return self.sum(step) if name == "sum" else self.taken(step)
+        return kinds[name](step) if name in kinds and is_own(step.function) else None
 
     def elementwise(self, step: Step) -> Member | None:
         """An operation of the opcode table."""
@@ -178,6 +196,18 @@ class Geometry:
             return None
         return Member(step, "chosen", choices, mask=mask.cells)
 
+    def taken(self, step: Step) -> Member | None:
+        """Rows of a table, by their numbers."""
+        (found,), index = step.operands, step.options["index"]
+        if found is None or not isinstance(index, tuple) or len(index) != 1 or not is_numbers(index[0], self.rows):
+            return None
+        slot, is_active, offset, shape, strides, _ = found
+        width = self.width(step.slot)
+        if not is_active or slot in self.written or strides != np.empty(shape).strides or shape[1:] != step.shape[1:]:
+            return None
+        table = Table(slot, offset, 8 * width, np.ascontiguousarray(index[0] % shape[0], np.int64))
+        return Member(step, "taken", [Operand(-1, list(range(width)))], table=table)
+
     def joined(self, step: Step) -> Member | None:
         """Columns side by side."""
         is_stack = step.function.name == "numpy.stack"
@@ -187,6 +217,11 @@ class Geometry:
             return None
         operands = [self.operand(found, found[3]) for found in step.operands]
         return None if None in operands else Member(step, "joined", operands)
+
+
+def is_numbers(index: Any, rows: int) -> bool:
+    """Whether an index names rows by their numbers."""
+    return isinstance(index, np.ndarray) and index.dtype == np.intp and index.shape == (rows,)
 
 
 def is_own(primitive: Any) -> bool:
@@ -203,10 +238,10 @@ class Group:
     members : list of Member
     made, read : set of int
         The slots that they make, and the other ones that they read.
-    touched : set of int
-        The storages of both.
-    outer : set of int
-        The slots that they make and the rest of the path reads.
+    tables : set of int
+        The storages of which they take rows.
+    outer, stored : set of int
+        The slots that they make whose cotangents, and whose values the rest of the path needs.
     """
 
     def __init__(self, geometry: Geometry, compiler: Any = None) -> None:
@@ -214,40 +249,49 @@ class Group:
         self.members: list[Member] = []
         self.made: set[int] = set()
         self.read: set[int] = set()
+        self.tables: set[int] = set()
         self.outer: set[int] = set()
+        self.stored: set[int] = set()
 
     def add(self, member: Member) -> None:
         """Take an operation."""
         self.members.append(member)
+        if member.table is not None:
+            self.tables.add(self.storage(member.table.slot))
         self.made.add(member.step.slot)
         self.read.update(o.slot for o in member.operands if o.slot >= 0 and o.slot not in self.made)
-
-    @functools.cached_property
-    def touched(self) -> set[int]:
-        """The storages of the slots."""
-        return {self.storage(slot) for slot in self.made | self.read}
 
     def storage(self, slot: int) -> int:
         """The storage of a slot."""
         return self.geometry.sizes[slot][0]
 
+    def touched(self) -> set[int]:
+        """The storages of all slots."""
+        return {self.storage(slot) for slot in self.made | self.read} | self.tables
+
     def meets(self, step: Step) -> bool:
         """Whether an operation that is not of the group must come after it."""
-        touched = {self.storage(slot) for slot in self.made | self.read}
+        touched = self.touched()
         return any(self.storage(slot) in touched for slot in (*step.reads, *step.makes, *step.writes))
+
+    def takes(self, member: Member) -> bool:
+        """Whether an operation may be one of the group: a table is read once, and in no other way."""
+        if len(self.members) == MOST or any(o.slot >= 0 and self.storage(o.slot) in self.tables for o in member.operands):
+            return False
+        return member.table is None or self.storage(member.table.slot) not in self.touched()
 
     @functools.cached_property
     def storages(self) -> list[int]:
         """The storages whose cotangents outlive a strip."""
         active = {o.slot for member in self.members for o in member.operands if o.is_active}
-        return sorted({self.storage(slot) for slot in (self.read & active) | self.outer})
+        return sorted({self.storage(slot) for slot in (self.read & active) | self.outer} | self.tables)
 
     def forward(self) -> Strips:
         """Values."""
         lines = Values(self)
         for member in self.members:
             lines.compute(member)
-        for slot in sorted(self.outer):
+        for slot in sorted(self.stored):
             for k in range(self.geometry.width(slot)):
                 lines.write(lines.values[slot, k], lines.own(slot, k))
         return lines.strips(self.geometry.rows)
@@ -273,8 +317,14 @@ class Values(Lines):
     def value(self, slot: int, k: int) -> int:
         """The values of a column."""
         if (slot, k) not in self.values:
-            self.values[slot, k] = self.read(self.own(slot, k))
+            table = self.geometry.tables.get(slot)
+            column = self.own(slot, k) if table is None else self.of_table(table, (table.slot,), k)
+            self.values[slot, k] = self.read(column)
         return self.values[slot, k]
+
+    def of_table(self, table: Table, array: Any, k: int) -> int:
+        """A column of the rows that are taken of a table."""
+        return self.column(array, table.offset + 8 * k, table.stride, table.rows)
 
     def cell(self, operand: Operand, k: int) -> int:
         """The values of a cell."""
@@ -294,7 +344,9 @@ class Values(Lines):
     def results(self, member: Member) -> Iterator[int]:
         """The columns of a result."""
         operands, width = member.operands, self.geometry.width(member.step.slot)
-        if member.kind == "joined":
+        if member.table is not None:
+            yield from (self.read(self.of_table(member.table, (member.table.slot,), k)) for k in range(width))
+        elif member.kind == "joined":
             yield from (self.cell(operand, k) for operand in operands for k in range(len(operand.cells)))
         elif member.kind == "sum":
             yield self.sum(member)
@@ -327,6 +379,7 @@ class Cotangents(Values):
         self.present = present
         self.widths = {self.group.storage(slot): self.geometry.width(slot) for slot in group.made | group.read}
         self.cotangents: dict[int, list[int]] = {}
+        self.scattered: list[tuple[Table, list[int]]] = []
         self.changed: dict[int, set[int]] = {}
 
     def all(self) -> Strips:
@@ -334,7 +387,7 @@ class Cotangents(Values):
         group = self.group
         for member in group.members:
             self.compute(member)
-        for slot in group.outer:
+        for slot in group.stored:
             for k in range(self.geometry.width(slot)):
                 self.values[slot, k] = self.read(self.own(slot, k))
         ended = []
@@ -348,6 +401,11 @@ class Cotangents(Values):
                 self.changed.pop(storage, None)
                 self.present = self.present - {storage}
         begun = [(storage, False) for storage in self.changed if storage not in self.present]
+        for table, ct in self.scattered:
+            storage = group.storage(table.slot)
+            begun += [(storage, True)] if storage not in self.present else []
+            for k, c in enumerate(ct):
+                self.write(c, self.of_table(table, storage, k), "into")
         for storage, changed in self.changed.items():
             for k in changed if storage in self.present else range(self.widths[storage]):
                 self.write(self.cotangents[storage][k], self.at(storage, k))
@@ -365,6 +423,8 @@ class Cotangents(Values):
 
     def contribute(self, member: Member, ct: list[int]) -> None:
         """Add the contributions of an operation to the cotangents of its operands."""
+        if member.table is not None:
+            self.scattered.append((member.table, ct))
         start = 0
         for which, operand in enumerate(member.operands):
             count = len(operand.cells)
@@ -457,7 +517,7 @@ def groups_of(steps: Sequence[Step], geometry: Geometry) -> list[Group]:
     found, group = [], Group(geometry)
     for step in steps:
         member = geometry.member(step)
-        if member is not None and len(group.members) < MOST:
+        if member is not None and group.takes(member):
             group.add(member)
         elif member is not None or group.meets(step):
             found.append(group)
@@ -479,16 +539,21 @@ def fused(path: Path, compiler: Any = None) -> list[Strips]:
             groups = groups_of(steps, Geometry(rows, sizes, written))
             if sum(len(group.members) for group in groups) > sum(len(group.members) for group in best):
                 best = groups
+    grouped = {member.step.number for group in best for member in group.members}
     for group in best:
         group.compiler = compiler
         group.outer = group.made & outer_of(group, steps, outputs)
+        taken = {member.step.slot: member.table for member in group.members if member.table is not None}
+        read = {slot for step in steps if step.number not in grouped for slot in step.reads}.union(outputs)
+        group.stored = {slot for slot in group.outer if slot in read or slot not in taken}
+        group.geometry.tables |= taken
     numbers: dict[int, Any] = {}
     for group in best:
         numbers |= dict.fromkeys([member.step.number for member in group.members])
-        slots = group.made | group.read
+        slots = group.made | group.read | {member.table.slot for member in group.members if member.table is not None}
         numbers[group.members[-1].step.number] = (group.forward(), group.storages, {}, group.reverse, slots)
     if best:
-        fuse(path, numbers, {slot for group in best for slot in group.made - group.outer})
+        fuse(path, numbers, {slot for group in best for slot in group.made - group.stored})
     return [group[0] for group in numbers.values() if group]
 
 

@@ -129,7 +129,7 @@ def test_second_order(seed: int) -> None:
 
 
 def test_not_finite() -> None:
-    """A zero cotangent contributes zero, whatever the partial is."""
+    """A zero cotangent contributes zero, whatever the partial is. The sign of a NaN depends on the compiler."""
     x = np.random.default_rng(0).normal(size=(ROWS, 3))
     x[3], x[7, 1], x[11] = 0.0, np.inf, np.nan
 
@@ -137,8 +137,15 @@ def test_not_finite() -> None:
         root = np.sqrt(a * a)
         return tnp.where(CHOICE, root, 1.0) * (a / root) * root[:, :1]
 
+    staged = te.stage(program)
     with np.errstate(all="ignore"):
-        assert in_strips(agree(program, x)) > 4
+        for k in range(4):
+            value, back = te.vjp(staged, x * (k + 1))
+            wanted, wanted_back = te.vjp(program, x * (k + 1))
+            np.testing.assert_array_equal(value, wanted)
+            for ct in (CHOICE * WEIGHTS, ~CHOICE * WEIGHTS):
+                np.testing.assert_array_equal(back(ct)[0], wanted_back(ct)[0])
+    assert in_strips(staged) > 4
 
 
 def test_what_is_done_in_strips() -> None:

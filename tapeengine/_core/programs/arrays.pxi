@@ -49,9 +49,10 @@ cdef class Arena:
     """The buffers of one run, and its steps, which hold the addresses of their operands in these buffers."""
 
     cdef int release(self) except -1:
-        """Return the buffers for later runs, unless the collector has cleared what keeps them."""
-        if self.part is not None and self.part.spare is not None and len(self.part.spare) < MOST_SPARE:
-            self.part.spare.append(self)
+        """Return the buffers for later runs, unless these need others or the collector has cleared what keeps them."""
+        cdef ArrayPart part = self.part
+        if part is not None and part.spare is not None and len(part.spare) < MOST_SPARE and self.fused is part.fused:
+            part.spare.append(self)
         return 0
 
     def __dealloc__(self):
@@ -99,7 +100,7 @@ cdef Arena new_arena(ArrayPart part, Path path):
     cdef cnp.npy_intp none = 0
     cdef Py_ssize_t k
     cdef Place *place
-    arena.part, arena.path = part, path
+    arena.part, arena.path, arena.fused = part, path, part.fused
     arena.v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
     arena.data = <char **> room_for(NULL, len(part.storages), sizeof(char *), "arrays")
     arena.owners, arena.small = [], [None] * part.places.place_count

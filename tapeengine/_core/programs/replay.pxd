@@ -101,6 +101,7 @@ cdef class Arena:
     cdef list steps
     cdef list small         # buffers of cotangents, see `PooledReverse`
     cdef dict inputs        # storage -> array
+    cdef dict fused         # see `ArrayPart`
     cdef Path path
     cdef int release(self) except -1
     cdef ndarray shown(self, View view, uint32_t epoch)

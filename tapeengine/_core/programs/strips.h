@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "compiler.h"
 
-#define TE_STRIP 256 /* rows of a strip */
+#define TE_STRIP 128 /* rows of a strip */
 
 typedef struct { int64_t op, to, a, b, c; } te_strip; /* an operation, and the registers that it writes and reads */
 typedef struct { int64_t array, offset, stride, index; } te_column; /* in bytes; index: the array of its rows, or -1 */
