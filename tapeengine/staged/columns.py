@@ -3,129 +3,106 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._core.programs.replay import LANES, Strips
+from .._core.programs.replay import LANES, STRIP, Strips
 
-#: The operations, in the order of those in ``strips.h``.
-NAMES = ("read", "mask", "put", "into", "add", "sub", "mul", "div", "neg", "sqrt", "weighed", "given", "chosen")
-#: The operations that write: nothing else needs to be done.
-WRITES = frozenset(("put", "into"))
-#: What the operations read: the number of registers, of which columns are none.
-ARITY = dict(zip(NAMES, (0, 0, 1, 1, 2, 2, 2, 2, 1, 1, 2, 3, 3), strict=True))
+#: The operations, in the order of ``strips.h``, with the number of operations that each reads.
+ARITY = dict(read=0, put=1, into=1, add=2, sub=2, mul=2, div=2, neg=1, sqrt=1, weighed=2, given=3, chosen=3)
+NAMES, WRITES = tuple(ARITY), ("put", "into")
 
 
 class Lines:
     """Operations under construction; the same operation on the same numbers is done once.
 
-    Parameters
-    ----------
-    compiler : callable, optional
-        Gives the address of native code for the needed operations, and what keeps it; or None.
-
     Attributes
     ----------
     ops : list of tuple
-        ``(name, operand, operand, operand)``: numbers of operations, or of a column; or ``(None, number)`` for a constant.
+        ``(name, operation, ...)``, ``("read", column)``, ``("put", operation, column)``, or ``("", number)``.
     columns : list of tuple
-        ``(array, offset, stride, array of rows or -1)``.
+        ``(array, offset, stride, array of the numbers of rows or -1)``.
     arrays : list
         See `Strips`.
     """
 
-    def __init__(self, compiler: Callable[[Lines, list[int]], Any] | None = None) -> None:
-        self.compiler = compiler
+    def __init__(self) -> None:
         self.ops: list[tuple[Any, ...]] = []
-        self.columns: list[tuple[int, int, int, int]] = []
+        self.columns: list[tuple[int, ...]] = []
         self.arrays: list[Any] = []
         self.known: dict[Any, int] = {}
 
-    def number(self, value: float) -> int:
-        """A constant."""
-        return self._once((None, value), struct.pack("<d", value))
-
-    def op(self, name: str, *operands: int) -> int:
-        """An operation."""
-        return self._once((name, *operands), (name, *operands))
-
-    def _once(self, op: tuple[Any, ...], key: Any) -> int:
+    def once(self, things: list[Any], thing: Any, key: Any) -> int:
+        """The place of something in a list."""
+        key = id(things), key
         if key not in self.known:
-            self.known[key] = len(self.ops)
-            self.ops.append(op)
+            self.known[key] = len(things)
+            things.append(thing)
         return self.known[key]
 
-    def array(self, array: Any) -> int:
-        """The number of an array."""
-        key = array if isinstance(array, (int, tuple)) else ("array", id(array))
-        if ("at", key) not in self.known:
-            self.known["at", key] = len(self.arrays)
-            self.arrays.append(array)
-        return self.known["at", key]
+    def op(self, *op: Any) -> int:
+        """An operation."""
+        return self.once(self.ops, op, op)
+
+    def number(self, value: float) -> int:
+        """A constant."""
+        return self.once(self.ops, ("", value), struct.pack("<d", value))
 
     def column(self, array: Any, offset: int, stride: int, rows: Any = None) -> int:
-        """The number of a column; `rows` names the row of the array for each row."""
-        place = self.array(array), offset, stride, -1 if rows is None else self.array(rows)
-        if place not in self.known:
-            self.known[place] = len(self.columns)
-            self.columns.append(place)
-        return self.known[place]
+        """A column; `rows` has the numbers of the rows that it consists of."""
+        places = [-1 if x is None else self.once(self.arrays, x, id(x) if isinstance(x, np.ndarray) else (x,))
+                  for x in (array, rows)]  # fmt: skip
+        place = places[0], offset, stride, places[1]
+        return self.once(self.columns, place, place)
 
-    def read(self, column: int, name: str = "read") -> int:
-        """The numbers of a column, or of a column of truths."""
-        return self._once((name, column), (name, column))
+    def read(self, *column: Any) -> int:
+        """The numbers of a column."""
+        return self.op("read", self.column(*column))
 
-    def write(self, value: int, column: int, name: str = "put") -> None:
+    def put(self, value: int, *column: Any, name: str = "put") -> None:
         """Write a column, or add to it."""
-        self.ops.append((name, value, column))
+        self.ops.append((name, value, self.column(*column)))
+
+    def reads(self, k: int) -> Sequence[int]:
+        """The operations that an operation reads."""
+        name, *rest = self.ops[k]
+        return rest[: ARITY[name]] if name else ()
 
     def needed(self) -> list[int]:
         """The operations that lead to what is written."""
-        needed = bytearray(len(self.ops))
+        found = {k for k, op in enumerate(self.ops) if op[0] in WRITES}
         for k in range(len(self.ops) - 1, -1, -1):
-            name, *operands = self.ops[k]
-            if name in WRITES:
-                needed[k] = 1
-            if needed[k] and name is not None:
-                for operand in operands[: ARITY[name]]:
-                    needed[operand] = 1
-        return [k for k, is_needed in enumerate(needed) if is_needed]
+            if k in found:
+                found.update(self.reads(k))
+        return sorted(found)
 
-    def strips(self, rows: int, begun: Iterable[tuple[int, bool]] = (), ended: Iterable[int] = ()) -> Strips:
+    def strips(
+        self, rows: int, compiler: Callable[..., Any] | None, begun: list[int], zeroed: list[int], ended: list[int]
+    ) -> Strips:
         """The operations with registers, each of which is used again when no operation reads it any longer."""
         needed = self.needed()
-        constants = [k for k in needed if self.ops[k][0] is None]
-        last = {operand: k for k in needed for operand in self.operands(k)}
+        constants = [k for k in needed if not self.ops[k][0]]
+        last = {x: k for k in needed for x in self.reads(k)}
         places = {k: place for place, k in enumerate(constants)}
-        spare, most, table = [], len(constants), []
+        spare, count, table = [], len(constants), []
         for k in needed:
             name, *rest = self.ops[k]
-            if name is None:
+            if not name:
                 continue
-            arity = ARITY[name]
-            used = [places[x] for x in rest[:arity]]
-            to = 0
+            reads = self.reads(k)
             if name not in WRITES:
-                to = spare.pop() if spare else most
-                most = max(most, to + 1)
-                places[k] = to
-            spare += [places[x] for x in set(rest[:arity]) if last[x] == k and self.ops[x][0] is not None]
-            if name in ("read", "mask"):
-                used = [0, rest[0]]
-            elif name in WRITES:
-                used.append(rest[1])
-            table.append((NAMES.index(name), to, *used, *[0] * (3 - len(used))))
-        ops, columns = (np.array(x, np.int64).tobytes() for x in (table, self.columns))
-        numbers = [self.ops[k][1] for k in constants]
-        made = Strips(rows, ops, columns, self.arrays, numbers, most, list(begun), list(ended))
-        code = self.compiler(self, needed) if self.compiler is not None else None
-        if code is not None:
-            made.adopt(code[0], rows - rows % LANES, code[1])
-        return made
-
-    def operands(self, k: int) -> tuple[int, ...]:
-        """The operations that an operation reads."""
-        name, *rest = self.ops[k]
-        return tuple(rest[: ARITY[name]]) if name is not None else ()
+                count += not spare
+                places[k] = spare.pop() if spare else count - 1
+            used = [*[places[x] for x in reads], *[0] * (name == "read"), *rest[len(reads) :], 0, 0, 0][:3]
+            table.append((NAMES.index(name), places.get(k, 0), *used))
+            spare += [places[x] for x in set(reads) if last[x] == k and self.ops[x][0]]
+        registers = np.empty((count + 1, STRIP))
+        for place, k in enumerate(constants):
+            registers[place] = self.ops[k][1]
+        code = compiler(self, needed) if compiler is not None else None
+        numbers = (np.array(x, np.int64) for x in (table, self.columns, [0] * len(self.arrays)))
+        ops, columns, addresses = numbers
+        native = (rows - rows % LANES, *code) if code else (0, 0, None)
+        return Strips((ops, columns, registers, addresses, self.arrays, begun, zeroed, ended, rows, *native))

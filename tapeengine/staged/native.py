@@ -23,8 +23,6 @@ from .._core.tape import generate_ops
 from .._core.tape.table import OPS
 from . import bodies as found
 from .bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, Body, Code, Operand
-from .strips import fused
-from .vectors import compiled
 
 #: What compiling costs, in interpreted instructions: LLVM itself, each instruction of the path, and of the bodies.
 START, EACH, IN_BODY = 10_000_000, 200, 30_000
@@ -88,7 +86,10 @@ class Compiler:
 
     def strips(self, path: Path) -> list[Any]:
         """Do operations on arrays in strips from now on."""
-        return fused(path, functools.partial(self.tried, compiled) if self.has_llvm else None)
+        fused = importlib.import_module("tapeengine.staged.strips").fused
+        if not self.has_llvm:
+            return fused(path)
+        return fused(path, functools.partial(self.tried, importlib.import_module("tapeengine.staged.vectors").compiled))
 
     def __call__(self, path: Path, in_lanes: bool) -> None:
         """Compile a path, if bodies repeat in it."""

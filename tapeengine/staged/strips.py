@@ -8,51 +8,32 @@ same cotangents.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.programs.replay import Path, Strips, array_steps, fuse
+from .._core.programs.replay import Path, Strips, array_notes, fuse, parts_of
+from .bodies import ACCESS
 from .columns import Lines
 
 #: The fewest rows, the most columns of an array, and the fewest and the most operations of a group.
 ROWS, COLUMNS, FEWEST, MOST = 1024, 32, 2, 200
+#: The kinds of notes, see ``storing.pxd``.
+MADE, MOVED, CALLED, COMPUTED, SUMMED, TAKEN, WRITTEN, ADDED, LOOKED = 0, 1, 2, 3, 5, 6, 7, 9, 11
 #: Operations whose values are the same bits wherever they are computed.
-EXACT = {"add": 2, "sub": 2, "mul": 2, "div": 2, "neg": 1, "sqrt": 1}
-
-
-class Step(NamedTuple):
-    """An operation; see `array_steps`."""
-
-    number: int
-    function: Any
-    slot: int
-    shape: tuple[int, ...]
-    operands: list[Any]
-    options: dict[str, Any]
-    reads: list[int]
-    makes: list[int]
-    writes: list[int]
+EXACT = dict(add="add", subtract="sub", multiply="mul", divide="div", negative="neg", sqrt="sqrt")
 
 
 class Operand(NamedTuple):
-    """The cells of an operand, one for each number in a row of the result, in C order.
+    """The columns of a slot, or constants, that are read for the numbers in a row of the result, in C order.
 
-    Attributes
-    ----------
-    slot : int
-        -1 for a constant.
-    cells : list
-        Columns of the slot; or numbers, or ``(array, offset, stride)``.
-    is_active, is_whole : bool
-        Whether it has a derivative, and whether it is all of its storage.
-    sums : bool
-        Whether all numbers of an innermost row belong to the same cell.
+    The last attributes say whether the operand has a derivative, whether it is all of its storage, and whether all
+    numbers of an innermost row belong to the same column.
     """
 
     slot: int
@@ -62,32 +43,8 @@ class Operand(NamedTuple):
     sums: bool = False
 
 
-@dataclass
-class Member:
-    """An operation of a group.
-
-    Attributes
-    ----------
-    kind : str
-        An opcode, or one of "sum", "chosen", "joined", "taken".
-    inner : int
-        The extent of the innermost axis of the result, within a row.
-    mask : list
-        The cells of a condition.
-    table : Table, optional
-        What rows are taken from.
-    """
-
-    step: Step
-    kind: str
-    operands: list[Operand]
-    inner: int = 1
-    mask: list[Any] = field(default_factory=list)
-    table: Table | None = None
-
-
 class Table(NamedTuple):
-    """Where the rows of a slot were taken from: a slot, the offset and the bytes of its rows, and their numbers."""
+    """What rows are taken from: a slot, the offset and the bytes of its rows, and their numbers."""
 
     slot: int
     offset: int
@@ -95,138 +52,156 @@ class Table(NamedTuple):
     rows: Any
 
 
-class Geometry:
-    """What can be done on arrays with a number of rows.
+@dataclass
+class Step:
+    """An operation, and the slots that it reads and changes; without a kind, it is none that works on columns."""
 
-    Parameters
-    ----------
-    rows : int
-    sizes : sequence of (int, int)
-        Storage and number of elements of each slot.
-    written : set of int
-        The slots whose values change.
+    number: int
+    reads: list[int]
+    changes: list[int]
+    kind: str = ""
+    slot: int = -1
+    operands: Sequence[Operand] = ()
+    inner: int = 1
+    divisor: float = 1.0
+    table: Table | None = None
 
-    Attributes
-    ----------
-    tables : dict
-        The slots whose values are taken from a table wherever a group reads them.
-    """
 
-    def __init__(self, rows: int, sizes: Sequence[tuple[int, int]], written: set[int]) -> None:
-        self.rows, self.sizes, self.written = rows, sizes, written
-        self.tables: dict[int, Table] = {}
+class Notes:
+    """Reads the operations of a path, as operations on columns of arrays with a number of rows where they are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.rows = path, 0
+        self.notes, self.slots, self.skipped, outputs, epochs, self.sizes, self.storages, self.accesses = array_notes(path)
+        self.outputs = {self.slots[s << 32 | epochs[s]] for s in outputs if s < len(self.sizes)}
+        self.written = {slot for slot, writes in self.accesses if writes}
+        for what, _ in self.notes:
+            if what[0] in (WRITTEN, ADDED):
+                self.written.add(self.slot(what[1]))
+
+    def slot(self, operand: Any) -> int:
+        """The slot of an operand."""
+        view, epoch, *_ = parts_of(operand)
+        return self.slots[parts_of(view)[0] << 32 | epoch] if view is not None else -1
+
+    def steps(self) -> Iterator[Step]:
+        """The operations."""
+        for _, op, k, _ in self.path.instructions():
+            if op == ACCESS:
+                slot, writes = self.accesses[k]
+                yield Step(-1, [slot], [slot] * writes)
+            elif op == ACCESS + 1 and k not in self.skipped:
+                yield self.step(k, self.notes[k][0])
+
+    def step(self, k: int, what: tuple[Any, ...]) -> Step:
+        """An operation."""
+        kind = what[0]
+        items = [o for item in what for o in (item if isinstance(item, list) else [item])]
+        operands = [o for o in items if type(o).__name__ == "Operand"]
+        reads = [slot for slot in map(self.slot, operands) if slot >= 0]
+        if kind in (MADE, MOVED):
+            slots = [self.slots[what[1] << 32 | epoch] for epoch in range(what[2] + 2 if kind == MOVED else 1)]
+            return Step(k, slots, slots)
+        if kind in (WRITTEN, ADDED, LOOKED) or what[-1] is None:
+            return Step(k, reads, reads[:1])
+        given, made, divisor = parts_of(what[-1])
+        views = [view for view in made if type(view).__name__ == "View"]
+        changes = [self.slots[parts_of(view)[0] << 32] for view in views]
+        step = Step(k, reads, changes, divisor=divisor)
+        if kind in (CALLED, COMPUTED, SUMMED, TAKEN) and len(made) == len(views) == 1 and self.width(changes[0]):
+            _, _, shape, _, is_whole, is_double = parts_of(views[0])
+            if is_whole and is_double:
+                self.describe(step, what, shape, what[2] if kind == CALLED else operands, dict(given))
+        return step
 
     def width(self, slot: int) -> int:
         """The number of columns of a slot; 0 if it cannot be done in strips."""
-        size = self.sizes[slot][1]
-        width = size // self.rows if size % self.rows == 0 and slot not in self.written else 0
-        return width if width <= COLUMNS else 0
+        size = self.sizes[self.storages[slot]]
+        return size // self.rows if size % self.rows == 0 and slot not in self.written and size <= COLUMNS * self.rows else 0
+
+    def describe(self, step: Step, what: tuple[Any, ...], shape: tuple[int, ...], operands: Any, given: Any) -> None:
+        """Give a step its kind and operands, if it works on columns."""
+        name, kind = getattr(what[1], "name", getattr(what[1], "__name__", "")), what[0]
+        step.slot = step.changes[0]
+        is_own = kind == CALLED and what[1].primal.__module__.startswith("tapeengine_primitives.")
+        if kind == TAKEN:
+            return self.take(step, parts_of(given[0]), step.reads[0], what[2])
+        if kind == COMPUTED and name in EXACT:
+            found = [self.operand(o, given.get(k), shape) for k, o in enumerate(operands)]
+            name, step.inner = EXACT[name], shape[-1] if len(shape) > 1 else 1
+        elif kind == SUMMED:
+            own = parts_of(given[0])[2]
+            found = [self.operand(o, given[0], own) for o in operands]
+            name = "sum" if len(own) == 2 and len(shape) == 1 and shape[0] == own[0] and own[1] < 8 else ""
+        elif is_own and name == "numpy.where":
+            found = [self.operand(o, given.get(k), shape, k > 0) for k, o in enumerate(operands)]
+            name = "chosen"
+        elif is_own and name in ("numpy.stack", "numpy.concatenate") and len(shape) == 2 and len(given) == len(operands):
+            axes, is_last = 1 + (name == "numpy.concatenate"), what[3].get("axis") in (1, -1)
+            views = [parts_of(view)[2] for view in given.values() if type(view).__name__ == "View"]
+            is_last = is_last and what[3].get("dtype") is None and all(len(own) == axes for own in views)
+            found = [self.operand(o, given[k], own) for (k, o), own in zip(enumerate(operands), views, strict=False)]
+            name = "joined" if is_last and len(found) == len(operands) else ""
+        else:
+            return None
+        if name and None not in found:
+            step.kind, step.operands = name, found
+        return None
+
+    def take(self, step: Step, view: Any, slot: int, index: Any) -> None:
+        """Rows of a table, by their numbers."""
+        _, offset, shape, strides, _, is_right = view
+        rows = index[0] if isinstance(index, tuple) and len(index) == 1 else None
+        if not isinstance(rows, np.ndarray) or rows.dtype != np.intp or rows.shape != (self.rows,):
+            return
+        if is_right and slot not in self.written and strides == np.empty(shape).strides:
+            step.kind = "taken"
+            step.table = Table(slot, offset, 8 * self.width(step.slot), np.ascontiguousarray(rows % shape[0], np.int64))
+
+    def operand(self, operand: Any, place: Any, shape: tuple[int, ...], is_equal: bool = False) -> Operand | None:
+        """An operand for results of a shape; None if it does not consist of columns."""
+        view, _, differs, id, constant = parts_of(operand)
+        if differs or id:
+            return None
+        if view is None:
+            return self.constant(constant, shape)
+        _, offset, own, strides, is_whole, is_right = parts_of(view if place is None else place)
+        if not is_right or is_equal and place is not None and own != shape:
+            return None
+        slot, strides = self.slot(operand), spread(own, strides, shape)
+        cells, width = self.cells(offset, shape, strides), 8 * self.width(slot)
+        if cells is None or not width or cells[0] != width or not all(0 <= at < width for at in cells[1]):
+            return None
+        return Operand(slot, [at // 8 for at in cells[1]], place is not None, is_whole, len(shape) > 1 and not strides[-1])
+
+    def constant(self, constant: Any, shape: tuple[int, ...]) -> Operand | None:
+        """A number or an array; truths become numbers."""
+        array = np.asarray(constant)
+        if array.dtype not in (float, bool) and not isinstance(constant, int):
+            return None
+        if array.size == 1:
+            cells = self.cells(0, shape, (0,) * len(shape))
+            return None if cells is None else Operand(-1, [float(array.ravel()[0])] * len(cells[1]))
+        array = np.ascontiguousarray(array.reshape(-1) if array.size == shape[0] == np.prod(shape) else array, float)
+        cells = self.cells(0, shape, spread(array.shape, array.strides, shape))
+        return None if cells is None else Operand(-1, [(array, at, cells[0]) for at in cells[1]])
 
     def cells(self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, list[int]] | None:
         """The bytes from one row to the next, and where the numbers of the first one lie."""
-        if not shape:
-            return None
-        if shape[0] != self.rows and len(shape) == 1 and shape[0] % self.rows == 0:
-            shape, strides = (self.rows, shape[0] // self.rows), (strides[0] * (shape[0] // self.rows), strides[0])
-        if shape[0] != self.rows or np.prod(shape[1:]) > COLUMNS:
+        if len(shape) == 1 and shape[0] % self.rows == 0:
+            each = shape[0] // self.rows
+            shape, strides = (self.rows, each), (each * strides[0], strides[0])
+        if not shape or shape[0] != self.rows or np.prod(shape[1:]) > COLUMNS:
             return None
         steps = [[k * stride for k in range(n)] for n, stride in zip(shape[1:], strides[1:], strict=True)]
         return strides[0], [offset + sum(parts) for parts in itertools.product(*steps)]
 
-    def operand(self, found: Any, shape: tuple[int, ...]) -> Operand | None:
-        """An operand of the shape of the result; None if it does not consist of columns."""
-        if isinstance(found, np.ndarray):
-            return self.constant(found, shape)
-        if not isinstance(found, tuple):
-            count = self.cells(0, shape, (0,) * len(shape))
-            is_number = isinstance(found, (float, int)) and count is not None
-            return Operand(-1, [float(found)] * len(count[1])) if is_number and count else None
-        slot, is_active, offset, own, strides, is_whole = found
-        cells, width = self.cells(offset, own, strides) if own == shape else None, 8 * self.width(slot)
-        if cells is None or not width or cells[0] != width or not all(0 <= at < width for at in cells[1]):
-            return None
-        sums = len(own) > 1 and strides[-1] == 0
-        return Operand(slot, [at // 8 for at in cells[1]], is_active, is_whole, sums)
 
-    def constant(self, array: Any, shape: tuple[int, ...]) -> Operand | None:
-        """A constant array, or a single number."""
-        if array.dtype not in (float, bool) or not array.dtype.isnative:
-            return None
-        if array.size == 1:
-            return self.operand(float(array.ravel()[0]), shape)
-        try:
-            spread = np.broadcast_to(array, shape)
-        except ValueError:
-            return None
-        cells = self.cells(0, shape, spread.strides)
-        return None if cells is None else Operand(-1, [(array, at, cells[0]) for at in cells[1]])
-
-    def member(self, step: Step) -> Member | None:
-        """An operation as one of a group; None if it is none."""
-        if step.function is None or not self.width(step.slot):
-            return None
-        if step.function in EXACT:
-            return self.elementwise(step)
-        name = getattr(step.function, "name", step.function)
-        kinds = {"numpy.where": self.chosen, "numpy.stack": self.joined, "numpy.concatenate": self.joined}
-        if name in ("sum", "take"):
-            return self.sum(step) if name == "sum" else self.taken(step)
-        return kinds[name](step) if name in kinds and is_own(step.function) else None
-
-    def elementwise(self, step: Step) -> Member | None:
-        """An operation of the opcode table."""
-        operands = [self.operand(found, step.shape) for found in step.operands]
-        if None in operands or len(operands) != EXACT[step.function]:
-            return None
-        inner = step.shape[-1] if len(step.shape) > 1 else 1
-        return Member(step, step.function, operands, inner)
-
-    def sum(self, step: Step) -> Member | None:
-        """A sum of few numbers in each row."""
-        (found,) = step.operands
-        if found is None or len(found[3]) != 2 or step.options["axis"] != 1 or not 0 < found[3][1] < 8:
-            return None
-        operand = self.operand(found, found[3])
-        return None if operand is None else Member(step, "sum", [operand])
-
-    def chosen(self, step: Step) -> Member | None:
-        """A choice by a constant condition."""
-        mask, *choices = (self.operand(found, step.shape) for found in step.operands)
-        if mask is None or mask.slot >= 0 or None in choices or getattr(step.operands[0], "dtype", None) != bool:
-            return None
-        return Member(step, "chosen", choices, mask=mask.cells)
-
-    def taken(self, step: Step) -> Member | None:
-        """Rows of a table, by their numbers."""
-        (found,), index = step.operands, step.options["index"]
-        if found is None or not isinstance(index, tuple) or len(index) != 1 or not is_numbers(index[0], self.rows):
-            return None
-        slot, is_active, offset, shape, strides, _ = found
-        width = self.width(step.slot)
-        if not is_active or slot in self.written or strides != np.empty(shape).strides or shape[1:] != step.shape[1:]:
-            return None
-        table = Table(slot, offset, 8 * width, np.ascontiguousarray(index[0] % shape[0], np.int64))
-        return Member(step, "taken", [Operand(-1, list(range(width)))], table=table)
-
-    def joined(self, step: Step) -> Member | None:
-        """Columns side by side."""
-        is_stack = step.function.name == "numpy.stack"
-        if step.options.get("axis") not in (1, -1) or step.options.get("dtype") is not None or len(step.shape) != 2:
-            return None
-        if not all(isinstance(found, tuple) and len(found[3]) == 2 - is_stack for found in step.operands):
-            return None
-        operands = [self.operand(found, found[3]) for found in step.operands]
-        return None if None in operands else Member(step, "joined", operands)
-
-
-def is_numbers(index: Any, rows: int) -> bool:
-    """Whether an index names rows by their numbers."""
-    return isinstance(index, np.ndarray) and index.dtype == np.intp and index.shape == (rows,)
-
-
-def is_own(primitive: Any) -> bool:
-    """Whether a primitive is one of numpy's."""
-    return str(getattr(primitive.primal, "__module__", "")).startswith("tapeengine_primitives.")
+def spread(own: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array that is broadcast to a shape, or is whole and read along its memory."""
+    if len(shape) == 1 and np.prod(own) == shape[0]:
+        return strides if len(own) == 1 else (8,)
+    return (0,) * (len(shape) - len(own)) + tuple(0 if n == 1 else s for n, s in zip(own, strides, strict=True))
 
 
 # -- groups ------------------------------------------------------------------------------------------------------------
@@ -235,329 +210,285 @@ class Group:
 
     Attributes
     ----------
-    members : list of Member
+    steps : list of Step
     made, read : set of int
         The slots that they make, and the other ones that they read.
     tables : set of int
         The storages of which they take rows.
     outer, stored : set of int
         The slots that they make whose cotangents, and whose values the rest of the path needs.
+    taken : dict
+        The slots, here and in other groups, whose values are taken from a table wherever a group reads them.
     """
 
-    def __init__(self, geometry: Geometry, compiler: Any = None) -> None:
-        self.geometry, self.compiler = geometry, compiler
-        self.members: list[Member] = []
-        self.made: set[int] = set()
-        self.read: set[int] = set()
-        self.tables: set[int] = set()
-        self.outer: set[int] = set()
-        self.stored: set[int] = set()
+    def __init__(self, notes: Notes) -> None:
+        self.notes, self.steps = notes, list[Step]()
+        self.made, self.read, self.tables = set[int](), set[int](), set[int]()
+        self.outer, self.stored, self.taken = set[int](), set[int](), dict[int, Table]()
+        self.compiler: Any = None
 
-    def add(self, member: Member) -> None:
+    def add(self, step: Step) -> None:
         """Take an operation."""
-        self.members.append(member)
-        if member.table is not None:
-            self.tables.add(self.storage(member.table.slot))
-        self.made.add(member.step.slot)
-        self.read.update(o.slot for o in member.operands if o.slot >= 0 and o.slot not in self.made)
+        self.steps.append(step)
+        self.made.add(step.slot)
+        self.read.update(o.slot for o in step.operands if o.slot >= 0 and o.slot not in self.made)
+        if step.table is not None:
+            self.tables.add(step.table.slot)
 
-    def storage(self, slot: int) -> int:
-        """The storage of a slot."""
-        return self.geometry.sizes[slot][0]
+    def of(self, slots: Iterable[int]) -> set[int]:
+        """The storages of slots."""
+        return {self.notes.storages[slot] for slot in slots}
 
     def touched(self) -> set[int]:
-        """The storages of all slots."""
-        return {self.storage(slot) for slot in self.made | self.read} | self.tables
+        """All slots."""
+        return self.made | self.read | self.tables
 
     def meets(self, step: Step) -> bool:
         """Whether an operation that is not of the group must come after it."""
-        touched = self.touched()
-        return any(self.storage(slot) in touched for slot in (*step.reads, *step.makes, *step.writes))
+        return not self.of(self.touched()).isdisjoint(self.of([*step.reads, *step.changes]))
 
-    def takes(self, member: Member) -> bool:
+    def takes(self, step: Step) -> bool:
         """Whether an operation may be one of the group: a table is read once, and in no other way."""
-        if len(self.members) == MOST or any(o.slot >= 0 and self.storage(o.slot) in self.tables for o in member.operands):
-            return False
-        return member.table is None or self.storage(member.table.slot) not in self.touched()
+        read = self.of(self.tables).isdisjoint(self.of(o.slot for o in step.operands if o.slot >= 0))
+        is_new = step.table is None or self.of([step.table.slot]).isdisjoint(self.of(self.touched()))
+        return bool(step.kind) and read and is_new and len(self.steps) < MOST
 
-    @functools.cached_property
     def storages(self) -> list[int]:
         """The storages whose cotangents outlive a strip."""
-        active = {o.slot for member in self.members for o in member.operands if o.is_active}
-        return sorted({self.storage(slot) for slot in (self.read & active) | self.outer} | self.tables)
+        active = {o.slot for step in self.steps for o in step.operands if o.is_active}
+        return sorted(self.of((self.read & active) | self.outer | self.tables))
 
     def forward(self) -> Strips:
         """Values."""
         lines = Values(self)
-        for member in self.members:
-            lines.compute(member)
         for slot in sorted(self.stored):
-            for k in range(self.geometry.width(slot)):
-                lines.write(lines.values[slot, k], lines.own(slot, k))
-        return lines.strips(self.geometry.rows)
+            for k in range(self.notes.width(slot)):
+                lines.put(lines.values[slot, k], *lines.own(slot, k))
+        return lines.strips(self.notes.rows, self.compiler, [], [], [])
 
     def reverse(self, present: tuple[bool, ...]) -> Strips:
         """Cotangents, where some of the storages have some before."""
-        lines = Cotangents(self, {s for s, is_there in zip(self.storages, present, strict=True) if is_there})
-        return lines.all()
+        return Cotangents(self, dict(zip(self.storages(), present, strict=True))).all()
 
 
 class Values(Lines):
     """The values of a group."""
 
     def __init__(self, group: Group) -> None:
-        super().__init__(group.compiler)
-        self.group, self.geometry = group, group.geometry
+        super().__init__()
+        self.group, self.width = group, group.notes.width
         self.values: dict[tuple[int, int], int] = {}
+        for step in group.steps:
+            for k, value in enumerate(list(self.results(step))):
+                self.values[step.slot, k] = value
 
-    def own(self, slot: int, k: int) -> int:
+    def own(self, slot: int, k: int) -> tuple[Any, ...]:
         """A column of a slot."""
-        return self.column((slot,), 8 * k, 8 * self.geometry.width(slot))
+        return (slot,), 8 * k, 8 * self.width(slot)
 
     def value(self, slot: int, k: int) -> int:
         """The values of a column."""
         if (slot, k) not in self.values:
-            table = self.geometry.tables.get(slot)
-            column = self.own(slot, k) if table is None else self.of_table(table, (table.slot,), k)
-            self.values[slot, k] = self.read(column)
+            table = self.group.taken.get(slot)
+            column = self.own(slot, k) if table is None else of_table(table, (table.slot,), k)
+            self.values[slot, k] = self.read(*column)
         return self.values[slot, k]
 
-    def of_table(self, table: Table, array: Any, k: int) -> int:
-        """A column of the rows that are taken of a table."""
-        return self.column(array, table.offset + 8 * k, table.stride, table.rows)
+    def cells(self, operand: Operand) -> list[int]:
+        """The values of an operand's cells."""
+        if operand.slot >= 0:
+            return [self.value(operand.slot, k) for k in operand.cells]
+        return [self.number(cell) if isinstance(cell, float) else self.read(*cell) for cell in operand.cells]
 
-    def cell(self, operand: Operand, k: int) -> int:
-        """The values of a cell."""
-        return self.value(operand.slot, operand.cells[k]) if operand.slot >= 0 else self.constant(operand.cells[k])
-
-    def constant(self, cell: Any) -> int:
-        """A number, or a column of a constant array."""
-        if isinstance(cell, float):
-            return self.number(cell)
-        return self.read(self.column(*cell), "mask" if cell[0].dtype == bool else "read")
-
-    def compute(self, member: Member) -> None:
-        """The values that an operation makes."""
-        for k, value in enumerate(self.results(member)):
-            self.values[member.step.slot, k] = value
-
-    def results(self, member: Member) -> Iterator[int]:
+    def results(self, step: Step) -> Iterator[int]:
         """The columns of a result."""
-        operands, width = member.operands, self.geometry.width(member.step.slot)
-        if member.table is not None:
-            yield from (self.read(self.of_table(member.table, (member.table.slot,), k)) for k in range(width))
-        elif member.kind == "joined":
-            yield from (self.cell(operand, k) for operand in operands for k in range(len(operand.cells)))
-        elif member.kind == "sum":
-            yield self.sum(member)
+        each = [self.cells(operand) for operand in step.operands]
+        if step.table is not None:
+            for k in range(self.width(step.slot)):
+                yield self.read(*of_table(step.table, (step.table.slot,), k))
+        elif step.kind == "joined":
+            yield from itertools.chain(*each)
+        elif step.kind == "sum":  # as numpy adds up
+            yield self.quotient(self.op("add", reduce(partial(self.op, "add"), each[0]), self.number(0.0)), step.divisor)
         else:
-            for k in range(width):
-                first = [self.constant(member.mask[k])] if member.mask else []
-                yield self.op(member.kind, *first, *[self.cell(operand, k) for operand in operands])
+            yield from (self.op(step.kind, *cells) for cells in zip(*each, strict=True))
 
-    def sum(self, member: Member) -> int:
-        """A sum as numpy adds up, divided by a number."""
-        (operand,) = member.operands
-        parts = [self.cell(operand, k) for k in range(len(operand.cells))]
-        total = self.op("add", functools.reduce(lambda a, b: self.op("add", a, b), parts), self.number(0.0))
-        divisor = member.step.options["divisor"]
-        return total if divisor == 1.0 else self.op("div", total, self.number(divisor))
+    def quotient(self, value: int, divisor: float) -> int:
+        """A value over a number."""
+        return value if divisor == 1.0 else self.op("div", value, self.number(divisor))
+
+
+def of_table(table: Table, array: Any, k: int) -> tuple[Any, ...]:
+    """A column of the rows that are taken of a table."""
+    return array, table.offset + 8 * k, table.stride, table.rows
 
 
 class Cotangents(Values):
-    """The reverse pass of a group, with the values that it needs.
+    """The reverse pass of a group, with the values that it needs; `present` says which storages have cotangents."""
 
-    Parameters
-    ----------
-    group : Group
-    present : set of int
-        The storages that have cotangents before.
-    """
-
-    def __init__(self, group: Group, present: set[int]) -> None:
+    def __init__(self, group: Group, present: dict[int, bool]) -> None:
         super().__init__(group)
         self.present = present
-        self.widths = {self.group.storage(slot): self.geometry.width(slot) for slot in group.made | group.read}
+        self.widths = {group.notes.storages[slot]: self.width(slot) for slot in group.made | group.read}
         self.cotangents: dict[int, list[int]] = {}
-        self.scattered: list[tuple[Table, list[int]]] = []
         self.changed: dict[int, set[int]] = {}
+        self.zero = self.number(0.0)
+        for slot in group.stored:
+            for k in range(self.width(slot)):
+                self.values[slot, k] = self.read(*self.own(slot, k))
 
     def all(self) -> Strips:
         """Write everything."""
-        group = self.group
-        for member in group.members:
-            self.compute(member)
-        for slot in group.stored:
-            for k in range(self.geometry.width(slot)):
-                self.values[slot, k] = self.read(self.own(slot, k))
-        ended = []
-        for member in reversed(group.members):
-            storage = group.storage(member.step.slot)
+        ended, zeroed, tables = [], [], []
+        for step in reversed(self.group.steps):
+            (storage,) = self.group.of([step.slot])
             ct = self.of(storage)
             if ct is not None:
-                self.contribute(member, ct)
-                ended += [storage] if storage in self.present else []
+                if step.table is not None:
+                    tables.append((step.table, ct))
+                self.contribute(step, ct)
+                ended += [storage] * self.present.pop(storage, False)
                 self.cotangents.pop(storage)
                 self.changed.pop(storage, None)
-                self.present = self.present - {storage}
-        begun = [(storage, False) for storage in self.changed if storage not in self.present]
-        for table, ct in self.scattered:
-            storage = group.storage(table.slot)
-            begun += [(storage, True)] if storage not in self.present else []
-            for k, c in enumerate(ct):
-                self.write(c, self.of_table(table, storage, k), "into")
+        begun = [storage for storage in self.changed if not self.present[storage]]
         for storage, changed in self.changed.items():
-            for k in changed if storage in self.present else range(self.widths[storage]):
-                self.write(self.cotangents[storage][k], self.at(storage, k))
-        return self.strips(self.geometry.rows, begun, ended)
-
-    def at(self, storage: int, k: int) -> int:
-        """A column of cotangents."""
-        return self.column(storage, 8 * k, 8 * self.widths[storage])
+            for k in changed if self.present[storage] else range(self.widths[storage]):
+                self.put(self.cotangents[storage][k], storage, 8 * k, 8 * self.widths[storage])
+        for table, ct in tables:
+            (storage,) = self.group.of([table.slot])
+            zeroed += [] if self.present[storage] else [storage]
+            for k, c in enumerate(ct):
+                self.put(c, *of_table(table, storage, k), name="into")
+        return self.strips(self.group.notes.rows, self.group.compiler, begun, zeroed, ended)
 
     def of(self, storage: int) -> list[int] | None:
         """The cotangents of a storage; None where there are none."""
-        if storage not in self.cotangents and storage in self.present:
-            self.cotangents[storage] = [self.read(self.at(storage, k)) for k in range(self.widths[storage])]
+        if storage not in self.cotangents and self.present.get(storage):
+            width = self.widths[storage]
+            self.cotangents[storage] = [self.read(storage, 8 * k, 8 * width) for k in range(width)]
         return self.cotangents.get(storage)
 
-    def contribute(self, member: Member, ct: list[int]) -> None:
+    def contribute(self, step: Step, ct: list[int]) -> None:
         """Add the contributions of an operation to the cotangents of its operands."""
-        if member.table is not None:
-            self.scattered.append((member.table, ct))
-        start = 0
-        for which, operand in enumerate(member.operands):
+        start, choices = 0, step.kind == "chosen"
+        for which, operand in enumerate(step.operands):
             count = len(operand.cells)
-            if not operand.is_active:
-                pass
-            elif member.kind == "joined":
+            if operand.is_active and step.kind == "joined":
                 self.give(operand, ct[start : start + count])
-            elif member.kind == "chosen":
-                self.give(operand, [self.taken(member, which, k, c) for k, c in enumerate(ct)])
-            elif member.kind == "sum":
-                self.spread(member, operand, ct[0])
-            elif operand.sums and member.kind in ("add", "sub") and not self.assigns(operand):
-                self.add_up(member, which, operand, ct)
-            else:
-                self.give(operand, [functools.partial(self.weighed, member, which, k, c) for k, c in enumerate(ct)])
+            elif operand.is_active and choices:
+                masks = self.cells(step.operands[0])
+                pairs = [(c, self.zero) if which == 1 else (self.zero, c) for c in ct]
+                self.give(operand, [self.op("chosen", mask, *pair) for mask, pair in zip(masks, pairs, strict=True)])
+            elif operand.is_active and step.kind == "sum":
+                found, c = self.begin(operand), self.quotient(ct[0], step.divisor)
+                for k in operand.cells:
+                    found[k] = self.op("add", found[k], c)
+            elif operand.is_active and operand.sums and step.kind in ("add", "sub") and not self.assigns(operand):
+                self.add_up(step, which, operand, ct)
+            elif operand.is_active:
+                self.give(operand, [partial(self.weighed, step, which, k, c) for k, c in enumerate(ct)])
             start += count
 
     def assigns(self, operand: Operand) -> bool:
         """Whether contributions take the place of cotangents: they are the first ones to a whole storage."""
-        return operand.is_whole and self.of(self.group.storage(operand.slot)) is None
+        return operand.is_whole and self.of(self.group.notes.storages[operand.slot]) is None
 
     def begin(self, operand: Operand) -> list[int]:
         """The cotangents of an operand's storage, zeros where there are none."""
-        storage = self.group.storage(operand.slot)
+        storage = self.group.notes.storages[operand.slot]
         found = self.of(storage)
         if found is None:
-            found = self.cotangents[storage] = [self.number(0.0)] * self.widths[storage]
+            found = self.cotangents[storage] = [self.zero] * self.widths[storage]
         self.changed.setdefault(storage, set()).update(operand.cells)
         return found
 
     def give(self, operand: Operand, parts: Sequence[int | Callable[[int | None], int]]) -> None:
         """Add contributions."""
-        is_first = self.assigns(operand)
+        assigns = self.assigns(operand)
         ct = self.begin(operand)
         for k, part in zip(operand.cells, parts, strict=True):
-            before = None if is_first else ct[k]
+            before = None if assigns else ct[k]
             if callable(part):
                 ct[k] = part(before)
             else:
                 ct[k] = part if before is None else self.op("add", before, part)
 
-    def taken(self, member: Member, which: int, k: int, c: int) -> int:
-        """The cotangent of a choice."""
-        zero, mask = self.number(0.0), self.constant(member.mask[k])
-        return self.op("chosen", mask, zero, c) if which else self.op("chosen", mask, c, zero)
-
-    def spread(self, member: Member, operand: Operand, c: int) -> None:
-        """Add the cotangent of a sum to that of each of its parts."""
-        divisor = member.step.options["divisor"]
-        c = c if divisor == 1.0 else self.op("div", c, self.number(divisor))
-        ct = self.begin(operand)
-        for k in operand.cells:
-            ct[k] = self.op("add", ct[k], c)
-
-    def add_up(self, member: Member, which: int, operand: Operand, ct: list[int]) -> None:
-        """Add sums of the cotangents of innermost rows, all of which belong to one cell."""
-        found, name = self.begin(operand), "sub" if which and member.kind == "sub" else "add"
-        for start in range(0, len(ct), member.inner):
-            parts = ct[start : start + member.inner]
-            total = functools.reduce(lambda a, b: self.op("add", a, b), parts, self.number(0.0))
+    def add_up(self, step: Step, which: int, operand: Operand, ct: list[int]) -> None:
+        """Add sums of the cotangents of innermost rows, all of which belong to one column."""
+        found = self.begin(operand)
+        for start in range(0, len(ct), step.inner):
+            total = reduce(partial(self.op, "add"), ct[start : start + step.inner], self.zero)
             k = operand.cells[start]
-            found[k] = self.op(name, found[k], total)
+            found[k] = self.op(step.kind if which else "add", found[k], total)
 
-    def weighed(self, member: Member, which: int, k: int, c: int, before: int | None) -> int:
+    def weighed(self, step: Step, which: int, k: int, c: int, before: int | None) -> int:
         """A contribution: zero where the cotangent is, whatever the partial is."""
-        partial = self.partial(member, which, k)
-        if partial is not None:
-            return self.op("weighed", c, partial) if before is None else self.op("given", c, partial, before)
-        is_minus = member.kind == "neg" or which and member.kind == "sub"
-        part = self.op("sub", self.number(0.0), c) if is_minus else self.op("add", c, self.number(0.0))
+        slope = self.slope(step, which, k)
+        if slope is not None:
+            return self.op("weighed", c, slope) if before is None else self.op("given", c, slope, before)
+        is_minus = step.kind == "neg" or which and step.kind == "sub"
+        part = self.op("sub", self.zero, c) if is_minus else self.op("add", c, self.zero)
         return part if before is None else self.op("add", before, part)
 
-    def partial(self, member: Member, which: int, k: int) -> int | None:
+    def slope(self, step: Step, which: int, k: int) -> int | None:
         """The partial derivative; None for 1 and -1."""
-        cells = [self.cell(operand, k) for operand in member.operands]
-        if member.kind == "mul":
+        cells, value = [self.cells(operand)[k] for operand in step.operands], self.values[step.slot, k]
+        if step.kind == "mul":
             return cells[1 - which]
-        value = self.values[member.step.slot, k]
-        if member.kind == "sqrt":
+        if step.kind == "sqrt":
             return self.op("div", self.number(0.5), value)
-        if member.kind == "div":
-            inverse = self.op("div", value, cells[1]) if which else self.op("div", self.number(1.0), cells[1])
-            return self.op("neg", inverse) if which else inverse
-        return None
+        if step.kind != "div":
+            return None
+        return self.op("neg", self.op("div", value, cells[1])) if which else self.op("div", self.number(1.0), cells[1])
 
 
 # -- a path ------------------------------------------------------------------------------------------------------------
-def groups_of(steps: Sequence[Step], geometry: Geometry) -> list[Group]:
-    """The groups of a path in their order."""
-    found, group = [], Group(geometry)
+def groups_of(steps: Sequence[Step], notes: Notes) -> list[Group]:
+    """The groups of operations in their order."""
+    found = [Group(notes)]
     for step in steps:
-        member = geometry.member(step)
-        if member is not None and group.takes(member):
-            group.add(member)
-        elif member is not None or group.meets(step):
-            found.append(group)
-            group = Group(geometry)
-            if member is not None:
-                group.add(member)
-    return [group for group in (*found, group) if len(group.members) >= FEWEST]
+        if not found[-1].takes(step) and (step.kind or found[-1].meets(step)):
+            found.append(Group(notes))
+        if found[-1].takes(step):
+            found[-1].add(step)
+    return [group for group in found if len(group.steps) >= FEWEST]
 
 
-def fused(path: Path, compiler: Any = None) -> list[Strips]:
+def fused(path: Path, compiler: Any = None) -> list[Any]:
     """Do operations of a path in strips from now on; return what is done forwards."""
-    found, outputs, sizes = array_steps(path)
-    steps = [Step(*step) for step in found]
-    written = {slot for step in steps for slot in step.writes}
-    counts = Counter(step.shape[0] for step in steps if step.function is not None and step.shape)
-    best: list[Group] = []
-    for rows in counts:
-        if rows >= ROWS:
-            groups = groups_of(steps, Geometry(rows, sizes, written))
-            if sum(len(group.members) for group in groups) > sum(len(group.members) for group in best):
-                best = groups
-    grouped = {member.step.number for group in best for member in group.members}
-    for group in best:
-        group.compiler = compiler
-        group.outer = group.made & outer_of(group, steps, outputs)
-        taken = {member.step.slot: member.table for member in group.members if member.table is not None}
-        read = {slot for step in steps if step.number not in grouped for slot in step.reads}.union(outputs)
+    best: tuple[int, int, list[Step], list[Group]] = (0, 0, [], [])
+    for rows in extents(path):
+        notes = Notes(path)
+        notes.rows = rows
+        steps = list(notes.steps())
+        groups = groups_of(steps, notes)
+        best = max(best, (sum(len(group.steps) for group in groups), rows, steps, groups), key=lambda found: found[0])
+    _, _, steps, groups = best
+    numbers, taken, inner, touched = dict[int, Any](), dict[int, Table](), set[int](), set[int]()
+    grouped = {step.number for group in groups for step in group.steps}
+    for group in groups:
+        group.compiler, group.taken = compiler, taken
+        own = {step.number for step in group.steps}
+        outputs = group.notes.outputs
+        group.outer = group.made & {slot for step in steps if step.number not in own for slot in step.reads} | group.made & outputs
+        read = {slot for step in steps if step.number not in grouped for slot in step.reads} | outputs
+        taken.update({step.slot: step.table for step in group.steps if step.table is not None})
         group.stored = {slot for slot in group.outer if slot in read or slot not in taken}
-        group.geometry.tables |= taken
-    numbers: dict[int, Any] = {}
-    for group in best:
-        numbers |= dict.fromkeys([member.step.number for member in group.members])
-        slots = group.made | group.read | {member.table.slot for member in group.members if member.table is not None}
-        numbers[group.members[-1].step.number] = (group.forward(), group.storages, {}, group.reverse, slots)
-    if best:
-        fuse(path, numbers, {slot for group in best for slot in group.made - group.stored})
+        numbers.update(dict.fromkeys(own))
+        inner |= group.made - group.stored
+        touched |= group.touched()
+    for group in groups:
+        numbers[group.steps[-1].number] = (group.forward(), group.storages(), {}, group.reverse)
+    if groups:
+        fuse(path, numbers, inner, touched)
     return [group[0] for group in numbers.values() if group]
 
 
-def outer_of(group: Group, steps: Sequence[Step], outputs: Sequence[int]) -> set[int]:
-    """The slots that anything else than a group reads."""
-    own = {member.step.number for member in group.members}
-    return {slot for step in steps if step.number not in own for slot in step.reads}.union(outputs)
+def extents(path: Path) -> list[int]:
+    """The numbers of rows that some arrays have."""
+    found: Counter[int] = Counter()
+    for what, _ in array_notes(path)[0]:
+        if what[0] in (CALLED, COMPUTED, SUMMED, TAKEN):
+            views = [view for view in parts_of(what[-1])[1] if type(view).__name__ == "View"]
+            found.update(parts_of(view)[2][0] for view in views if parts_of(view)[2])
+    return [rows for rows in found if rows >= ROWS]

@@ -11,6 +11,7 @@ MISS: Any
 UNCHANGING: tuple[type, ...]
 GUARDS: tuple[str, ...]
 LANES: int
+STRIP: int
 KINDS: tuple[int, ...]
 
 class NotReplayable(Exception): ...
@@ -40,21 +41,11 @@ class Path:
 
 @final
 class Strips:
-    def __init__(
-        self,
-        rows: int,
-        ops: bytes,
-        columns: bytes,
-        arrays: list[Any],
-        constants: list[float],
-        registers: int,
-        begun: list[tuple[int, bool]],
-        ended: list[int],
-    ) -> None: ...
-    def adopt(self, address: int, rows: int, owner: Any) -> None: ...
+    def __init__(self, made: tuple[Any, ...]) -> None: ...
 
-def array_steps(path: Path) -> tuple[list[tuple[Any, ...]], list[int], list[tuple[int, int]]]: ...
-def fuse(path: Path, groups: dict[int, Any], inner: set[int]) -> None: ...
+def fuse(path: Path, groups: dict[int, Any], inner: set[int], touched: set[int]) -> None: ...
+def array_notes(path: Path) -> tuple[Any, ...]: ...
+def parts_of(x: Any) -> tuple[Any, ...]: ...
 @disjoint_base
 class Reader: ...
 

@@ -31,7 +31,7 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
 from tapeengine._core.arrays.custom cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
-    ARRAY_VIEW, ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
+    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.storing cimport (
@@ -43,7 +43,7 @@ from tapeengine._core.structures.interleave cimport (
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
-from tapeengine._core.tape.accumulation cimport Reverse, View, array_over, strided
+from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.records cimport ArrayRecord
 from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,

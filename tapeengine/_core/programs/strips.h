@@ -14,17 +14,26 @@ typedef struct { int64_t array, offset, stride, index; } te_column; /* in bytes;
 typedef void (*te_strip_code)(char *const *arrays, int64_t from, int64_t to);
 
 /* In the order of NAMES in staged/columns.py. */
-enum { TE_READ, TE_MASK, TE_PUT, TE_INTO, TE_PLUS, TE_MINUS, TE_TIMES, TE_OVER, TE_NEGATIVE, TE_ROOT, TE_WEIGHED, TE_GIVEN, TE_CHOSEN };
+enum { TE_READ, TE_PUT, TE_INTO, TE_PLUS, TE_MINUS, TE_TIMES, TE_OVER, TE_NEGATIVE, TE_ROOT, TE_WEIGHED, TE_GIVEN, TE_CHOSEN };
 
 #define TE_OF_ROWS(value) for (int64_t k = 0; k < n; k++) to[k] = value; break
+/* Something with the place of each element of a column. */
+#define TE_OF_COLUMN(what)                                                                            \
+    {                                                                                                 \
+        char *place = arrays[at->array] + at->offset;                                                 \
+        const int64_t stride = at->stride, *rows;                                                     \
+        if (at->index < 0) {                                                                          \
+            place += row * stride;                                                                    \
+            for (int64_t k = 0; k < n; k++, place += stride) what;                                    \
+        } else {                                                                                      \
+            char *first = place;                                                                      \
+            rows = (const int64_t *)arrays[at->index] + row;                                          \
+            for (int64_t k = 0; k < n; k++) { place = first + stride * rows[k]; what; }               \
+        }                                                                                             \
+        break;                                                                                        \
+    }
 /* A cotangent times a partial: zero where the cotangent is, whatever the partial is. */
 #define TE_WEIGHT(c, p) ((c) != 0.0 ? (c) * (p) : 0.0)
-
-/* The address of a column's element in a row. */
-static inline char *te_element(const te_column *at, char *const *arrays, int64_t row) {
-    char *first = arrays[at->array] + at->offset;
-    return at->index < 0 ? first + row * at->stride : first + at->stride * ((const int64_t *)arrays[at->index])[row];
-}
 
 TE_WIDE static void te_run_strip(const te_strip *ops, ptrdiff_t count, const te_column *columns, char *const *arrays,
                                  double *registers, int64_t row, int64_t n) {
@@ -34,10 +43,9 @@ TE_WIDE static void te_run_strip(const te_strip *ops, ptrdiff_t count, const te_
         const double *a = registers + x.a * TE_STRIP, *b = registers + x.b * TE_STRIP, *c = registers + x.c * TE_STRIP;
         const te_column *at = &columns[x.op <= TE_INTO ? x.b : 0];
         switch (x.op) {
-        case TE_READ: TE_OF_ROWS(*(const double *)te_element(at, arrays, row + k));
-        case TE_MASK: TE_OF_ROWS(*te_element(at, arrays, row + k));
-        case TE_PUT: for (int64_t k = 0; k < n; k++) *(double *)te_element(at, arrays, row + k) = a[k]; break;
-        case TE_INTO: for (int64_t k = 0; k < n; k++) *(double *)te_element(at, arrays, row + k) += a[k]; break;
+        case TE_READ: TE_OF_COLUMN(to[k] = *(const double *)place)
+        case TE_PUT: TE_OF_COLUMN(*(double *)place = a[k])
+        case TE_INTO: TE_OF_COLUMN(*(double *)place += a[k])
         case TE_PLUS: TE_OF_ROWS(a[k] + b[k]);
         case TE_MINUS: TE_OF_ROWS(a[k] - b[k]);
         case TE_TIMES: TE_OF_ROWS(a[k] * b[k]);
@@ -52,8 +60,8 @@ TE_WIDE static void te_run_strip(const te_strip *ops, ptrdiff_t count, const te_
 }
 
 /* All operations on the rows from `row` on. */
-static void te_run_strips(const te_strip *ops, ptrdiff_t count, const te_column *columns, char *const *arrays,
-                          double *registers, int64_t row, int64_t rows) {
+static void te_run_strips(const void *ops, ptrdiff_t count, const void *columns, char *const *arrays, void *registers,
+                          int64_t row, int64_t rows) {
     for (; row < rows; row += TE_STRIP)
         te_run_strip(ops, count, columns, arrays, registers, row, rows - row < TE_STRIP ? rows - row : TE_STRIP);
 }
