@@ -1,4 +1,4 @@
-"""Straight lines of operations on columns of arrays, for `Strips`."""
+"""Straight lines of operations on columns of arrays, which `strips.h` runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.programs.replay import LANES, STRIP, Strips
+from .._core.programs.replay import LANES, STRIP
 
 #: The operations, in the order of ``strips.h``, with the number of operations that each reads.
 ARITY = dict(read=0, put=1, into=1, add=2, sub=2, mul=2, div=2, neg=1, sqrt=1, weighed=2, given=3, chosen=3)
@@ -25,7 +25,7 @@ class Lines:
     columns : list of tuple
         ``(array, offset, stride, array of the numbers of rows or -1)``.
     arrays : list
-        See `Strips`.
+        ``(slot,)`` for values, a storage for its cotangents, or an array of constants.
     """
 
     def __init__(self) -> None:
@@ -78,9 +78,7 @@ class Lines:
                 found.update(self.reads(k))
         return sorted(found)
 
-    def strips(
-        self, rows: int, compiler: Callable[..., Any] | None, begun: list[int], zeroed: list[int], ended: list[int]
-    ) -> Strips:
+    def strips(self, rows: int, compiler: Callable[..., Any] | None, *storages: list[int]) -> tuple[Any, ...]:
         """The operations with registers, each of which is used again when no operation reads it any longer."""
         needed = self.needed()
         constants = [k for k in needed if not self.ops[k][0]]
@@ -105,4 +103,4 @@ class Lines:
         numbers = (np.array(x, np.int64) for x in (table, self.columns, [0] * len(self.arrays)))
         ops, columns, addresses = numbers
         native = (rows - rows % LANES, *code) if code else (0, 0, None)
-        return Strips((ops, columns, registers, addresses, self.arrays, begun, zeroed, ended, rows, *native))
+        return ops, columns, registers, addresses, self.arrays, *storages, rows, *native

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.programs.replay import Path, Strips, array_notes, fuse, parts_of
+from .._core.programs.replay import Path, array_notes, fuse, parts_of
 from .bodies import ACCESS
 from .columns import Lines
 
@@ -72,7 +72,8 @@ class Notes:
 
     def __init__(self, path: Path) -> None:
         self.path, self.rows = path, 0
-        self.notes, self.slots, self.skipped, outputs, epochs, self.sizes, self.storages, self.accesses = array_notes(path)
+        self.notes, self.slots, self.skipped, outputs, epochs, self.sizes, *rest = array_notes(path)
+        self.storages, self.accesses, self.shared = rest
         self.outputs = {self.slots[s << 32 | epochs[s]] for s in outputs if s < len(self.sizes)}
         self.written = {slot for slot, writes in self.accesses if writes}
         for what, _ in self.notes:
@@ -258,7 +259,7 @@ class Group:
         active = {o.slot for step in self.steps for o in step.operands if o.is_active}
         return sorted(self.of((self.read & active) | self.outer | self.tables))
 
-    def forward(self) -> Strips:
+    def forward(self) -> tuple[Any, ...]:
         """Values."""
         lines = Values(self)
         for slot in sorted(self.stored):
@@ -266,7 +267,7 @@ class Group:
                 lines.put(lines.values[slot, k], *lines.own(slot, k))
         return lines.strips(self.notes.rows, self.compiler, [], [], [])
 
-    def reverse(self, present: tuple[bool, ...]) -> Strips:
+    def reverse(self, present: tuple[bool, ...]) -> tuple[Any, ...]:
         """Cotangents, where some of the storages have some before."""
         return Cotangents(self, dict(zip(self.storages(), present, strict=True))).all()
 
@@ -337,7 +338,7 @@ class Cotangents(Values):
             for k in range(self.width(slot)):
                 self.values[slot, k] = self.read(*self.own(slot, k))
 
-    def all(self) -> Strips:
+    def all(self) -> tuple[Any, ...]:
         """Write everything."""
         ended, zeroed, tables = [], [], []
         for step in reversed(self.group.steps):
@@ -359,7 +360,7 @@ class Cotangents(Values):
             zeroed += [] if self.present[storage] else [storage]
             for k, c in enumerate(ct):
                 self.put(c, *of_table(table, storage, k), name="into")
-        return self.strips(self.group.notes.rows, self.group.compiler, begun, zeroed, ended)
+        return self.strips(self.group.notes.rows, self.group.compiler, begun + zeroed, zeroed, ended)
 
     def of(self, storage: int) -> list[int] | None:
         """The cotangents of a storage; None where there are none."""
@@ -480,7 +481,8 @@ def fused(path: Path, compiler: Any = None) -> list[Any]:
     for group in groups:
         numbers[group.steps[-1].number] = (group.forward(), group.storages(), {}, group.reverse)
     if groups:
-        fuse(path, numbers, inner, touched)
+        shared = {k: slot for k, slot in groups[0].notes.shared.items() if touched.isdisjoint((k, slot))}
+        fuse((path, numbers, inner, shared))
     return [group[0] for group in numbers.values() if group]
 
 

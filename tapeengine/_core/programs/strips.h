@@ -16,7 +16,8 @@ typedef void (*te_strip_code)(char *const *arrays, int64_t from, int64_t to);
 /* In the order of NAMES in staged/columns.py. */
 enum { TE_READ, TE_PUT, TE_INTO, TE_PLUS, TE_MINUS, TE_TIMES, TE_OVER, TE_NEGATIVE, TE_ROOT, TE_WEIGHED, TE_GIVEN, TE_CHOSEN };
 
-#define TE_OF_ROWS(value) for (int64_t k = 0; k < n; k++) to[k] = value; break
+/* Of a strip with fewer rows the rest is computed from what the registers hold, and not written. */
+#define TE_OF_ROWS(value) for (int k = 0; k < TE_STRIP; k++) to[k] = value; break
 /* Something with the place of each element of a column. */
 #define TE_OF_COLUMN(what)                                                                            \
     {                                                                                                 \

@@ -10,64 +10,55 @@ cdef extern from "strips.h" nogil:
 STRIP = TE_STRIP
 
 
-@cython.final
-@cython.no_gc
-cdef class Strips:
-    """Operations on columns of arrays."""
+# Operations on columns are a tuple; `owners` has the values of slots.
+cdef int run_strips(tuple made, list owners, Reverse r) except -1:
+    cdef char **places = <char **> PyArray_DATA(<ndarray> made[PLACES])
+    cdef int64_t native = made[NATIVE]
+    cdef Py_ssize_t k
+    for k in range(PyList_GET_SIZE(<list> made[ARRAYS])):
+        array = (<list> made[ARRAYS])[k]
+        if type(array) is int:
+            places[k] = r.data[<uint32_t> array]
+        else:
+            places[k] = <char *> PyArray_DATA(<ndarray> (owners[array[0]] if type(array) is tuple else array))
+    if native:
+        (<te_strip_code> <void *> <Py_ssize_t> made[CODE])(places, 0, native)
+    te_run_strips(PyArray_DATA(<ndarray> made[OPS]), PyArray_DIMS(<ndarray> made[OPS])[0], PyArray_DATA(<ndarray> made[COLUMNS]),
+                  places, PyArray_DATA(<ndarray> made[NUMBERS]), native, made[ROWS])
+    return 0
 
-    cdef ndarray ops, columns   # of `te_strip` and `te_column`
-    cdef ndarray registers      # the first ones have constants
-    cdef ndarray places         # the addresses of the arrays
-    cdef list arrays            # (slot,) for values, a storage for its cotangents, or an array of constants
-    cdef int64_t rows, native   # the first rows are done by native code
-    cdef te_strip_code code
-    cdef list begun, zeroed     # storages whose cotangents get their first values
-    cdef list ended             # and those whose are used up
-    cdef object owner           # of native code
 
-    def __init__(self, tuple made):
-        self.ops, self.columns, self.registers, self.places = made[0], made[1], made[2], made[3]
-        self.arrays, self.begun, self.zeroed, self.ended = made[4], made[5], made[6], made[7]
-        self.rows, self.native, self.owner = made[8], made[9], made[11]
-        self.code = <te_strip_code> <void *> <Py_ssize_t> made[10]
-
-    cdef int run(self, list owners, Reverse r) except -1:
-        """Run on the values of slots, and on cotangents."""
-        cdef char **places = <char **> PyArray_DATA(self.places)
-        cdef Py_ssize_t k
-        for k in range(PyList_GET_SIZE(self.arrays)):
-            array = self.arrays[k]
-            if type(array) is int:
-                places[k] = r.data[<uint32_t> array]
-            else:
-                places[k] = <char *> PyArray_DATA(<ndarray> (owners[array[0]] if type(array) is tuple else array))
-        if self.native:
-            self.code(places, 0, self.native)
-        te_run_strips(PyArray_DATA(self.ops), PyArray_DIMS(self.ops)[0], PyArray_DATA(self.columns), places,
-                      PyArray_DATA(self.registers), self.native, self.rows)
-        return 0
+cdef enum:
+    OPS         # an array of `te_strip`
+    COLUMNS     # ... of `te_column`
+    NUMBERS     # the registers, the first of which have constants
+    PLACES      # room for the addresses of the arrays
+    ARRAYS      # (slot,) for values, a storage for its cotangents, or an array of constants
+    BEGUN       # storages whose cotangents get their first values
+    ZEROED      # those of them that begin with zeros
+    ENDED       # storages whose cotangents are used up
+    ROWS
+    NATIVE      # the number of rows that are done by native code
+    CODE        # its address; what keeps it comes after
 
 
 @cython.final
 @cython.no_gc
 cdef class StripRecord(ArrayRecord):
-    """Stands for the records of the operations: their reverse steps are done a strip at a time as well."""
+    """Stands for the records of a group: their reverse steps are done a strip at a time as well."""
 
     cdef list owners
     cdef tuple group        # see `fuse`
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
-        cdef Strips strips
         present = tuple([r.data[<uint32_t> storage] != NULL for storage in <list> self.group[1]])
-        strips = (<dict> self.group[2]).get(present)
-        if strips is None:
-            strips = (<dict> self.group[2])[present] = self.group[3](present)
-        for storage in strips.begun:
-            r.allocate(storage, False)
-        for storage in strips.zeroed:
-            r.allocate(storage, True)
-        strips.run(self.owners, r)
-        for storage in strips.ended:
+        made = (<dict> self.group[2]).get(present)
+        if made is None:
+            made = (<dict> self.group[2])[present] = self.group[3](present)
+        for storage in <list> (<tuple> made)[BEGUN]:
+            r.allocate(storage, storage in <list> (<tuple> made)[ZEROED])
+        run_strips(made, self.owners, r)
+        for storage in <list> (<tuple> made)[ENDED]:
             r.drop(storage)
         return 0
 
@@ -75,10 +66,10 @@ cdef class StripRecord(ArrayRecord):
 @cython.final
 @cython.no_gc
 cdef class Stripping(Action):
-    """Operations on columns, at the place of the last one."""
+    """The operations of a group, at the place of the last one."""
 
     cdef bint run(self, double *v) except -1:
-        (<Strips> (<StripRecord> self.record).group[0]).run((<StripRecord> self.record).owners, None)
+        run_strips((<StripRecord> self.record).group[0], (<StripRecord> self.record).owners, None)
         return True
 
 
@@ -92,19 +83,18 @@ cdef Action stripping(Arena arena, tuple group):
     return step
 
 
-def fuse(Path path, dict groups, set inner, set touched):
-    # Do operations of a path a strip at a time from now on: `groups` has their numbers, with the last one of a group its
-    # `Strips`, the storages whose cotangents it reads or changes, and a dict of the `Strips` of the reverse pass by which
-    # of these have cotangents, with the function that makes them. Of the slots in `inner` only strips exist; no slot
-    # that is touched shares its buffer.
-    cdef ArrayPart part = path.part
-    part.shared = {k: first for k, first in part.shared.items() if k not in touched and first not in touched}
-    part.fused, part.inner, part.spare = groups, inner, []
+def fuse(tuple made):
+    # Do operations of a path a strip at a time from now on: (path, groups, slots of which only strips exist, slots that
+    # share buffers). The groups have the numbers of their operations, with the last one: the operations on columns; the
+    # storages whose cotangents they read or change; a dict of those of the reverse pass by which of these have
+    # cotangents; the function that makes them.
+    cdef ArrayPart part = (<Path> made[0]).part
+    part.fused, part.inner, part.shared, part.spare = made[1], made[2], made[3], []
 
 
 def array_notes(Path path):
     # The steps of a path, its slots by storage and epoch, what a run leaves out, the storages of its value with their
-    # epochs, the number of doubles in each storage, the storage of each slot, and (slot, whether it is written) of accesses.
+    # epochs, the number of doubles in each storage, the storage of each slot, (slot, whether it is written) of accesses, and the slots that share buffers.
     cdef ArrayPart part = path.part
     cdef Layout layout = path.outputs
     cdef Py_ssize_t k
@@ -112,7 +102,8 @@ def array_notes(Path path):
             [layout.steps[k].n for k in range(layout.count) if layout.steps[k].kind == ARRAY], part.epochs,
             [part.places.places[k].size * (part.places.places[k].type == NPY_DOUBLE)
              for k in range(part.places.place_count)],
-            part.storages, [(part.accesses[k].slot, part.accesses[k].writes) for k in range(part.access_count)])
+            part.storages, [(part.accesses[k].slot, part.accesses[k].writes) for k in range(part.access_count)],
+            part.shared)
 
 
 def parts_of(x):
