@@ -11,8 +11,9 @@ import numpy as np
 from .._core.programs.replay import LANES, STRIP
 
 #: The operations, in the order of ``strips.h``, with the number of operations that each reads.
-ARITY = dict(read=0, put=1, into=1, add=2, sub=2, mul=2, div=2, neg=1, sqrt=1, weighed=2, given=3, chosen=3)
-NAMES, WRITES = tuple(ARITY), ("put", "into")
+NAMES = ("read", "put", "into", "add", "sub", "mul", "div", "neg", "sqrt", "weighed", "given", "chosen")
+ARITY = dict(zip(NAMES, (0, 1, 1, 2, 2, 2, 2, 1, 1, 2, 3, 3), strict=True))
+WRITES = ("put", "into")
 
 
 class Lines:
@@ -84,7 +85,8 @@ class Lines:
         constants = [k for k in needed if not self.ops[k][0]]
         last = {x: k for k in needed for x in self.reads(k)}
         places = {k: place for place, k in enumerate(constants)}
-        spare, count, table = [], len(constants), []
+        spare: list[int] = []
+        count, table = len(constants), []
         for k in needed:
             name, *rest = self.ops[k]
             if not name:

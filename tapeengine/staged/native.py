@@ -26,7 +26,8 @@ from .bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, B
 
 #: What compiling costs, in interpreted instructions: LLVM itself, each instruction of the path, and of the bodies.
 START, EACH, IN_BODY = 10_000_000, 200, 30_000
-NUMBERS = 30_000_000
+#: The numbers that a path of arrays computes in the time in which LLVM is loaded; see `strips`.
+NUMBERS = 60_000_000
 #: The number of bodies' instructions that most paths have at least.
 USUAL = 400
 #: The most instructions of a path that is compiled: finding its bodies takes some 100 bytes for each.
@@ -86,10 +87,11 @@ class Compiler:
 
     def strips(self, path: Path) -> list[Any]:
         """Do operations on arrays in strips from now on."""
-        fused = importlib.import_module("tapeengine.staged.strips").fused
-        if not self.has_llvm:
-            return fused(path)
-        return fused(path, functools.partial(self.tried, importlib.import_module("tapeengine.staged.vectors").compiled))
+        compiler = None
+        if self.has_llvm:
+            compiler = functools.partial(self.tried, importlib.import_module("tapeengine.staged.vectors").compiled)
+        made: list[Any] = importlib.import_module("tapeengine.staged.strips").fused(path, compiler)
+        return made
 
     def __call__(self, path: Path, in_lanes: bool) -> None:
         """Compile a path, if bodies repeat in it."""
@@ -137,7 +139,7 @@ class Writer:
     name = ""
     alias = ""
 
-    def __init__(self, code: Code, lanes: int) -> None:
+    def __init__(self, code: Any, lanes: int) -> None:
         self.code = code
         self.lanes = lanes
         self.type, self.truth, self.bits = (t if lanes == 1 else f"<{lanes} x {t}>" for t in ("double", "i1", "i64"))

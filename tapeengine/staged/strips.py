@@ -23,10 +23,16 @@ from .columns import Lines
 
 #: The fewest rows, the most columns of an array, and the fewest and the most operations of a group.
 ROWS, COLUMNS, FEWEST, MOST = 1024, 32, 2, 200
+#: The numbers of rows that are tried.
+MOST_EXTENTS = 4
 #: The kinds of notes, see ``storing.pxd``.
 MADE, MOVED, CALLED, COMPUTED, SUMMED, TAKEN, WRITTEN, ADDED, LOOKED = 0, 1, 2, 3, 5, 6, 7, 9, 11
 #: Operations whose values are the same bits wherever they are computed.
-EXACT = dict(add="add", subtract="sub", multiply="mul", divide="div", negative="neg", sqrt="sqrt")
+EXACT = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg", "sqrt": "sqrt"}
+#: The axes of what is joined along the second axis.
+JOINED = {"numpy.stack": 1, "numpy.concatenate": 2}
+#: From so many numbers on, numpy adds up in another order.
+EIGHT = 8
 
 
 class Operand(NamedTuple):
@@ -118,36 +124,43 @@ class Notes:
     def width(self, slot: int) -> int:
         """The number of columns of a slot; 0 if it cannot be done in strips."""
         size = self.sizes[self.storages[slot]]
-        return size // self.rows if size % self.rows == 0 and slot not in self.written and size <= COLUMNS * self.rows else 0
+        is_even = size % self.rows == 0 and slot not in self.written
+        return size // self.rows if is_even and size <= COLUMNS * self.rows else 0
 
     def describe(self, step: Step, what: tuple[Any, ...], shape: tuple[int, ...], operands: Any, given: Any) -> None:
         """Give a step its kind and operands, if it works on columns."""
-        name, kind = getattr(what[1], "name", getattr(what[1], "__name__", "")), what[0]
+        name = getattr(what[1], "name", getattr(what[1], "__name__", ""))
         step.slot = step.changes[0]
-        is_own = kind == CALLED and what[1].primal.__module__.startswith("tapeengine_primitives.")
-        if kind == TAKEN:
-            return self.take(step, parts_of(given[0]), step.reads[0], what[2])
-        if kind == COMPUTED and name in EXACT:
-            found = [self.operand(o, given.get(k), shape) for k, o in enumerate(operands)]
-            name, step.inner = EXACT[name], shape[-1] if len(shape) > 1 else 1
-        elif kind == SUMMED:
+        if what[0] == TAKEN:
+            self.take(step, parts_of(given[0]), step.reads[0], what[2])
+        elif what[0] == COMPUTED and name in EXACT:
+            step.inner = shape[-1] if len(shape) > 1 else 1
+            self.settle(step, EXACT[name], [self.operand(o, given.get(k), shape) for k, o in enumerate(operands)])
+        elif what[0] == SUMMED:
             own = parts_of(given[0])[2]
-            found = [self.operand(o, given[0], own) for o in operands]
-            name = "sum" if len(own) == 2 and len(shape) == 1 and shape[0] == own[0] and own[1] < 8 else ""
-        elif is_own and name == "numpy.where":
-            found = [self.operand(o, given.get(k), shape, k > 0) for k, o in enumerate(operands)]
-            name = "chosen"
-        elif is_own and name in ("numpy.stack", "numpy.concatenate") and len(shape) == 2 and len(given) == len(operands):
-            axes, is_last = 1 + (name == "numpy.concatenate"), what[3].get("axis") in (1, -1)
-            views = [parts_of(view)[2] for view in given.values() if type(view).__name__ == "View"]
-            is_last = is_last and what[3].get("dtype") is None and all(len(own) == axes for own in views)
-            found = [self.operand(o, given[k], own) for (k, o), own in zip(enumerate(operands), views, strict=False)]
-            name = "joined" if is_last and len(found) == len(operands) else ""
-        else:
-            return None
-        if name and None not in found:
-            step.kind, step.operands = name, found
-        return None
+            if len(own) == 2 and shape == own[:1] and own[1] < EIGHT:
+                self.settle(step, "sum", [self.operand(operands[0], given[0], own)])
+        elif what[0] == CALLED and str(getattr(what[1].primal, "__module__", "")).startswith("tapeengine_primitives."):
+            if name == "numpy.where":
+                found = [self.operand(o, given.get(k), shape, k > 0) for k, o in enumerate(operands)]
+                self.settle(step, "chosen", found)
+            elif name in JOINED and len(shape) == 2 and what[3]["axis"] in (1, -1) and what[3].get("dtype") is None:
+                self.join(step, operands, given, JOINED[name])
+
+    def settle(self, step: Step, kind: str, operands: list[Operand | None]) -> None:
+        """Give a step its kind and operands, if these consist of columns."""
+        if None not in operands:
+            step.kind, step.operands = kind, operands  # type: ignore[assignment]
+
+    def join(self, step: Step, operands: Any, given: Any, axes: int) -> None:
+        """Arrays of so many axes, side by side."""
+        if all(type(given.get(k)).__name__ == "View" for k in range(len(operands))):
+            shapes = [parts_of(given[k])[2] for k in range(len(operands))]
+            if all(len(shape) == axes for shape in shapes):
+                found = [
+                    self.operand(o, given[k], shape) for (k, o), shape in zip(enumerate(operands), shapes, strict=True)
+                ]
+                self.settle(step, "joined", found)
 
     def take(self, step: Step, view: Any, slot: int, index: Any) -> None:
         """Rows of a table, by their numbers."""
@@ -167,13 +180,15 @@ class Notes:
         if view is None:
             return self.constant(constant, shape)
         _, offset, own, strides, is_whole, is_right = parts_of(view if place is None else place)
-        if not is_right or is_equal and place is not None and own != shape:
+        if not is_right or (is_equal and place is not None and own != shape):
             return None
         slot, strides = self.slot(operand), spread(own, strides, shape)
         cells, width = self.cells(offset, shape, strides), 8 * self.width(slot)
         if cells is None or not width or cells[0] != width or not all(0 <= at < width for at in cells[1]):
             return None
-        return Operand(slot, [at // 8 for at in cells[1]], place is not None, is_whole, len(shape) > 1 and not strides[-1])
+        return Operand(
+            slot, [at // 8 for at in cells[1]], place is not None, is_whole, len(shape) > 1 and not strides[-1]
+        )
 
     def constant(self, constant: Any, shape: tuple[int, ...]) -> Operand | None:
         """A number or an array; truths become numbers."""
@@ -183,7 +198,7 @@ class Notes:
         if array.size == 1:
             cells = self.cells(0, shape, (0,) * len(shape))
             return None if cells is None else Operand(-1, [float(array.ravel()[0])] * len(cells[1]))
-        array = np.ascontiguousarray(array.reshape(-1) if array.size == shape[0] == np.prod(shape) else array, float)
+        array = np.ascontiguousarray(array.reshape(-1) if shape == (array.size,) else array, float)
         cells = self.cells(0, shape, spread(array.shape, array.strides, shape))
         return None if cells is None else Operand(-1, [(array, at, cells[0]) for at in cells[1]])
 
@@ -310,7 +325,8 @@ class Values(Lines):
         elif step.kind == "joined":
             yield from itertools.chain(*each)
         elif step.kind == "sum":  # as numpy adds up
-            yield self.quotient(self.op("add", reduce(partial(self.op, "add"), each[0]), self.number(0.0)), step.divisor)
+            total = reduce(partial(self.op, "add"), each[0])
+            yield self.quotient(self.op("add", total, self.number(0.0)), step.divisor)
         else:
             yield from (self.op(step.kind, *cells) for cells in zip(*each, strict=True))
 
@@ -427,7 +443,7 @@ class Cotangents(Values):
         slope = self.slope(step, which, k)
         if slope is not None:
             return self.op("weighed", c, slope) if before is None else self.op("given", c, slope, before)
-        is_minus = step.kind == "neg" or which and step.kind == "sub"
+        is_minus = step.kind == ("sub" if which else "neg")
         part = self.op("sub", self.zero, c) if is_minus else self.op("add", c, self.zero)
         return part if before is None else self.op("add", before, part)
 
@@ -470,9 +486,8 @@ def fused(path: Path, compiler: Any = None) -> list[Any]:
     for group in groups:
         group.compiler, group.taken = compiler, taken
         own = {step.number for step in group.steps}
-        outputs = group.notes.outputs
-        group.outer = group.made & {slot for step in steps if step.number not in own for slot in step.reads} | group.made & outputs
-        read = {slot for step in steps if step.number not in grouped for slot in step.reads} | outputs
+        group.outer = group.made & read_by(steps, own, group.notes)
+        read = read_by(steps, grouped, group.notes)
         taken.update({step.slot: step.table for step in group.steps if step.table is not None})
         group.stored = {slot for slot in group.outer if slot in read or slot not in taken}
         numbers.update(dict.fromkeys(own))
@@ -486,6 +501,11 @@ def fused(path: Path, compiler: Any = None) -> list[Any]:
     return [group[0] for group in numbers.values() if group]
 
 
+def read_by(steps: Sequence[Step], others: set[int], notes: Notes) -> set[int]:
+    """The slots that are read by operations that are not among others."""
+    return {slot for step in steps if step.number not in others for slot in step.reads} | notes.outputs
+
+
 def extents(path: Path) -> list[int]:
     """The numbers of rows that some arrays have."""
     found: Counter[int] = Counter()
@@ -493,4 +513,4 @@ def extents(path: Path) -> list[int]:
         if what[0] in (CALLED, COMPUTED, SUMMED, TAKEN):
             views = [view for view in parts_of(what[-1])[1] if type(view).__name__ == "View"]
             found.update(parts_of(view)[2][0] for view in views if parts_of(view)[2])
-    return [rows for rows in found if rows >= ROWS]
+    return [rows for rows, _ in found.most_common(MOST_EXTENTS) if rows >= ROWS]
