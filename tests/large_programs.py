@@ -70,9 +70,9 @@ def random_program(seed: int) -> Callable[[Any, Any, Any], Any]:
     return program
 
 
-def agree(program: Any, *args: Any, cotangent: Any = None) -> Any:
+def agree(program: Any, *args: Any, optimise: bool | str = True) -> Any:
     """Compare replays with the program, twice, because the second replay finds buffers that the first one filled."""
-    staged = te.stage(program)
+    staged = te.stage(program, optimise=optimise)
     for k in range(4):
         now = [a * (1.0 + 0.01 * k) for a in args]
         wanted, back = te.vjp(program, *now)

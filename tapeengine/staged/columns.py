@@ -1,19 +1,18 @@
-"""Straight lines of operations on columns of arrays, which `strips.h` runs."""
+"""Straight lines of operations on columns of arrays."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .._core.programs.replay import LANES, STRIP
-
-#: The operations, in the order of ``strips.h``, with the number of operations that each reads.
-NAMES = ("read", "put", "into", "add", "sub", "mul", "div", "neg", "sqrt", "weighed", "given", "chosen")
-ARITY = dict(zip(NAMES, (0, 1, 1, 2, 2, 2, 2, 1, 1, 2, 3, 3), strict=True))
+#: The operations that write, and the number of operations that others read, which come before a column.
 WRITES = ("put", "into")
+ARITY = {"read": 0, "put": 1, "into": 1}
+#: The bytes of a number.
+WIDTH = 8
 
 
 class Lines:
@@ -69,7 +68,7 @@ class Lines:
     def reads(self, k: int) -> Sequence[int]:
         """The operations that an operation reads."""
         name, *rest = self.ops[k]
-        return rest[: ARITY[name]] if name else ()
+        return rest[: ARITY.get(name)] if name else ()
 
     def needed(self) -> list[int]:
         """The operations that lead to what is written."""
@@ -78,31 +77,3 @@ class Lines:
             if k in found:
                 found.update(self.reads(k))
         return sorted(found)
-
-    def strips(self, rows: int, compiler: Callable[..., Any] | None, *storages: list[int]) -> tuple[Any, ...]:
-        """The operations with registers, each of which is used again when no operation reads it any longer."""
-        needed = self.needed()
-        constants = [k for k in needed if not self.ops[k][0]]
-        last = {x: k for k in needed for x in self.reads(k)}
-        places = {k: place for place, k in enumerate(constants)}
-        spare: list[int] = []
-        count, table = len(constants), []
-        for k in needed:
-            name, *rest = self.ops[k]
-            if not name:
-                continue
-            reads = self.reads(k)
-            if name not in WRITES:
-                count += not spare
-                places[k] = spare.pop() if spare else count - 1
-            used = [*[places[x] for x in reads], *[0] * (name == "read"), *rest[len(reads) :], 0, 0, 0][:3]
-            table.append((NAMES.index(name), places.get(k, 0), *used))
-            spare += [places[x] for x in set(reads) if last[x] == k and self.ops[x][0]]
-        registers = np.empty((count + 1, STRIP))
-        for place, k in enumerate(constants):
-            registers[place] = self.ops[k][1]
-        code = compiler(self, needed) if compiler is not None else None
-        numbers = (np.array(x, np.int64) for x in (table, self.columns, [0] * len(self.arrays)))
-        ops, columns, addresses = numbers
-        native = (rows - rows % LANES, *code) if code else (0, 0, None)
-        return ops, columns, registers, addresses, self.arrays, *storages, rows, *native

@@ -26,8 +26,6 @@ from .bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, B
 
 #: What compiling costs, in interpreted instructions: LLVM itself, each instruction of the path, and of the bodies.
 START, EACH, IN_BODY = 10_000_000, 200, 30_000
-#: The numbers that a path of arrays computes in the time in which LLVM is loaded; see `strips`.
-NUMBERS = 60_000_000
 #: The number of bodies' instructions that most paths have at least.
 USUAL = 400
 #: The most instructions of a path that is compiled: finding its bodies takes some 100 bytes for each.
@@ -66,48 +64,32 @@ class Compiler:
         The program, for warnings.
     at_once : bool
         Whether paths are compiled at their first replay.
-    has_llvm : bool
-        Whether there is native code.
     """
 
-    def __init__(self, name: str, at_once: bool = False, has_llvm: bool = True) -> None:
+    def __init__(self, name: str, at_once: bool = False) -> None:
         self.name = name
         self.at_once = at_once
-        self.has_llvm = has_llvm
 
     def worth(self, instructions: int) -> int:
         """The number of interpreted instructions that take as long as compiling a path of this length; -1: never."""
-        if instructions > MOST_IN_PATH or not self.has_llvm:
+        if instructions > MOST_IN_PATH:
             return -1
         return 0 if self.at_once else START + EACH * instructions + IN_BODY * min(instructions, USUAL)
 
-    def worth_strips(self) -> int:
-        """The numbers that a path of arrays computes, after which its operations are done in strips."""
-        return 0 if self.at_once else NUMBERS
-
-    def strips(self, path: Path) -> list[Any]:
-        """Do operations on arrays in strips from now on."""
-        compiler = None
-        if self.has_llvm:
-            compiler = functools.partial(self.tried, importlib.import_module("tapeengine.staged.vectors").compiled)
-        made: list[Any] = importlib.import_module("tapeengine.staged.strips").fused(path, compiler)
-        return made
-
     def __call__(self, path: Path, in_lanes: bool) -> None:
-        """Compile a path, if bodies repeat in it."""
-        self.tried(self.compile, path, in_lanes)
-
-    def tried(self, compile: Callable[..., Any], *args: Any) -> Any:
-        """Compile; warn if LLVM fails."""
+        """Compile a path, if bodies repeat in it; warn if LLVM fails."""
         try:
-            return compile(*args)
+            self.compile(path, in_lanes)
         except FAULTS as error:
             text = (str(error).strip().splitlines() or ["no reason was given"])[0]
             what = f"{self.name} runs without native code: {type(error).__name__}: {text}"
-            warnings.warn(what, RuntimeWarning, stacklevel=3)
+            warnings.warn(what, RuntimeWarning, stacklevel=2)
 
     def compile(self, path: Path, in_lanes: bool) -> None:
-        """Compile a path, if bodies repeat in it."""
+        """Compile a path, if bodies repeat in it, or operations on arrays of many rows follow each other."""
+        if path.has_arrays:
+            importlib.import_module("tapeengine.staged.strips").fuse(path)
+            return
         llvm = importlib.import_module("tapeengine.chad.backends.llvm.compile")
         code = Code.of(path)
         bodies = found.bodies_of(code, found.LONGEST_IN_LANES if in_lanes and path.guards else found.LONGEST)

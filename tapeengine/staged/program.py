@@ -175,8 +175,8 @@ class Staged(Replays):
 
     @property
     def compiler(self) -> Compiler | None:
-        """What compiles paths, if that is wanted."""
-        return Compiler(self.__name__, self.optimise == "native", is_installed()) if self.optimise else None
+        """What compiles paths, if the back end of native code is installed and wanted."""
+        return Compiler(self.__name__, self.optimise == "native") if self.optimise and is_installed() else None
 
     @property
     def refused(self) -> str | None:

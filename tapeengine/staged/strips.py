@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.programs.replay import Path, array_notes, fuse, parts_of
+from .._core.programs.replay import Path, adopt_strips, array_notes, parts_of
 from .bodies import ACCESS
 from .columns import Lines
+from .vectors import compiled
 
 #: The fewest rows, the most columns of an array, and the fewest and the most operations of a group.
-ROWS, COLUMNS, FEWEST, MOST = 1024, 32, 2, 200
+ROWS, COLUMNS, FEWEST, MOST = 256, 32, 2, 200
 #: The numbers of rows that are tried.
 MOST_EXTENTS = 4
 #: The kinds of notes, see ``storing.pxd``.
@@ -241,7 +242,6 @@ class Group:
         self.notes, self.steps = notes, list[Step]()
         self.made, self.read, self.tables = set[int](), set[int](), set[int]()
         self.outer, self.stored, self.taken = set[int](), set[int](), dict[int, Table]()
-        self.compiler: Any = None
 
     def add(self, step: Step) -> None:
         """Take an operation."""
@@ -280,7 +280,7 @@ class Group:
         for slot in sorted(self.stored):
             for k in range(self.notes.width(slot)):
                 lines.put(lines.values[slot, k], *lines.own(slot, k))
-        return lines.strips(self.notes.rows, self.compiler, [], [], [])
+        return compiled(lines, self.notes.rows)
 
     def reverse(self, present: tuple[bool, ...]) -> tuple[Any, ...]:
         """Cotangents, where some of the storages have some before."""
@@ -376,7 +376,7 @@ class Cotangents(Values):
             zeroed += [] if self.present[storage] else [storage]
             for k, c in enumerate(ct):
                 self.put(c, *of_table(table, storage, k), name="into")
-        return self.strips(self.group.notes.rows, self.group.compiler, begun + zeroed, zeroed, ended)
+        return compiled(self, self.group.notes.rows, begun + zeroed, zeroed, ended)
 
     def of(self, storage: int) -> list[int] | None:
         """The cotangents of a storage; None where there are none."""
@@ -471,8 +471,8 @@ def groups_of(steps: Sequence[Step], notes: Notes) -> list[Group]:
     return [group for group in found if len(group.steps) >= FEWEST]
 
 
-def fused(path: Path, compiler: Any = None) -> list[Any]:
-    """Do operations of a path in strips from now on; return what is done forwards."""
+def fuse(path: Path) -> None:
+    """Do operations of a path in strips from now on."""
     best: tuple[int, int, list[Step], list[Group]] = (0, 0, [], [])
     for rows in extents(path):
         notes = Notes(path)
@@ -484,7 +484,7 @@ def fused(path: Path, compiler: Any = None) -> list[Any]:
     numbers, taken, inner, touched = dict[int, Any](), dict[int, Table](), set[int](), set[int]()
     grouped = {step.number for group in groups for step in group.steps}
     for group in groups:
-        group.compiler, group.taken = compiler, taken
+        group.taken = taken
         own = {step.number for step in group.steps}
         group.outer = group.made & read_by(steps, own, group.notes)
         read = read_by(steps, grouped, group.notes)
@@ -497,8 +497,7 @@ def fused(path: Path, compiler: Any = None) -> list[Any]:
         numbers[group.steps[-1].number] = (group.forward(), group.storages(), {}, group.reverse)
     if groups:
         shared = {k: slot for k, slot in groups[0].notes.shared.items() if touched.isdisjoint((k, slot))}
-        fuse((path, numbers, inner, shared))
-    return [group[0] for group in numbers.values() if group]
+        adopt_strips((path, numbers, inner, shared))
 
 
 def read_by(steps: Sequence[Step], others: set[int], notes: Notes) -> set[int]:

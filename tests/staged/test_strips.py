@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from large_programs import ROWS, agree, bits, random_program
+from large_programs import ROWS, bits, random_program
+from large_programs import agree as compare
 
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine.staged import native, strips
 
-llvm = pytest.param(True, marks=pytest.mark.skipif(not native.is_installed(), reason="LLVM is not installed"))
+pytestmark = pytest.mark.skipif(not native.is_installed(), reason="LLVM is not installed")
 
 
-@pytest.fixture(params=[False, llvm], ids=["interpreted", "native"], autouse=True)
-def at_once(request: Any, monkeypatch: Any) -> Iterator[None]:
-    """Strips from the second replay on."""
-    monkeypatch.setattr(native, "NUMBERS", 0)
-    monkeypatch.setattr("tapeengine.staged.program.is_installed", lambda: request.param)
-    yield
+def agree(program: Any, *args: Any) -> Any:
+    """Compare replays with the program, in strips from the second replay on."""
+    return compare(program, *args, optimise="native")
 
 
 def in_strips(staged: Any) -> int:
@@ -102,7 +100,7 @@ def test_zero_cotangents(seed: int) -> None:
     """Cotangents of one part of the value only, with zeros of both signs."""
     x, y = np.random.default_rng(seed).normal(size=(2, ROWS, 3))
     program = of_columns(seed)
-    staged = te.stage(program)
+    staged = te.stage(program, optimise="native")
     for k in range(4):
         value, back = te.vjp(staged, x, y + k)
         _, wanted = te.vjp(program, x, y + k)
@@ -117,7 +115,7 @@ def test_zero_cotangents(seed: int) -> None:
 def test_second_order(seed: int) -> None:
     x, y, t = np.random.default_rng(seed).normal(size=(3, ROWS, 3))
     program = of_columns(seed)
-    staged = te.stage(program)
+    staged = te.stage(program, optimise="native")
 
     def scalar(f: Any) -> Any:
         return lambda x, y: sum(np.sum(part * part) for part in f(x, y))
@@ -137,7 +135,7 @@ def test_not_finite() -> None:
         root = np.sqrt(a * a)
         return tnp.where(CHOICE, root, 1.0) * (a / root) * root[:, :1]
 
-    staged = te.stage(program)
+    staged = te.stage(program, optimise="native")
     with np.errstate(all="ignore"):
         for k in range(4):
             value, back = te.vjp(staged, x * (k + 1))
@@ -152,7 +150,7 @@ def test_what_is_done_in_strips() -> None:
     x, y = np.random.default_rng(0).normal(size=(2, ROWS, 3))
     staged = agree(lambda a, b: np.sin(((a - b) * a) / b)[:, 0] * b[:, 1] + a[:, 2], x, y)
     assert in_strips(staged) == 5
-    few = te.stage(lambda a, b: ((a - b) * a) / b)
+    few = te.stage(lambda a, b: ((a - b) * a) / b, optimise="native")
     for _ in range(4):
         te.vjp(few, x[:9], y[:9])
     assert in_strips(few) == 0

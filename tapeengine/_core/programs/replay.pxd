@@ -85,7 +85,7 @@ cdef class ArrayPart:
     cdef dict shared            # slot -> an earlier one, whose values nothing reads any longer and whose buffer it takes
     cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
-    cdef dict fused             # numbers of the steps that are done in strips, see `fuse`
+    cdef dict fused             # numbers of the steps that are done in strips, see `adopt_strips`
     cdef set inner              # slots of which only strips exist
     cdef bint writes_inputs
     cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF
@@ -136,7 +136,6 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef te_row *spare_zeros
     cdef int compiled_by(self, object compiler) except -1
     cdef int worked(self) except -1
-    cdef int worked_on_arrays(self) except -1
     cdef int worked_in_lanes(self, Py_ssize_t blocks) except -1
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1
     cdef int keep_dead(self, Path whole, const uint32_t *registers) except -1

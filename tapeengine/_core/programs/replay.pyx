@@ -316,7 +316,7 @@ cdef class Plan:
         self.replays += 1
         self.clock += 1
         path.last = self.clock
-        path.worked_on_arrays()
+        path.worked()
         return arena
 
     @property

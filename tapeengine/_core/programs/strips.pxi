@@ -1,19 +1,21 @@
-# Operations of a path on arrays with many rows, done a strip of rows at a time: see `strips.h` and `staged/strips.py`.
+# Operations of a path on arrays with many rows, done by native code for some rows at a time: see `staged/strips.py`.
 
-cdef extern from "strips.h" nogil:
-    enum:
-        TE_STRIP
-    ctypedef void (*te_strip_code)(char **arrays, int64_t row, int64_t rows)
-    void te_run_strips(const void *ops, Py_ssize_t count, const void *columns, char **arrays, void *registers,
-                       int64_t row, int64_t rows)
+ctypedef void (*StripCode)(char **arrays, int64_t row, int64_t rows)
 
-STRIP = TE_STRIP
+cdef enum:      # operations on columns are a tuple of
+    ARRAYS      # (slot,) for values, a storage for its cotangents, or an array of constants
+    PLACES      # room for their addresses
+    ROWS
+    BEGUN       # the storages whose cotangents get their first values
+    ZEROED      # those of them that begin with zeros
+    ENDED       # the storages whose cotangents are used up
+    CODE        # the address of the native code
+                # and what keeps it
 
 
-# Operations on columns are a tuple; `owners` has the values of slots.
 cdef int run_strips(tuple made, list owners, Reverse r) except -1:
+    """Do operations on columns; `owners` has the values of slots."""
     cdef char **places = <char **> PyArray_DATA(<ndarray> made[PLACES])
-    cdef int64_t native = made[NATIVE]
     cdef Py_ssize_t k
     for k in range(PyList_GET_SIZE(<list> made[ARRAYS])):
         array = (<list> made[ARRAYS])[k]
@@ -21,25 +23,8 @@ cdef int run_strips(tuple made, list owners, Reverse r) except -1:
             places[k] = r.data[<uint32_t> array]
         else:
             places[k] = <char *> PyArray_DATA(<ndarray> (owners[array[0]] if type(array) is tuple else array))
-    if native:
-        (<te_strip_code> <void *> <Py_ssize_t> made[CODE])(places, 0, native)
-    te_run_strips(PyArray_DATA(<ndarray> made[OPS]), PyArray_DIMS(<ndarray> made[OPS])[0], PyArray_DATA(<ndarray> made[COLUMNS]),
-                  places, PyArray_DATA(<ndarray> made[NUMBERS]), native, made[ROWS])
+    (<StripCode> <void *> <Py_ssize_t> made[CODE])(places, 0, made[ROWS])
     return 0
-
-
-cdef enum:
-    OPS         # an array of `te_strip`
-    COLUMNS     # ... of `te_column`
-    NUMBERS     # the registers, the first of which have constants
-    PLACES      # room for the addresses of the arrays
-    ARRAYS      # (slot,) for values, a storage for its cotangents, or an array of constants
-    BEGUN       # storages whose cotangents get their first values
-    ZEROED      # those of them that begin with zeros
-    ENDED       # storages whose cotangents are used up
-    ROWS
-    NATIVE      # the number of rows that are done by native code
-    CODE        # its address; what keeps it comes after
 
 
 @cython.final
@@ -48,7 +33,7 @@ cdef class StripRecord(ArrayRecord):
     """Stands for the records of a group: their reverse steps are done a strip at a time as well."""
 
     cdef list owners
-    cdef tuple group        # see `fuse`
+    cdef tuple group        # see `adopt_strips`
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         present = tuple([r.data[<uint32_t> storage] != NULL for storage in <list> self.group[1]])
@@ -83,8 +68,8 @@ cdef Action stripping(Arena arena, tuple group):
     return step
 
 
-def fuse(tuple made):
-    # Do operations of a path a strip at a time from now on: (path, groups, slots of which only strips exist, slots that
+def adopt_strips(tuple made):
+    # Do operations of a path in strips from now on: (path, groups, slots of which only strips exist, slots that
     # share buffers). The groups have the numbers of their operations, with the last one: the operations on columns; the
     # storages whose cotangents they read or change; a dict of those of the reverse pass by which of these have
     # cotangents; the function that makes them.
