@@ -77,8 +77,8 @@ class Step:
 class Notes:
     """Reads the operations of a path, as operations on columns of arrays with a number of rows where they are."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows = path, 0
+    def __init__(self, path: Path, rows: int) -> None:
+        self.path, self.rows = path, rows
         self.notes, self.slots, self.skipped, outputs, epochs, self.sizes, *rest = array_notes(path)
         self.storages, self.accesses, self.shared = rest
         self.outputs = {self.slots[s << 32 | epochs[s]] for s in outputs if s < len(self.sizes)}
@@ -387,24 +387,34 @@ class Cotangents(Values):
 
     def contribute(self, step: Step, ct: list[int]) -> None:
         """Add the contributions of an operation to the cotangents of its operands."""
-        start, choices = 0, step.kind == "chosen"
+        start = 0
         for which, operand in enumerate(step.operands):
-            count = len(operand.cells)
-            if operand.is_active and step.kind == "joined":
-                self.give(operand, ct[start : start + count])
-            elif operand.is_active and choices:
-                masks = self.cells(step.operands[0])
-                pairs = [(c, self.zero) if which == 1 else (self.zero, c) for c in ct]
-                self.give(operand, [self.op("chosen", mask, *pair) for mask, pair in zip(masks, pairs, strict=True)])
-            elif operand.is_active and step.kind == "sum":
-                found, c = self.begin(operand), self.quotient(ct[0], step.divisor)
-                for k in operand.cells:
-                    found[k] = self.op("add", found[k], c)
-            elif operand.is_active and operand.sums and step.kind in ("add", "sub") and not self.assigns(operand):
+            part = ct[start : start + len(operand.cells)]
+            start += len(part)
+            if not operand.is_active:
+                continue
+            if step.kind == "joined":
+                self.give(operand, part)
+            elif step.kind == "chosen":
+                self.give(operand, self.chosen(step, which, ct))
+            elif step.kind == "sum":
+                self.spread(operand, self.quotient(ct[0], step.divisor))
+            elif operand.sums and step.kind in ("add", "sub") and not self.assigns(operand):
                 self.add_up(step, which, operand, ct)
-            elif operand.is_active:
+            else:
                 self.give(operand, [partial(self.weighed, step, which, k, c) for k, c in enumerate(ct)])
-            start += count
+
+    def chosen(self, step: Step, which: int, ct: list[int]) -> list[int]:
+        """The cotangents where an operand was chosen."""
+        masks = self.cells(step.operands[0])
+        pairs = [(c, self.zero) if which == 1 else (self.zero, c) for c in ct]
+        return [self.op("chosen", mask, *pair) for mask, pair in zip(masks, pairs, strict=True)]
+
+    def spread(self, operand: Operand, c: int) -> None:
+        """Add the cotangent of a sum to those of its parts."""
+        found = self.begin(operand)
+        for k in operand.cells:
+            found[k] = self.op("add", found[k], c)
 
     def assigns(self, operand: Operand) -> bool:
         """Whether contributions take the place of cotangents: they are the first ones to a whole storage."""
@@ -473,36 +483,39 @@ def groups_of(steps: Sequence[Step], notes: Notes) -> list[Group]:
 
 def fuse(path: Path) -> None:
     """Do operations of a path in strips from now on."""
-    best: tuple[int, int, list[Step], list[Group]] = (0, 0, [], [])
-    for rows in extents(path):
-        notes = Notes(path)
-        notes.rows = rows
-        steps = list(notes.steps())
-        groups = groups_of(steps, notes)
-        best = max(best, (sum(len(group.steps) for group in groups), rows, steps, groups), key=lambda found: found[0])
-    _, _, steps, groups = best
-    numbers, taken, inner, touched = dict[int, Any](), dict[int, Table](), set[int](), set[int]()
-    grouped = {step.number for group in groups for step in group.steps}
+    steps, groups = best_groups(path)
+    if not groups:
+        return
+    notes, numbers, inner, touched = groups[0].notes, dict[int, Any](), set[int](), set[int]()
+    read = read_by(steps, {step.number for group in groups for step in group.steps}) | notes.outputs
+    taken = {step.slot: step.table for group in groups for step in group.steps if step.table is not None}
     for group in groups:
-        group.taken = taken
         own = {step.number for step in group.steps}
-        group.outer = group.made & read_by(steps, own, group.notes)
-        read = read_by(steps, grouped, group.notes)
-        taken.update({step.slot: step.table for step in group.steps if step.table is not None})
-        group.stored = {slot for slot in group.outer if slot in read or slot not in taken}
+        group.taken, group.outer = taken, group.made & (read_by(steps, own) | notes.outputs)
+        group.stored = group.outer & (read | (group.made - taken.keys()))
         numbers.update(dict.fromkeys(own))
         inner |= group.made - group.stored
         touched |= group.touched()
     for group in groups:
         numbers[group.steps[-1].number] = (group.forward(), group.storages(), {}, group.reverse)
-    if groups:
-        shared = {k: slot for k, slot in groups[0].notes.shared.items() if touched.isdisjoint((k, slot))}
-        adopt_strips((path, numbers, inner, shared))
+    shared = {k: slot for k, slot in notes.shared.items() if touched.isdisjoint((k, slot))}
+    adopt_strips((path, numbers, inner, shared))
 
 
-def read_by(steps: Sequence[Step], others: set[int], notes: Notes) -> set[int]:
+def best_groups(path: Path) -> tuple[list[Step], list[Group]]:
+    """The operations, and their groups for the number of rows with which most operations are in one."""
+    best: tuple[list[Step], list[Group]] = [], []
+    for rows in extents(path):
+        notes = Notes(path, rows)
+        steps = list(notes.steps())
+        found = steps, groups_of(steps, notes)
+        best = max(best, found, key=lambda pair: sum(len(group.steps) for group in pair[1]))
+    return best
+
+
+def read_by(steps: Sequence[Step], others: set[int]) -> set[int]:
     """The slots that are read by operations that are not among others."""
-    return {slot for step in steps if step.number not in others for slot in step.reads} | notes.outputs
+    return {slot for step in steps if step.number not in others for slot in step.reads}
 
 
 def extents(path: Path) -> list[int]:
