@@ -192,14 +192,14 @@ class Notes:
         )
 
     def constant(self, constant: Any, shape: tuple[int, ...]) -> Operand | None:
-        """A number or an array; truths become numbers."""
+        """A number, or a copy of an array, which may change before the reverse pass; truths become numbers."""
         array = np.asarray(constant)
         if array.dtype not in (float, bool) and not isinstance(constant, int):
             return None
         if array.size == 1:
             cells = self.cells(0, shape, (0,) * len(shape))
             return None if cells is None else Operand(-1, [float(array.ravel()[0])] * len(cells[1]))
-        array = np.ascontiguousarray(array.reshape(-1) if shape == (array.size,) else array, float)
+        array = np.array(array.reshape(-1) if shape == (array.size,) else array, float, order="C")
         cells = self.cells(0, shape, spread(array.shape, array.strides, shape))
         return None if cells is None else Operand(-1, [(array, at, cells[0]) for at in cells[1]])
 

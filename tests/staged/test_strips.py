@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -155,3 +156,43 @@ def test_what_is_done_in_strips() -> None:
         te.vjp(few, x[:9], y[:9])
     assert in_strips(few) == 0
     assert strips.ROWS > 9
+
+
+def test_captured_array_that_changes_before_the_reverse_pass() -> None:
+    x, captured = np.random.default_rng(0).normal(size=(2, ROWS, 3))
+    held = captured.copy()
+
+    def program(a: Any) -> Any:
+        b = a * a + captured
+        return b * b * captured
+
+    staged = te.stage(program, optimise="native")
+    for k in range(4):  # the engine refuses the change, and so does the first call, which it records
+        value, back = te.vjp(staged, x)
+        captured += 1.0 if k > 1 else 0.0
+        (found,) = back(np.ones_like(value))
+        captured[...] = held
+    _, wanted = te.vjp(program, x)
+    assert bits(found) == bits(wanted(np.ones_like(value))[0])
+    assert in_strips(staged) == 4
+
+
+def test_replays_allocate_no_intermediate_array() -> None:
+    """Of the numbers between the operations of a group only strips exist."""
+    x, y = np.random.default_rng(0).normal(size=(2, 100_000, 3))
+
+    def program(a: Any, b: Any) -> Any:
+        for _ in range(10):
+            a = a * b + a / (1.5 + b * b)
+        return a
+
+    staged = te.stage(program, optimise="native")
+    for _ in range(3):
+        value, back = te.vjp(staged, x, y)
+        back(value)
+    tracemalloc.start()
+    value, back = te.vjp(staged, x, y)
+    back(value)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10 * x.nbytes
