@@ -74,7 +74,7 @@ def adopt_strips(tuple made):
     # storages whose cotangents they read or change; a dict of those of the reverse pass by which of these have
     # cotangents; the function that makes them.
     cdef ArrayPart part = (<Path> made[0]).part
-    part.fused, part.inner, part.shared, part.spare = made[1], made[2], made[3], []
+    part.fused, part.inner, part.shared, part.spare, part.pool = made[1], made[2], made[3], [], {}
 
 
 def array_notes(Path path):
