@@ -665,7 +665,7 @@ cdef class ArrayBackpropagator:
             seeds.match(cotangent)
             ct[0] = 0.0
             r.begin(arena.part.places, ct)
-            r.pool, r.small = arena.part.pool, arena.small
+            r.pool, r.small = arena.part.pool if arena.fused is arena.part.fused else {}, arena.small
             while seeds.arrays:
                 view, value = seeds.arrays.pop()
                 r.add(<View> view, value)
