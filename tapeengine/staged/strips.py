@@ -78,7 +78,7 @@ class Notes:
     """Reads the operations of a path, as operations on columns of arrays with a number of rows where they are."""
 
     def __init__(self, path: Path, rows: int) -> None:
-        self.path, self.rows = path, rows
+        self.rows = rows
         self.notes, self.slots, self.skipped, outputs, epochs, self.sizes, *rest = array_notes(path)
         self.storages, self.accesses, self.shared = rest
         self.outputs = {self.slots[s << 32 | epochs[s]] for s in outputs if s < len(self.sizes)}
@@ -92,9 +92,9 @@ class Notes:
         view, epoch, *_ = parts_of(operand)
         return self.slots[parts_of(view)[0] << 32 | epoch] if view is not None else -1
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self, path: Path) -> Iterator[Step]:
         """The operations."""
-        for _, op, k, _ in self.path.instructions():
+        for _, op, k, _ in path.instructions():
             if op == ACCESS:
                 slot, writes = self.accesses[k]
                 yield Step(-1, [slot], [slot] * writes)
@@ -507,7 +507,7 @@ def best_groups(path: Path) -> tuple[list[Step], list[Group]]:
     best: tuple[list[Step], list[Group]] = [], []
     for rows in extents(path):
         notes = Notes(path, rows)
-        steps = list(notes.steps())
+        steps = list(notes.steps(path))
         found = steps, groups_of(steps, notes)
         best = max(best, found, key=lambda pair: sum(len(group.steps) for group in pair[1]))
     return best
