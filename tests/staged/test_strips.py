@@ -60,6 +60,7 @@ PARTS: tuple[Callable[[Any, Any], Any], ...] = (
     lambda a, b: a * 0.0 + b,
     lambda a, b: a[ORDER] * b,
     lambda a, b: written(a, b),
+    lambda a, b: a + b if np.all(a * b < 1e9) else a - b,
 )
 CHOICE = np.random.default_rng(1).normal(size=(ROWS, 3)) > 0
 WEIGHTS = np.random.default_rng(2).normal(size=(3, ROWS)).T
