@@ -713,9 +713,8 @@ class Engine(Parallel):
         paths : int
             The largest number of paths through the program's branches that are kept for arguments of one form.
         optimise : bool or {"native"}
-            Whether checks that follow from others are dropped, and paths of scalars that are replayed often compiled to
-            native code, if LLVM is installed (``tapeengine[native]``); "native" compiles them at once. The bits are
-            the same.
+            Whether checks that follow from others are dropped, and paths that are replayed often compiled to native
+            code, if LLVM is installed (``tapeengine[native]``); "native" compiles them at once. The bits are the same.
 
         Returns
         -------

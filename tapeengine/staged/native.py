@@ -86,7 +86,10 @@ class Compiler:
             warnings.warn(what, RuntimeWarning, stacklevel=2)
 
     def compile(self, path: Path, in_lanes: bool) -> None:
-        """Compile a path, if bodies repeat in it."""
+        """Compile a path, if bodies repeat in it, or operations on arrays of many rows follow each other."""
+        if path.has_arrays:
+            importlib.import_module("tapeengine.staged.strips").fuse(path)
+            return
         llvm = importlib.import_module("tapeengine.chad.backends.llvm.compile")
         code = Code.of(path)
         bodies = found.bodies_of(code, found.LONGEST_IN_LANES if in_lanes and path.guards else found.LONGEST)
@@ -118,7 +121,7 @@ class Writer:
     name = ""
     alias = ""
 
-    def __init__(self, code: Code, lanes: int) -> None:
+    def __init__(self, code: Any, lanes: int) -> None:
         self.code = code
         self.lanes = lanes
         self.type, self.truth, self.bits = (t if lanes == 1 else f"<{lanes} x {t}>" for t in ("double", "i1", "i64"))

@@ -104,3 +104,28 @@ def test_no_table_of_a_recording_is_written_behind_its_end():
     if "cannot be preloaded" in done.stderr:
         pytest.skip("this C library has no checks of the heap")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("change", ["shape", "element", "nothing"])
+def test_large_constant_that_changes_between_two_uses(change):
+    """A large constant is copied once, and again where its layout or its content has changed."""
+
+    def program(x):
+        constant = np.linspace(0.0, 1.0, 8000).reshape(1, 80, 100)
+        first = x * constant[0]
+        y = np.sum(x * constant, axis=0)
+        if change == "shape":
+            constant.shape = (100, 1, 80)
+        if change == "element":
+            constant[0, 3, 5] = -7.0
+        return y + first, np.reshape(x, (80, 100)) + np.sum(np.reshape(x, constant.shape) * constant)
+
+    staged = te.stage(program)
+    x = np.random.default_rng(0).normal(size=(80, 100))
+    for k in range(3):
+        found, back = te.vjp(staged, x + k)
+        wanted, wanted_back = te.vjp(program, x + k)
+        assert [part.tobytes() for part in found] == [part.tobytes() for part in wanted]
+        if change == "nothing":
+            assert back(wanted)[0].tobytes() == wanted_back(wanted)[0].tobytes()
+    assert staged.refused is None

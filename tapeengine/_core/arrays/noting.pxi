@@ -42,9 +42,19 @@ cdef object copied_once(Head *h, object x, int depth=0):
     if PyArray_NBYTES(<ndarray> x) <= SMALL:
         return alike(<ndarray> x)
     known = tape.copied.get(id(x))
-    if known is None or known[1].tobytes("A") != x.tobytes("A"):
+    if known is None or not same_memory(<ndarray> known[1], <ndarray> x):
         known = tape.copied[id(x)] = x, alike(<ndarray> x)
     return known[1]
+
+
+cdef bint same_memory(ndarray a, ndarray b) noexcept:
+    """Whether two arrays have the same layout and the same bytes, also between their elements."""
+    cdef Extent e = extent(a), f = extent(b)
+    cdef int k
+    for k in range(PyArray_NDIM(a) if PyArray_NDIM(a) == PyArray_NDIM(b) else 0):
+        if PyArray_DIMS(a)[k] != PyArray_DIMS(b)[k] or PyArray_DIMS(a)[k] > 1 and PyArray_STRIDES(a)[k] != PyArray_STRIDES(b)[k]:
+            return False
+    return PyArray_NDIM(a) == PyArray_NDIM(b) and memcmp(e.first, f.first, e.last - e.first) == 0
 
 
 cdef object alike(ndarray x):

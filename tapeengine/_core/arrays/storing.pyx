@@ -10,7 +10,7 @@ from tapeengine._core.tape cimport numpy_c as cnp
 from cpython.contextvars cimport get_value
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 from tapeengine._core.tape.numpy_c cimport (
     NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_ISBEHAVED_RO, PyArray_IS_C_CONTIGUOUS,
     PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,

@@ -49,9 +49,10 @@ cdef class Arena:
     """The buffers of one run, and its steps, which hold the addresses of their operands in these buffers."""
 
     cdef int release(self) except -1:
-        """Return the buffers for later runs, unless the collector has cleared what keeps them."""
-        if self.part is not None and self.part.spare is not None and len(self.part.spare) < MOST_SPARE:
-            self.part.spare.append(self)
+        """Return the buffers for later runs, unless these need others or the collector has cleared what keeps them."""
+        cdef ArrayPart part = self.part
+        if part is not None and part.spare is not None and len(part.spare) < MOST_SPARE and self.fused is part.fused:
+            part.spare.append(self)
         return 0
 
     def __dealloc__(self):
@@ -96,22 +97,23 @@ cdef object number_of(object place, double *v):
 cdef Arena new_arena(ArrayPart part, Path path):
     cdef Arena arena = Arena.__new__(Arena)
     cdef ndarray owner
+    cdef cnp.npy_intp none = 0
     cdef Py_ssize_t k
     cdef Place *place
-    arena.part, arena.path = part, path
+    arena.part, arena.path, arena.fused = part, path, part.fused
     arena.v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
     arena.data = <char **> room_for(NULL, len(part.storages), sizeof(char *), "arrays")
     arena.owners, arena.small = [], [None] * part.places.place_count
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
         owner = (<ndarray> arena.owners[part.shared[k]] if k in part.shared
-                 else PyArray_ZEROS(1, <cnp.npy_intp *> &place.size, place.type, 0))
+                 else PyArray_ZEROS(1, &none if k in part.inner else <cnp.npy_intp *> &place.size, place.type, 0))
         arena.owners.append(owner)
         arena.data[k] = <char *> PyArray_DATA(owner)
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
     arena.steps = [
         done_step(arena, what, k in part.unneeded) if k in part.unneeded or k in part.settled
-        else new_step(arena, what, <uint32_t> register) for k, (what, register) in enumerate(part.steps)]
+        else stripping(arena, part.fused[k]) if k in part.fused else new_step(arena, what, <uint32_t> register) for k, (what, register) in enumerate(part.steps)]
     return arena
 
 
@@ -758,7 +760,7 @@ cdef ArrayPart array_part(Tape tape, list primals):
     part.places = Tape.__new__(Tape)
     for k in range(tape.place_count):
         part.places.add_place(tape.places[k].size, tape.places[k].type, tape.places[k].width)
-    part.numbers, part.storages, part.steps = {}, [], []
+    part.numbers, part.storages, part.steps, part.fused, part.inner = {}, [], [], {}, set()
     part.inputs, part.epochs, part.spare, part.pool = {}, {}, [], {}
     for layout in primals:
         views = [item for item in layout.aux or () if type(item) is View]

@@ -229,7 +229,7 @@ cdef class Path:
     @property
     def is_native(self):
         """Whether native code runs it."""
-        return self.single.entries > 0 or self.lanes.entries > 0
+        return self.single.entries > 0 or self.lanes.entries > 0 or self.part is not None and len(self.part.fused) > 0
 
     @property
     def has_arrays(self):
@@ -266,15 +266,18 @@ cdef class Path:
 
     cdef int compiled_by(self, object compiler) except -1:
         """Let a function compile this path once it has been run often."""
-        if compiler is not None and self.part is None:
+        if compiler is not None and (self.part is None or self.part.special_count):
             self.compiler, self.code = compiler, []
             self.work = self.lane_work = compiler.worth(len(self))
         return 0
 
     cdef int worked(self) except -1:
-        """Count a run."""
+        """Count the instructions of a run, and the numbers in the arrays that it computes."""
+        cdef uint32_t k
         if self.compiler is not None and self.work >= 0:
             self.work -= self.end - self.first
+            for k in range(0 if self.part is None else self.part.places.place_count):
+                self.work -= self.part.places.places[k].size
             if self.work < 0:
                 self.compiler(self, False)
         return 0

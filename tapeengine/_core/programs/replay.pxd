@@ -85,6 +85,8 @@ cdef class ArrayPart:
     cdef dict shared            # slot -> an earlier one, whose values nothing reads any longer and whose buffer it takes
     cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
+    cdef dict fused             # numbers of the steps that are done in strips, see `adopt_strips`
+    cdef set inner              # slots of which only strips exist
     cdef bint writes_inputs
     cdef uint32_t slot(self, uint32_t storage, uint32_t epoch) except? 0xFFFFFFFF
     cdef int make(self, uint32_t storage, uint32_t epoch) except -1
@@ -99,6 +101,7 @@ cdef class Arena:
     cdef list steps
     cdef list small         # buffers of cotangents, see `PooledReverse`
     cdef dict inputs        # storage -> array
+    cdef dict fused         # see `ArrayPart`
     cdef Path path
     cdef int release(self) except -1
     cdef ndarray shown(self, View view, uint32_t epoch)

@@ -21,7 +21,7 @@ from libc.string cimport memcmp, memcpy, memset
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_OBJECT, NPY_WRAP, PyArray_CHKFLAGS, PyArray_CopyInto,
     PyArray_DATA, PyArray_DIMS, PyArray_FLAGS, PyArray_IS_C_CONTIGUOUS, PyArray_ISNOTSWAPPED,
     PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,
 )
@@ -132,6 +132,7 @@ cdef void *zeros_for(size_t count, size_t size, str what) except NULL:
 
 include "reading.pxi"
 include "arrays.pxi"
+include "strips.pxi"
 include "recordings.pxi"
 include "paths.pxi"
 include "needed.pxi"
@@ -315,6 +316,7 @@ cdef class Plan:
         self.replays += 1
         self.clock += 1
         path.last = self.clock
+        path.worked()
         return arena
 
     @property
@@ -543,7 +545,9 @@ cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     what = path.part.steps[k][0]
     names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "fork", "check")
     function = what[1] if what[0] in (CALLED, COMPUTED, RULED, LOOKED) else ""
-    done = " (not needed)" if k in path.part.unneeded else " (done once)" if k in path.part.settled else ""
+    part = path.part
+    done = (" (not needed)" if k in part.unneeded else " (done once)" if k in part.settled
+            else " (in strips)" if k in part.fused else "")
     name = getattr(function, "__name__", getattr(function, "name", ""))
     return ("%%%d: %s %s" % (register, names[what[0]], name)).rstrip() + done
 
@@ -661,7 +665,7 @@ cdef class ArrayBackpropagator:
             seeds.match(cotangent)
             ct[0] = 0.0
             r.begin(arena.part.places, ct)
-            r.pool, r.small = arena.part.pool, arena.small
+            r.pool, r.small = arena.part.pool if arena.fused is arena.part.fused else {}, arena.small
             while seeds.arrays:
                 view, value = seeds.arrays.pop()
                 r.add(<View> view, value)
