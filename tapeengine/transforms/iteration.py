@@ -18,7 +18,7 @@ from .forms import add, flatten, form_of, is_traced, map_leaves
 from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
-from .rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, repeating, restored
+from .rerun import FirstRun, Places, beyond_rounding, frozen, not_repeatable, paths, read_only, repeating, restored
 from .transformed import whole
 from .treeverse import Chain
 
@@ -194,16 +194,22 @@ class Reversal:
         return tangent
 
     def _check(self, comparison: Comparison, state: Any, position: int, repeat: Repeat | None) -> None:
-        """At the end of a block compare its states with those of the first run; if they differ, a plain run decides."""
-        steps = self.steps
-        comparison.add(hashes(steps.engine.structures, state), position)
-        if repeat is None or not comparison.differs(position):
+        """At the end of a block compare its states with those of the first run; a plain run decides about rounding."""
+        steps, structures = self.steps, self.steps.engine.structures
+        comparison.add(hashes(structures, state), position)
+        comparison.states[position] = state
+        if repeat is None:
             return
+        traced, comparison.states = comparison.states, {}
+        if not comparison.differs(position):
+            return
+        far = 0
         for k, bare in repeat(steps.passed.steps_of(position)):
-            comparison.add(hashes(steps.engine.structures, bare), k)
-        k = comparison.differs(position)
-        if k:
-            steps.refuse(bare, k, position)
+            comparison.add(hashes(structures, bare), k)
+            far = far or beyond_rounding(structures, bare, traced[k])
+        leaf = comparison.differs(position) or far
+        if leaf:
+            steps.refuse(bare, leaf, position)
 
     def _step(self, made: Made) -> Callable[[list[Any], Any], Any]:
         """The step as a function of its captured values and the state."""
