@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -10,7 +11,7 @@ from typing import Any
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_unseen
 from .._core.tape.tape import outside
-from ..errors import StructureError, UnsupportedError
+from ..errors import RepeatError, StructureError, UnsupportedError
 from .calls import Derivative, call_with_rule
 from .captures import Made, Snapshot
 from .contract import Engine
@@ -100,6 +101,8 @@ class Steps:
         self.draws = not same_states(self.begin[0], generator_states())
         self.takes = any(len(now) < len(node.keys) for node, now in run.left_behind.changed)
         self.renewed = self.snapshot.renewed
+        if self.renewed or self.takes:  # then the program may write to the state that it gets
+            self.final = map_leaves(self.engine.structures, copy.copy, chain.final)
         run.settle(self._traced_steps(start), self.begin[0] if self.draws else None)
         return chain
 
@@ -151,9 +154,44 @@ class Reversal:
         self.chain = chain
 
     def pull(self, cotangent: Any) -> Any:
+        """Reverse the steps."""
+        return self._either(
+            self._pull, cotangent, lambda f: self.steps.engine.vjp(f, *self.args), lambda b: b(cotangent)
+        )
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """Run the steps with tangents."""
+        return self._either(self._push, tangents, lambda f: self.steps.engine.jvp(f, self.args, tangents), lambda t: t)
+
+    def _either(self, by_steps: Callable[[Any, Made], Any], given: Any, at_once: Callable[..., Any], found: Any) -> Any:
+        """Run single steps; if they read what earlier ones wrote into captured objects, all of them on one tape."""
+        made = Made()
+        try:
+            return by_steps(given, made)
+        except RepeatError:
+            if not (self.steps.renewed or self.steps.takes):
+                raise
+            if made.copied is not None:
+                self.steps.check(made)
+            with restored(self.steps.begin[0] if self.steps.draws else None):
+                final, derivative = at_once(self._whole)
+            if beyond_rounding(self.steps.engine.structures, self.steps.final, final):
+                raise
+        return found(derivative)
+
+    def _whole(self, values: list[Any], state: Any) -> Any:
+        """All steps, on one copy of all that they capture."""
+        made, snapshot = Made(), self.steps.snapshot
+        made.copied = snapshot.to_copy(every=True)
+        step = snapshot.again(list(map(frozen, values)), made)
+        with read_only(values, NAME):
+            for _ in range(self.steps.n):
+                state = step(map_leaves(self.steps.engine.structures, frozen, state))
+        return state
+
+    def _pull(self, cotangent: Any, made: Made) -> Any:
         """Reverse the steps, each on its own tape."""
         steps, (values, start) = self.steps, self.args
-        made = Made()
         steps.again(values, made)
         step = partial(self._step(made), values)
         places = steps.places(made)
@@ -178,10 +216,8 @@ class Reversal:
             steps.check(made)
         return total, cotangent
 
-    def push(self, tangents: tuple[Any, ...]) -> Any:
-        """Run the steps with tangents."""
+    def _push(self, tangents: tuple[Any, ...], made: Made) -> Any:
         steps, (values, state), (given, tangent) = self.steps, self.args, tangents
-        made = Made()
         steps.again(values, made)
         comparison, repeat = Comparison(steps.passed), None
         with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
