@@ -213,7 +213,12 @@ cdef class Array:
         return PySeqIter_New(self)
 
     def __getitem__(self, index):
-        return get(self, index)
+        try:
+            return get(self, index)
+        except OverflowError:
+            if not self.storage.number:
+                raise
+        raise IndexError("invalid index to scalar variable.")
 
     def __setitem__(self, index, value):
         put(self, index, value)

@@ -710,7 +710,10 @@ cdef class Dual:
         """Index like a numpy scalar: with (), ..., None and tuples of them. Python's floats have no items."""
         if not is_numpy(self):
             raise TypeError("'float' object is not subscriptable")
-        return above("arrays.calls").zero_dim(self)[index]
+        try:
+            return above("arrays.calls").zero_dim(self)[index]
+        except (IndexError, OverflowError):
+            raise IndexError("invalid index to scalar variable.") from None
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property
