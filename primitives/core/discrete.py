@@ -240,13 +240,11 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 
 def _of_truth(function: Any) -> Callable[..., Any]:
-    """Return the rule of `logical_and` or `logical_or`, which select one of two objects."""
+    """Return the rule of a ufunc that returns one of two objects."""
 
     def rule(x: Any, y: Any, /) -> Any:
         if any(type(part) is numpy.ndarray and part.dtype.hasobject for part in (x, y)):
-            raise UnsupportedError(
-                f"numpy.{function.__name__} returns operands where one is an array of objects. Convert it to floats"
-            )
+            raise UnsupportedError(f"numpy.{function.__name__} of an array of objects: convert it to floats")
         return BY_FUNCTION[function](x, y)
 
     return rule

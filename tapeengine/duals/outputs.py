@@ -53,11 +53,10 @@ def check_outputs(name: str, outs: tuple[Any, ...]) -> None:
     """Refuse outputs that are traced numbers, and those in which the order of writing shows."""
     if any(type(out) in (Dual, ComplexDual) for out in outs):
         raise UnsupportedError(
-            f"numpy.{name} has a traced number as out=, as in numpy's own functions of lists of traced numbers. Call "
-            "the function of tapeengine.numpy, or join the numbers with tapeengine.numpy.stack"
+            f"out= of numpy.{name} is a traced number, as in numpy's functions of lists of such. Use tapeengine.numpy"
         )
     if any(numpy.shares_memory(a, b) for a, b in itertools.combinations(filter(_is_array, outs), 2)):
-        raise UnsupportedError(f"two outputs of numpy.{name} share memory. Give each an array of its own")
+        raise UnsupportedError(f"two outputs of numpy.{name} share memory. Pass copies")
 
 
 def check_spread(name: str, inputs: tuple[Any, ...], result: Any, out: Any) -> None:

@@ -136,8 +136,10 @@ def chain(op: str, xs: list[Any], value: float) -> Any:
     plain = [float(x) for x in xs if not isinstance(x, Dual)]
     duals = [x for x in xs if isinstance(x, Dual)]
     total: Any = duals.pop(0) if len(duals) > 1 and not plain else 0.0
-    for x in [*plain, *duals[:-1]]:
-        total = operate(op, total, x) if isinstance(x, Dual) else ops.value(op, total, x)
+    for number in plain:
+        total = ops.value(op, total, number)
+    for x in duals[:-1]:
+        total = operate(op, total, x)
     return operate(op, total, duals[-1], value=value)
 
 

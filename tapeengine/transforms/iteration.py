@@ -155,29 +155,34 @@ class Reversal:
 
     def pull(self, cotangent: Any) -> Any:
         """Reverse the steps."""
-        return self._either(
-            self._pull, cotangent, lambda f: self.steps.engine.vjp(f, *self.args), lambda b: b(cotangent)
-        )
+
+        def at_once() -> tuple[Any, Any]:
+            final, back = self.steps.engine.vjp(self._whole, *self.args)
+            return final, back(cotangent)
+
+        return self._either(partial(self._pull, cotangent), at_once)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Run the steps with tangents."""
-        return self._either(self._push, tangents, lambda f: self.steps.engine.jvp(f, self.args, tangents), lambda t: t)
+        return self._either(
+            partial(self._push, tangents), lambda: self.steps.engine.jvp(self._whole, self.args, tangents)
+        )
 
-    def _either(self, by_steps: Callable[[Any, Made], Any], given: Any, at_once: Callable[..., Any], found: Any) -> Any:
+    def _either(self, by_steps: Callable[[Made], Any], at_once: Callable[[], Any]) -> Any:
         """Run single steps; if they read what earlier ones wrote into captured objects, all of them on one tape."""
-        made = Made()
+        steps, made = self.steps, Made()
         try:
-            return by_steps(given, made)
+            return by_steps(made)
         except RepeatError:
-            if not (self.steps.renewed or self.steps.takes):
+            if not (steps.renewed or steps.takes):
                 raise
             if made.copied is not None:
-                self.steps.check(made)
-            with restored(self.steps.begin[0] if self.steps.draws else None):
-                final, derivative = at_once(self._whole)
-            if beyond_rounding(self.steps.engine.structures, self.steps.final, final):
+                steps.check(made)
+            with restored(steps.begin[0] if steps.draws else None):
+                final, found = at_once()
+            if beyond_rounding(steps.engine.structures, steps.final, final):
                 raise
-        return found(derivative)
+        return found
 
     def _whole(self, values: list[Any], state: Any) -> Any:
         """All steps, on one copy of all that they capture."""

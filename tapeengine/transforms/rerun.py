@@ -139,9 +139,8 @@ def _same(a: Any, b: Any) -> bool:
 
 def beyond_rounding(structures: Structures, plain: Any, traced: Any) -> int:
     """The number, from 1, of the first leaf that differs by more than a traced run's rounding; 0 if none does."""
-    leaves, steps = flatten(structures, plain)
-    others, their_steps = flatten(structures, traced)
-    if outline(steps) != outline(their_steps):
+    (leaves, steps), (others, traced_steps) = (flatten(structures, value) for value in (plain, traced))
+    if outline(steps) != outline(traced_steps):
         return 1
     pairs = enumerate(zip(leaves, others, strict=True), 1)
     return next((k for k, (a, b) in pairs if not _close(value_unseen(a), value_unseen(b))), 0)
@@ -151,7 +150,7 @@ def _close(a: Any, b: Any) -> bool:
     x, y = np.asarray(a), np.asarray(b)
     if x.dtype.kind not in "fc" or x.dtype != y.dtype or x.shape != y.shape:
         return _same(_kept(a), _kept(b))
-    size = np.abs(x, where=np.isfinite(x), out=np.zeros(x.shape, x.real.dtype)).max(initial=0.0)
+    size = np.abs(x[np.isfinite(x)]).max(initial=0.0)
     return bool(np.isclose(x, y, 0.0, size * np.finfo(x.dtype).eps ** 0.6, equal_nan=True).all())
 
 
@@ -374,10 +373,10 @@ class Repeatable:
         if self.outcome is None or not self.outcome.difference(value):
             return
         # A traced program may round differently from the plain one; the plain one decides about no more than that.
-        plain, structures = self.again(self._bare(values)), self.engine.structures
+        plain = self.again(self._bare(values))
         difference = self.outcome.difference(plain)
-        if not difference and beyond_rounding(structures, plain, value):
-            difference = Outcome(structures, plain).difference(value)
+        if beyond_rounding(self.engine.structures, plain, value):
+            difference = difference or self.outcome.difference(value)
         if difference:
             raise not_repeatable(self.name, difference)
 

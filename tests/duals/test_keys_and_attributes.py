@@ -164,15 +164,14 @@ FORMS: dict[str, Callable[[int], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", [1.0, 1.0j], ids=["real", "complex"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("whole", WHOLE)
-def test_a_scalar_has_no_elements_of_any_number(whole: int, form: str, kind: complex) -> None:
+def test_a_scalar_has_no_elements_of_any_number(whole: int, form: str) -> None:
     index = FORMS[form](whole)
     for of in (index, (index,), (None, index), (index, ...)):
         for run in (lambda f: f(ROWS), lambda f: te.vjp(f, ROWS)):
             with pytest.raises(IndexError):
-                run(lambda x, of=of: (x * kind).sum()[of])
+                run(lambda x, of=of: x.sum()[of])
 
 
 @pytest.mark.parametrize("use", [iter, list, len, lambda x: 1.0 in x, lambda x: [*x]], ids=range(5))

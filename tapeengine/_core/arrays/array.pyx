@@ -213,12 +213,7 @@ cdef class Array:
         return PySeqIter_New(self)
 
     def __getitem__(self, index):
-        try:
-            return get(self, index)
-        except OverflowError:
-            if not self.storage.number:
-                raise
-        raise IndexError("invalid index to scalar variable.")
+        return get(self, index)
 
     def __setitem__(self, index, value):
         put(self, index, value)

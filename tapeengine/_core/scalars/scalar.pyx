@@ -710,10 +710,7 @@ cdef class Dual:
         """Index like a numpy scalar: with (), ..., None and tuples of them. Python's floats have no items."""
         if not is_numpy(self):
             raise TypeError("'float' object is not subscriptable")
-        try:
-            return above("arrays.calls").zero_dim(self)[index]
-        except (IndexError, OverflowError):
-            raise IndexError("invalid index to scalar variable.") from None
+        return above("arrays.reports").scalar_item(above("arrays.calls").zero_dim(self), index)
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property
