@@ -4,6 +4,7 @@ import ctypes
 import functools
 import importlib
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 
 import tapeengine as te
 from tapeengine.errors import PrimitiveError, UnsupportedError
-from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import scale
+from tapeengine.primitive import Primitive, Sample, uniform
+from tapeengine.primitive.builders import linear, scale
 from tapeengine.primitive.local import LocalPrimitive, primitive
 from tapeengine.testing import check_primitive, check_vjp, report_primitive
 
@@ -67,10 +68,56 @@ def test_a_wrong_rule_is_wrong_both_ways() -> None:
     assert {failure.argument for failure in report.failures} == {"y"}
 
 
-def test_an_argument_without_rules_is_discrete() -> None:
-    product = made().def_vjp(x=VJP["x"])
+def test_an_argument_that_is_declared_discrete() -> None:
+    product = made().def_vjp(x=VJP["x"], y=None)
     assert [rule is None for rule in product.record.vjp_rules] == [False, True]
     check_primitive(product.record)
+
+
+WAYS: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
+    "grad": lambda f, x: te.grad(lambda x: total(f(x)))(x),
+    "jvp": lambda f, x: te.jvp(f, (x,), (x,))[1],
+    "grad of grad": lambda f, x: te.grad(lambda x: total(te.grad(lambda x: total(f(x)))(x)))(x),
+    "jvp of grad": lambda f, x: te.jvp(te.grad(lambda x: total(f(x))), (x,), (x,))[1],
+    "hvp": lambda f, x: te.hvp(lambda x: total(f(x)), (x,), (x,)),
+    "jacfwd": lambda f, x: te.jacfwd(f)(x),
+    "hessian": lambda f, x: te.hessian(lambda x: total(f(x)))(x),
+}
+MAKERS: dict[str, Callable[..., Any]] = {
+    "def_vjp": lambda f, rules: primitive(f).def_vjp(**rules),
+    "def_jvp": lambda f, rules: primitive(f).def_jvp(**rules),
+    "record": lambda f, rules: Primitive("mine.f", f, rules, rules),
+    "linear": lambda f, rules: linear("mine.f", f, rules, jvp={x: r for x, r in rules.items() if r}),
+}
+
+
+def total(x: Any) -> Any:
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("x", [2.0, np.array([2.0, 3.0]), np.float32(2.0)], ids=["number", "array", "narrow"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("missing", ["x", "y", "z"])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_traced_argument_without_a_rule_is_refused_by_its_name(maker: str, missing: str, way: str, x: Any) -> None:
+    def f(x: Any, y: Any, z: Any) -> Any:
+        return x + y + z
+
+    place = "xyz".index(missing)
+    rules = {name: lambda first: first for name in "xyz" if name != missing}
+
+    def program(of: Any) -> Callable[[Any], Any]:
+        return lambda v: of(*[v if k == place else 1.5 * v for k in range(3)])
+
+    forgotten, declared = MAKERS[maker](f, rules), MAKERS[maker](f, {**rules, missing: None})
+    with pytest.raises(UnsupportedError, match=rf"f has no derivative for its argument '{missing}': it has no rule"):
+        WAYS[way](program(forgotten), x)
+    given = [1.5] * 3
+    given[place] = 0.0
+    np.testing.assert_allclose(WAYS[way](program(declared), x), WAYS[way](lambda v: sum(c * v for c in given), x))
+    plain = [1.0, 2.0, 3.0]
+    value, slope = te.value_and_grad(lambda v: forgotten(*[plain[k] if k == place else v for k in range(3)]))(4.0)
+    assert (value, slope) == (8.0 + plain[place], 2.0)
 
 
 def powers() -> LocalPrimitive:

@@ -143,7 +143,7 @@ def _record_of_power(ufunc: Any, doc: str, opcode: str | None = None) -> Primiti
 POWER = _record_of_power(
     numpy.power, "x^y; dx = ct y x^(y-1) (0 where y is 0), dy = ct x^y log(x) (0 where x is 0)", opcode="pow"
 )
-FLOAT_POWER = _record_of_power(numpy.float_power, "x^y in double precision; as numpy.power")
+FLOAT_POWER = _record_of_power(numpy.float_power, "x^y in double precision; as numpy.power", opcode="pow")
 
 
 def _quotient(x: Any, y: Any, out: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.duals.creation import plain
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import discrete
 
@@ -238,8 +239,20 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return first[np.isin(first, as_array(ar2), assume_unique=True, invert=True)]
 
 
+def _of_truth(function: Any) -> Callable[..., Any]:
+    """Return the rule of a ufunc that returns one of two objects."""
+
+    def rule(x: Any, y: Any, /) -> Any:
+        if any(type(part) is numpy.ndarray and part.dtype.hasobject for part in (x, y)):
+            raise UnsupportedError(f"numpy.{function.__name__} of an array of objects: convert it to floats")
+        return BY_FUNCTION[function](x, y)
+
+    return rule
+
+
 RULES: dict[Any, Any] = {
     **BY_FUNCTION,
+    **{function: _of_truth(function) for function in (numpy.logical_and, numpy.logical_or, numpy.logical_xor)},
     numpy.argpartition: argpartition,
     numpy.searchsorted: searchsorted,
     numpy.digitize: digitize,

@@ -50,7 +50,11 @@ def _read(ct: Any, places: Any, space: Any) -> Any:
 HISTOGRAM = linear(
     "numpy.histogram",
     lambda weights, a, edges, *, bins, range: _summed(weights, a, edges, bins, range),
-    {"weights": lambda ct, a, edges, weights_space: _read(ct, BIN_PLACES(a, edges), weights_space)},
+    {
+        "weights": lambda ct, a, edges, weights_space: _read(ct, BIN_PLACES(a, edges), weights_space),
+        "a": None,
+        "edges": None,
+    },
     static=("bins", "range"),
     samples=(
         Sample((uniform((5,)), _X, _EDGES), _BINS),

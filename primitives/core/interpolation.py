@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.duals.creation import sample_of
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 
@@ -48,10 +49,26 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         x, xp, fp = _periodic(real_part(x), real_part(xp), fp, abs(period))
         left = right = None
     if not is_complex(fp):
-        return number_or_array(_interpolated(x, xp, fp, left, right))
-    ends = [[None if end is None else part(as_array(end)) for end in (left, right)] for part in (np.real, np.imag)]
-    parts = zip((np.real(fp), np.imag(fp)), ends, strict=True)
-    return of_parts(*(_interpolated(x, xp, part, left, right, True) for part, (left, right) in parts))
+        value = number_or_array(_interpolated(x, xp, fp, left, right))
+    else:
+        ends = [[None if end is None else part(as_array(end)) for end in (left, right)] for part in (np.real, np.imag)]
+        parts = zip((np.real(fp), np.imag(fp)), ends, strict=True)
+        value = of_parts(*(_interpolated(x, xp, part, left, right, True) for part, (left, right) in parts))
+    if not IS_INTERPOLATED(value, x, xp, fp, left, right):
+        raise UnsupportedError(
+            "numpy.interp: xp does not increase, and numpy's value is undefined. Sort xp and fp by xp"
+        )
+    return value
+
+
+IS_INTERPOLATED = discrete(
+    "numpy.is_interpolated",
+    lambda value, x, xp, fp, left, right: numpy.allclose(
+        numpy.interp(x, xp, fp, left, right), value, 1e-9, 0.0, equal_nan=True
+    ),
+    samples=(Sample((1.5, 0.5, numpy.arange(2.0), numpy.array([1.0, 2.0]), None, None)),),
+    doc="whether numpy interpolates a value; no derivative goes through it",
+)
 
 
 def _interpolated(x: Any, xp: Any, fp: Any, left: Any, right: Any, is_part: bool = False) -> Any:

@@ -108,6 +108,7 @@ MASKED_SUM: Primitive = linear(
     {
         "x": lambda ct, where, x_space, axis: _where_counted(broadcast(spread(ct, x_space, axis), x_space), where),
         "initial": lambda ct, initial_space: unbroadcast(ct, initial_space),
+        "where": None,
     },
     jvp={
         "x": lambda t, where, axis, keepdims, dtype: MASKED_SUM(t, where, axis=axis, keepdims=keepdims, dtype=dtype),

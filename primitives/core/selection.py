@@ -32,6 +32,7 @@ WHERE = linear(
     "numpy.where",
     lambda condition, x, y: _chosen(condition, x, y),
     {
+        "condition": None,
         "x": lambda ct, condition, x_space: _kept(ct, condition, x_space, True),
         "y": lambda ct, condition, y_space: _kept(ct, condition, y_space, False),
     },

@@ -158,9 +158,7 @@ def _folded(ufunc: Any) -> Any:
             layers.insert(0, start)
         if not layers:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
-        value = layers[0]
-        for layer in layers[1:]:
-            value = ufunc(value, layer)
+        value = _running(ufunc, layers)[-1]
         if ndim_of(value) < ndim_of(array) - 1:  # without layers the value is the start of the fold
             value = numpy.full(shape_of(array)[:one] + shape_of(array)[one + 1 :], value, dtype_of(array))
         whole = np.stack(np.broadcast_arrays(*layers), axis=one) if _is_given(initial) else array
@@ -210,11 +208,23 @@ def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
 def _in_layers(ufunc: Callable[..., Any], array: Any, axis: int, dtype: Any) -> Any:
     x = _cast(array, dtype)
     layers = _layers(x, axis)
-    if not layers:
-        return x
-    for position in range(1, len(layers)):
-        layers[position] = ufunc(layers[position - 1], layers[position])
-    return np.stack(layers, axis=axis)
+    return np.stack(_running(ufunc, layers), axis=axis) if layers else x
+
+
+def _running(ufunc: Any, layers: list[Any]) -> list[Any]:
+    """Return the value of a fold after each layer."""
+    found = layers[:1]
+    for position, layer in enumerate(layers[1:], 1):
+        value = ufunc(found[-1], layer)
+        if ufunc is numpy.hypot:
+            value = _begun(value, np.equal(found[-1], 0) & np.not_equal(layer, 0), layers[position::-1])
+        found.append(value)
+    return found
+
+
+def _begun(value: Any, begins: Any, layers: list[Any]) -> Any:
+    """Return a length. Where it `begins`, the zeros before, whose length has no second derivatives, come later."""
+    return np.where(begins, functools.reduce(numpy.hypot, layers), value) if np.any(begins) else value
 
 
 RUNNING_PLACES = discrete(

@@ -29,7 +29,7 @@ from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
 from .foreign import as_plain, check_series, has_own_operators, replaced
 from .labelled import holder_among
-from .outputs import check_holds, laid_out, numpys, stored
+from .outputs import check_holds, check_outputs, check_spread, laid_out, numpys, stored
 from .views import VIEWS
 
 #: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.
@@ -199,6 +199,8 @@ class Rules:
                 return getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
             ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
         called = ufunc if method == "__call__" else getattr(ufunc, method)
+        if options.get("out") is not None:
+            check_outputs(ufunc.__name__, options["out"])
         if method == "__call__" and is_asked("O", **options) and {"out", "where"}.isdisjoint(options):
             return ufunc(*(asarray(x).astype(object) for x in inputs), **options)
         plain = partial(numpys, called, inputs, unmasked(ufunc, options))
@@ -208,6 +210,8 @@ class Rules:
         if where is not True:
             return self.masked(result, where, out, plain)
         if out is not None:
+            if ufunc is numpy.vecdot:
+                check_spread(ufunc.__name__, inputs, result, out)
             return stored(result, out, plain)
         return result if expected is None else laid_out(result, expected)
 

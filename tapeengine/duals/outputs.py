@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -46,6 +47,30 @@ def stored(result: Any, out: Any, plain: Plain) -> Any:
         check_values(zip(results, places, strict=True), plain())
     found = tuple(part if place is None else assigned(place, part) for part, place in zip(results, places, strict=True))
     return found if isinstance(result, tuple) else found[0]
+
+
+def check_outputs(name: str, outs: tuple[Any, ...]) -> None:
+    """Refuse outputs that are traced numbers, and those in which the order of writing shows."""
+    if any(type(out) in (Dual, ComplexDual) for out in outs):
+        raise UnsupportedError(
+            f"out= of numpy.{name} is a traced number, as in numpy's functions of lists of such. Use tapeengine.numpy"
+        )
+    if any(numpy.shares_memory(a, b) for a, b in itertools.combinations(filter(_is_array, outs), 2)):
+        raise UnsupportedError(f"two outputs of numpy.{name} share memory. Pass copies")
+
+
+def check_spread(name: str, inputs: tuple[Any, ...], result: Any, out: Any) -> None:
+    """Refuse an output to which numpy broadcasts the operands, and which it writes to before it has read them all."""
+    if out.shape != numpy.shape(form_of(result)) and any(
+        numpy.shares_memory(x, out) for x in filter(_is_array, inputs)
+    ):
+        raise UnsupportedError(
+            f"out= of numpy.{name} has another shape, and shares memory with an operand. Pass a copy"
+        )
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, (Array, numpy.ndarray))
 
 
 def spread_as(result: Any, plain: Any) -> Any:

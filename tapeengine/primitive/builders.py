@@ -256,7 +256,7 @@ BROADCAST = Primitive(
 def linear(
     name: str,
     primal: Callable[..., Any],
-    transpose: Callable[..., Any] | Mapping[str, Callable[..., Any]],
+    transpose: Callable[..., Any] | Mapping[str, Callable[..., Any] | None],
     *,
     jvp: Mapping[str, Callable[..., Any]] | None = None,
     block: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
@@ -276,8 +276,8 @@ def linear(
     name, primal, static, samples, doc, opcode, kernel, pattern, variadic, args
         As for `Primitive`.
     transpose : callable, or mapping of str to callable
-        The vjp rule of each argument; a single callable is for the only argument. An argument without a rule (such as
-        the condition of where) is passed to the primal unchanged.
+        The vjp rule of each argument; a single callable is for the only argument. An argument with None (such as the
+        condition of where) is discrete, and passed to the primal unchanged.
     jvp : mapping of str to callable, optional
         Rules that are cheaper than applying the operation to the tangent, with zeros for the other arguments.
     block : callable, or mapping of str to callable, optional
@@ -290,14 +290,15 @@ def linear(
     3.0
     """
     signature = read_signature(name, primal, args, static, variadic)
-    transposes = _by_argument(name, signature, transpose)
+    given = _by_argument(name, signature, transpose)
+    transposes = {arg: rule for arg, rule in given.items() if rule is not None}
     made: list[Primitive] = []
     rules: dict[str, Any] = {arg: _linear_jvp(made, signature, arg, transposes, variadic) for arg in transposes}
     _give_blocks(rules, _by_argument(name, signature, block or {}))
     rules.update(jvp or {})
     made.append(
         Primitive(
-            name, primal, transposes, rules,
+            name, primal, given, dict.fromkeys(given) | rules,
             static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern,
             variadic=variadic, args=args,
         )
@@ -441,7 +442,8 @@ def elementwise(
     if len(partials) != len(signature.args):
         listed = ", ".join(signature.args)
         raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {listed}")
-    vjp, jvp = {}, {}
+    vjp: dict[str, Any] = dict.fromkeys(signature.args)
+    jvp = dict(vjp)
     times = PRODUCT if selects else scale
     for arg, partial in zip(signature.args, partials, strict=True):
         if partial is not None:

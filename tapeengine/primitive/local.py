@@ -41,15 +41,16 @@ class LocalPrimitive:
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self, vars(self)["__wrapped__"], super().__reduce_ex__(protocol))
 
-    def def_vjp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
+    def def_vjp(self, **rules: Callable[..., Any] | None) -> LocalPrimitive:
         """Give vjp rules by argument: ``rule(ct, ...)`` returns the argument's cotangent.
 
         Further parameters of a rule name the values that it keeps, as in a `Primitive`. An argument without a jvp rule
-        gets the transpose of its vjp rule.
+        gets the transpose of its vjp rule. None declares an argument discrete; a traced argument without rules is
+        refused.
         """
         return self._with_rules(self._vjp | rules, self._jvp)
 
-    def def_jvp(self, **rules: Callable[..., Any]) -> LocalPrimitive:
+    def def_jvp(self, **rules: Callable[..., Any] | None) -> LocalPrimitive:
         """Give jvp rules by argument: ``rule(t, ...)`` returns the contribution to the value's tangent.
 
         An argument without a vjp rule gets the transpose of its jvp rule.
@@ -80,7 +81,7 @@ class LocalPrimitive:
     def _refuse_structures(self, args: tuple[Any, ...]) -> None:
         """Refuse lists, tuples and dicts with traced values where there is a rule, which would not be called."""
         for name, arg in zip(self.record.args, args, strict=False):
-            if type(arg) in (list, tuple, dict) and name in self._vjp | self._jvp and _holds_traced(arg):
+            if type(arg) in (list, tuple, dict) and (self._vjp | self._jvp).get(name) and _holds_traced(arg):
                 what = f"{self._name}: {name} is a {type(arg).__name__} with traced values, and rules are for numbers"
                 raise UnsupportedError(f"{what} and arrays: pass an array, or write the function with te.custom_vjp")
 
@@ -97,9 +98,9 @@ class LocalPrimitive:
         by_vjp = {arg: self._transposed(arg, jvp[arg], "jvp") for arg in jvp.keys() - vjp.keys()}
         return Primitive(self._name, self._unwritten, vjp | by_vjp, jvp | by_jvp, **self._options)
 
-    def _transposed(self, arg: str, rule: Callable[..., Any], kind: str) -> Any:
+    def _transposed(self, arg: str, rule: Callable[..., Any] | None, kind: str) -> Any:
         """Transpose a rule: a rule is linear, so its vjp at any point is its transpose."""
-        if arg not in self._signature.args:
+        if arg not in self._signature.args or rule is None:
             return rule
         what = f"the {kind} rule of {self._name} for {arg!r}"
         names = parameter_names(what, rule, self._signature.known)
@@ -187,7 +188,8 @@ def _ones(space: VectorSpace) -> Any:
         return space.rebuild([_ones(part) for part in parts])  # type: ignore[union-attr]
     if space.is_discrete:
         return None
-    return np.ones(space.shape, space.dtype)[()] if space.shape else 1.0  # type: ignore[union-attr]
+    one: Any = np.ones(space.shape, space.dtype)[()]  # type: ignore[union-attr]
+    return 1.0 if type(one) is np.float64 else one
 
 
 @overload

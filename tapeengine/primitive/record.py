@@ -137,7 +137,8 @@ class Primitive:
         that may be differentiated; keyword-only parameters and those in `static` are never differentiated.
     vjp, jvp : mapping of str to callable, Rule or NotDifferentiable
         For each argument its transposed derivative and its derivative (see the module's documentation). Both must have
-        the same keys. An argument in neither is discrete: its cotangent is None.
+        the same keys. None declares an argument discrete. Without any rules the result is discrete; otherwise a traced
+        argument that is in neither is refused.
     static : sequence of str
         Positional parameters of `primal` that are not differentiated; they follow the arguments.
     samples : sequence of Sample or callable, or a callable that returns it
@@ -231,7 +232,7 @@ class Primitive:
         _check_kernel(name, signature, kernel)
         _check_samples(name, samples)
         is_checked = not is_first_party()
-        refusals = tuple(_refusal(vjp.get(arg)) for arg in signature.args)
+        refusals = tuple(_refusal(arg, vjp) for arg in signature.args)
 
         def rules(kind: str, given: Mapping[str, Any]) -> tuple[Rule | None, ...]:
             return tuple(_resolve(name, kind, arg, given.get(arg), signature, is_checked) for arg in signature.args)
@@ -354,7 +355,10 @@ def _restored(*values: Any) -> Primitive:
     return primitive
 
 
-def _refusal(rule: Any) -> str | None:
+def _refusal(arg: str, rules: Mapping[str, Any]) -> str | None:
+    if rules and arg not in rules:
+        return f"it has no rule. Give one, or declare the argument discrete: {arg}=None"
+    rule = rules.get(arg)
     return rule.reason if isinstance(rule, NotDifferentiable) else None
 
 
@@ -381,7 +385,7 @@ def _check_rule_names(name: str, signature: Signature, vjp: Mapping[str, Any], j
     for arg in signature.args:
         if (arg in vjp) != (arg in jvp):
             there, missing = ("vjp", "jvp") if arg in vjp else ("jvp", "vjp")
-            remedy = "give both, or none if it is discrete"
+            remedy = "give both, or None for both if it is discrete"
             raise PrimitiveError(f"{name}: the argument {arg!r} has a {there} rule and no {missing} rule; {remedy}")
 
 

@@ -133,27 +133,33 @@ def isnan(x: Any) -> bool:
 
 def chain(op: str, xs: list[Any], value: float) -> Any:
     """x0 op x1 op ...: the plain operands first, then one record for each dual; the last one gets the given value."""
-    total: Any = 0.0
-    for x in xs:
-        if not isinstance(x, Dual):
-            total = ops.value(op, total, float(x))
+    plain = [float(x) for x in xs if not isinstance(x, Dual)]
     duals = [x for x in xs if isinstance(x, Dual)]
+    total: Any = duals.pop(0) if len(duals) > 1 and not plain else 0.0
+    for number in plain:
+        total = ops.value(op, total, number)
     for x in duals[:-1]:
         total = operate(op, total, x)
     return operate(op, total, duals[-1], value=value)
 
 
+def length(xs: list[Any], value: float) -> Any:
+    """The length of a vector; zeros come last, since a length of zeros has no second derivatives."""
+    zeros = next((k for k, x in enumerate(xs) if value_of(x)), 0) if len(xs) > 2 else 0
+    return chain("hypot", xs[zeros:] + xs[:zeros], value)
+
+
 def hypot(*coordinates: Any) -> Any:
     """Length of a vector, n-ary; its derivative at the origin is 0."""
     value = math.hypot(*[value_of(x) for x in coordinates])
-    return chain("hypot", list(coordinates), value) if any_dual(coordinates) else value
+    return length(list(coordinates), value) if any_dual(coordinates) else value
 
 
 def dist(p: Iterable[Any], q: Iterable[Any]) -> Any:
     """Distance between two points of the same dimension."""
     p, q = list(p), list(q)
     value = math.dist([value_of(x) for x in p], [value_of(x) for x in q])
-    return chain("hypot", [a - b for a, b in zip(p, q, strict=True)], value) if any_dual(p + q) else value
+    return length([a - b for a, b in zip(p, q, strict=True)], value) if any_dual(p + q) else value
 
 
 def fsum(seq: Iterable[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -10,7 +11,7 @@ from typing import Any
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_unseen
 from .._core.tape.tape import outside
-from ..errors import StructureError, UnsupportedError
+from ..errors import RepeatError, StructureError, UnsupportedError
 from .calls import Derivative, call_with_rule
 from .captures import Made, Snapshot
 from .contract import Engine
@@ -18,7 +19,7 @@ from .forms import add, flatten, form_of, is_traced, map_leaves
 from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
-from .rerun import FirstRun, Places, frozen, not_repeatable, paths, read_only, repeating, restored
+from .rerun import FirstRun, Places, beyond_rounding, frozen, not_repeatable, paths, read_only, repeating, restored
 from .transformed import whole
 from .treeverse import Chain
 
@@ -100,6 +101,8 @@ class Steps:
         self.draws = not same_states(self.begin[0], generator_states())
         self.takes = any(len(now) < len(node.keys) for node, now in run.left_behind.changed)
         self.renewed = self.snapshot.renewed
+        if self.renewed or self.takes:  # then the program may write to the state that it gets
+            self.final = map_leaves(self.engine.structures, copy.copy, chain.final)
         run.settle(self._traced_steps(start), self.begin[0] if self.draws else None)
         return chain
 
@@ -151,9 +154,49 @@ class Reversal:
         self.chain = chain
 
     def pull(self, cotangent: Any) -> Any:
+        """Reverse the steps."""
+
+        def at_once() -> tuple[Any, Any]:
+            final, back = self.steps.engine.vjp(self._whole, *self.args)
+            return final, back(cotangent)
+
+        return self._either(partial(self._pull, cotangent), at_once)
+
+    def push(self, tangents: tuple[Any, ...]) -> Any:
+        """Run the steps with tangents."""
+        return self._either(
+            partial(self._push, tangents), lambda: self.steps.engine.jvp(self._whole, self.args, tangents)
+        )
+
+    def _either(self, by_steps: Callable[[Made], Any], at_once: Callable[[], Any]) -> Any:
+        """Run single steps; if they read what earlier ones wrote into captured objects, all of them on one tape."""
+        steps, made = self.steps, Made()
+        try:
+            return by_steps(made)
+        except RepeatError:
+            if not (steps.renewed or steps.takes):
+                raise
+            if made.copied is not None:
+                steps.check(made)
+            with restored(steps.begin[0] if steps.draws else None):
+                final, found = at_once()
+            if beyond_rounding(steps.engine.structures, steps.final, final):
+                raise
+        return found
+
+    def _whole(self, values: list[Any], state: Any) -> Any:
+        """All steps, on one copy of all that they capture."""
+        made, snapshot = Made(), self.steps.snapshot
+        made.copied = snapshot.to_copy(every=True)
+        step = snapshot.again(list(map(frozen, values)), made)
+        with read_only(values, NAME):
+            for _ in range(self.steps.n):
+                state = step(map_leaves(self.steps.engine.structures, frozen, state))
+        return state
+
+    def _pull(self, cotangent: Any, made: Made) -> Any:
         """Reverse the steps, each on its own tape."""
         steps, (values, start) = self.steps, self.args
-        made = Made()
         steps.again(values, made)
         step = partial(self._step(made), values)
         places = steps.places(made)
@@ -178,10 +221,8 @@ class Reversal:
             steps.check(made)
         return total, cotangent
 
-    def push(self, tangents: tuple[Any, ...]) -> Any:
-        """Run the steps with tangents."""
+    def _push(self, tangents: tuple[Any, ...], made: Made) -> Any:
         steps, (values, state), (given, tangent) = self.steps, self.args, tangents
-        made = Made()
         steps.again(values, made)
         comparison, repeat = Comparison(steps.passed), None
         with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
@@ -194,16 +235,22 @@ class Reversal:
         return tangent
 
     def _check(self, comparison: Comparison, state: Any, position: int, repeat: Repeat | None) -> None:
-        """At the end of a block compare its states with those of the first run; if they differ, a plain run decides."""
-        steps = self.steps
-        comparison.add(hashes(steps.engine.structures, state), position)
-        if repeat is None or not comparison.differs(position):
+        """At the end of a block compare its states with those of the first run; a plain run decides about rounding."""
+        steps, structures = self.steps, self.steps.engine.structures
+        comparison.add(hashes(structures, state), position)
+        comparison.states[position] = state
+        if repeat is None:
             return
+        traced, comparison.states = comparison.states, {}
+        if not comparison.differs(position):
+            return
+        far = 0
         for k, bare in repeat(steps.passed.steps_of(position)):
-            comparison.add(hashes(steps.engine.structures, bare), k)
-        k = comparison.differs(position)
-        if k:
-            steps.refuse(bare, k, position)
+            comparison.add(hashes(structures, bare), k)
+            far = far or beyond_rounding(structures, bare, traced[k])
+        leaf = comparison.differs(position) or far
+        if leaf:
+            steps.refuse(bare, leaf, position)
 
     def _step(self, made: Made) -> Callable[[list[Any], Any], Any]:
         """The step as a function of its captured values and the state."""

@@ -56,6 +56,7 @@ class Comparison:
 
     def __init__(self, states: PassedStates) -> None:
         self._states = states
+        self.states: dict[int, Any] = {}  # of the present block
         self._sums: list[int] = []
 
     def add(self, hashed: Sequence[int], position: int) -> None:

@@ -14,6 +14,7 @@ import itertools
 import math
 import operator
 import statistics
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,38 @@ def test_subscripts_of_a_scalar(index: Any) -> None:
 def test_a_scalar_has_no_elements(index: Any) -> None:
     found = verdict(lambda x: x.sum()[index], ROWS)
     assert found.word == "raised", found
+
+
+class Index:
+    """A number by its method."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __index__(self) -> int:
+        return self.number
+
+
+WHOLE = (3, -1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, -(2**63), -(2**63) - 1, 10**30)
+FORMS: dict[str, Callable[[int], Any]] = {
+    "int": lambda k: k,
+    "uint64": lambda k: np.uint64(k % 2**64),
+    "int64": lambda k: np.int64((k + 2**63) % 2**64 - 2**63),
+    "array": lambda k: np.array(k % 2**64, np.uint64),
+    "index": Index,
+    "slice": lambda k: slice(k),
+    "step": lambda k: slice(None, None, k),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("whole", WHOLE)
+def test_a_scalar_has_no_elements_of_any_number(whole: int, form: str) -> None:
+    index = FORMS[form](whole)
+    for of in (index, (index,), (None, index), (index, ...)):
+        for run in (lambda f: f(ROWS), lambda f: te.vjp(f, ROWS)):
+            with pytest.raises(IndexError):
+                run(lambda x, of=of: x.sum()[of])
 
 
 @pytest.mark.parametrize("use", [iter, list, len, lambda x: 1.0 in x, lambda x: [*x]], ids=range(5))

@@ -7,7 +7,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine.primitive import Primitive
-from tapeengine_primitives import arithmetic, extremes, transcendental
+from tapeengine_primitives import arithmetic, extremes, transcendental, ufunc_methods
 
 RULES = {**arithmetic.RULES, **extremes.RULES, **transcendental.RULES}
 TABLED = {f.__name__: f for f, rule in RULES.items() if isinstance(rule, Primitive) and rule.opcode}
@@ -80,3 +80,23 @@ def test_second_derivatives_give_the_same_bits(name: str) -> None:
     wide = pulled(first_wide, tuple(map(five_axes, xs)), (five_axes(second),) * len(xs))
     assert_bits(wide, wanted, "five axes")
     assert_bits(inside(first, xs, (second,) * len(xs)), wanted, "inside another trace")
+
+
+BINARY = sorted({ufunc.__name__ for ufunc, method in ufunc_methods.RULES if ufunc.nin == 2 and method == "reduceat"})
+CORNERS = [(a, b) for a in (0.0, 1.0, -1.0, 2.0, -2.0, 0.5) for b in (0.0, 1.0, -1.0, 2.0, 3.0, 0.5)]
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_second_derivatives_at_corners_are_those_of_numbers_and_of_arrays(name: str) -> None:
+    f = getattr(np, name)
+    ways = {
+        "numbers": lambda x: f(x[0], x[1]),
+        "arrays of one": lambda x: np.sum(f(x[:1], x[1:])),
+        "short arrays": lambda x: np.sum(f(x[:1] * np.ones(4), x[1:])) / 4.0,
+        "arrays of five axes": lambda x: np.sum(f(five_axes(x[:1]), five_axes(x[1:]))),
+    }
+    with np.errstate(all="ignore"):
+        for corner in CORNERS:
+            found = {way: te.hessian(program)(np.array(corner)) for way, program in ways.items()}
+            for way, hessian in found.items():
+                np.testing.assert_allclose(hessian, found["numbers"], rtol=1e-14, err_msg=f"{way} {corner}")

@@ -1,5 +1,6 @@
 """`jacfwd` within another trace: what it gives there is what it gives outside, and few rows replace many columns."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -142,3 +143,59 @@ def counted(n: int, outputs: int) -> int:
 def test_the_number_of_sweeps_is_that_of_the_fewer_rows() -> None:
     assert counted(50, 1) == counted(10, 1) <= 6
     assert counted(50, 4) == counted(10, 4) <= 20
+
+
+def calls(program: Callable[[Any], Any], size: int) -> int:
+    """How many functions a gradient calls, of Python and of C, apart from those of the first run."""
+    found = 0
+
+    def count(frame: Any, event: str, arg: Any) -> None:
+        nonlocal found
+        found += event in ("call", "c_call")
+
+    primal = [1.1] * size
+    te.grad(program)(primal)
+    sys.setprofile(count)
+    try:
+        te.grad(program)(primal)
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+@pytest.mark.parametrize(("jacobian", "most"), [(te.jacfwd, 40), (te.jacrev, 20), (te.jacobian, 20)])
+def test_an_entry_of_a_row_of_numbers_takes_few_calls(jacobian: Any, most: int) -> None:
+    """Fewer than a function of numpy takes for one traced number: an entry leaves no record of an array."""
+
+    def neighbours(xs: Any) -> Any:
+        total = 0.0
+        for k in range(len(xs) - 1):
+            total = total + xs[k] * xs[k] * xs[k + 1]
+        return total
+
+    small, large = (calls(lambda xs: sum(jacobian(neighbours)(xs)), size) for size in (32, 160))
+    assert large - small <= most * (160 - 32)
+
+
+def divides_by_zero(x: Any) -> bool:
+    """Whether a number is one of numpy's."""
+    try:
+        with np.errstate(all="ignore"):
+            x / 0.0
+    except ZeroDivisionError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("jacobian", [te.jacfwd, te.jacrev], ids=lambda f: f.__name__)
+def test_entries_are_numbers_of_python_and_the_programs_own_stay_as_they_were(jacobian: Any) -> None:
+    def program(x: Any) -> Any:
+        y = np.sin(x[0])  # one of numpy's numbers, which is an entry as well
+        entries = jacobian(lambda t: [t[0] * y, t[1] * t[0]])([1.5, 2.0])
+        seen.append([divides_by_zero(y), *(divides_by_zero(z) for row in entries for z in row)])
+        return entries[0][0] * y
+
+    seen: list[Any] = []
+    value, gradient = te.value_and_grad(program)([0.3, 0.4])
+    assert value == np.sin(0.3) ** 2 and gradient[0] == pytest.approx(np.sin(0.6), rel=1e-14)
+    assert seen == [[True, False, False, False, False]]

@@ -318,6 +318,16 @@ def test_the_steps_of_iterate_draw_what_they_drew(order: str, kept: int) -> None
 RUNS = itertools.count(1.0)  # an iterator is not bound
 
 
+class Source:
+    """Numbers from outside; an attribute of a class is not bound."""
+
+    numbers: Any = None
+
+
+def scaled(x: Any) -> Any:
+    return x * next(Source.numbers)
+
+
 def counted(x: Any) -> Any:
     return {"loss": [x, 2.0 * x, np.array([1.0, next(RUNS)]) * x]}
 
@@ -365,6 +375,46 @@ def test_a_traced_run_that_rounds_otherwise_is_decided_by_a_plain_one() -> None:
 
     for x in rng.normal(size=200):
         assert np.isfinite(ENGINE.grad(ENGINE.checkpoint(f))(float(x)))
+
+
+def values_and_slopes(run: Any, mode: str) -> tuple[Any, Any]:
+    if mode == "reverse":
+        value, backpropagator = ENGINE.vjp(run, 3.0)
+        return value, backpropagator(1.0)[0]
+    return tuple(ENGINE.jvp(run, (3.0,), (1.0,)))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("outcomes", list(itertools.product((1.0, 2.0), repeat=3)), ids=str)
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda f, x: ENGINE.checkpoint(f)(x),
+        lambda f, x: ENGINE.fork(lambda: f(x))[0],
+        lambda f, x: ENGINE.checkpoint(lambda x: [np.array([x, f(x)])])(x)[0][1],
+        lambda f, x: ENGINE.iterate(f, 1, x),
+        lambda f, x: ENGINE.iterate(lambda s: {"a": [f(s["a"][0]), s["a"][1]]}, 1, {"a": [x, np.ones(2)]})["a"][0],
+    ],
+    ids=["checkpoint", "fork", "an array", "iterate", "states of iterate"],
+)
+def test_a_program_of_two_outcomes_is_right_or_refused(run: Any, mode: str, outcomes: tuple[float, ...]) -> None:
+    """Whatever the first, the traced and the plain run return: the slope is that of the value, or the call raises."""
+    Source.numbers = itertools.chain(outcomes, itertools.repeat(outcomes[0]))
+    try:
+        value, slope = values_and_slopes(lambda x: run(scaled, x), mode)
+    except RepeatError:
+        assert len(set(outcomes)) > 1
+    else:
+        assert value == 3.0 * slope == 3.0 * outcomes[0]
+
+
+def test_a_long_chain_of_two_outcomes_is_refused(monkeypatch: Any) -> None:
+    """With several steps in a block of compared states, each step is compared."""
+    monkeypatch.setattr("tapeengine.transforms.passed_states.MOST", 2)
+    for other in range(8, 16):
+        Source.numbers = (1.0 + (k == other) for k in itertools.count())
+        with pytest.raises(RepeatError):
+            ENGINE.jvp(lambda x: ENGINE.iterate(scaled, 8, x), (3.0,), (1.0,))
 
 
 def test_an_array_that_never_changes_is_copied_once() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import collections
+import itertools
 import os
 import random
 from collections.abc import Callable
@@ -164,3 +165,34 @@ def test_writes_are_right_or_refused(transform: str, checkpoints: int) -> None:
             wrong.append((seed, expected, found))
     assert wrong == []
     assert right > SEEDS // 4
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("checkpoints", [1, 3, 100])
+def test_steps_that_read_what_earlier_ones_wrote_are_right(transform: str, checkpoints: int) -> None:
+    right = 0
+    for kind, write in PAIRS:
+        if "value" in write or "empty" in write:
+            continue
+        for n, do in itertools.product((1, 2, 3, 5), WRITES[write]):
+
+            def make(c: Any, x: Any, do: Any = do) -> Callable[[Any], Any]:
+                def step(state: Any) -> Any:
+                    do(c, 1.0)
+                    return state[0] ** 2 * 0.1 + sum(contents(c)) * state[0] * 0.01, state[1]
+
+                return step
+
+            expected = outcome(make, SEQUENCES[kind](), n, loop, TRANSFORMS[transform])
+            if isinstance(expected, str):  # an error, as of pop from an empty list
+                continue
+            found = outcome(
+                make,
+                SEQUENCES[kind](),
+                n,
+                lambda *args: te.iterate(*args, checkpoints=checkpoints),
+                TRANSFORMS[transform],
+            )
+            assert found == expected, (kind, write, n)
+            right += 1
+    assert right > 50

@@ -1,5 +1,7 @@
 """A traced call returns a value of the class that SciPy returns, or raises SciPy's error."""
 
+import itertools
+
 import numpy
 import pytest
 import scipy
@@ -33,6 +35,14 @@ def pairs():
         for mean in (None, 0.5, numpy.array([0.5]), X):
             call = lambda m, c=cov, b=mean: lambda x: m.multivariate_normal.logpdf(x, b, c)  # noqa: E731
             yield f"multivariate_normal {numpy.shape(cov)} {mean}", stats, scipy.stats, call, X
+    for name, points in itertools.product(("logpdf", "pdf"), (X, numpy.array([X, -X]), numpy.ones((2, 1, 3)))):
+        for cov in (numpy.ones((3, 3)), numpy.diag([1.0, 0.0, 2.0]), numpy.eye(3)):
+            options = {"cov": cov, "allow_singular": True}
+            call = lambda m, n=name, o=options: lambda x: getattr(m.multivariate_normal, n)(x, **o)  # noqa: E731
+            yield f"multivariate_normal {name} {numpy.shape(points)} singular", stats, scipy.stats, call, points
+    for name, points in itertools.product(("logpdf", "pdf"), (X, X[:, None], numpy.stack([X, X[::-1]], 1))):
+        call = lambda m, n=name: lambda x: getattr(m.dirichlet, n)(x, X)  # noqa: E731
+        yield f"dirichlet {name}", stats, scipy.stats, call, points / X.sum()
     for count in ([1, 2, 3], [[1, 2, 3], [2, 2, 2]], [1, 1, 1]):
         for name in ("logpmf", "pmf"):
             call = lambda m, n=name, c=count: lambda p: getattr(m.multinomial, n)(c, 6, p)  # noqa: E731

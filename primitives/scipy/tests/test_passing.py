@@ -6,12 +6,16 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+import scipy
+import scipy.cluster.vq
+import scipy.constants
 import scipy.interpolate
 import scipy.linalg
 import scipy.sparse
 import scipy.stats
 
 import tapeengine as te
+import tapeengine_scipy
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import fft, integrate, interpolate, linalg, optimize, signal, sparse, stats
 from tapeengine_scipy._passing import Passed
@@ -50,6 +54,20 @@ CALLABLES = {
 def public(module):
     theirs = import_module(f"scipy.{module}")
     return [name for name in theirs.__all__ if hasattr(theirs, name)]
+
+
+def test_the_package_stands_in_for_scipy():
+    for name in set(scipy.__all__):
+        ours, theirs = getattr(tapeengine_scipy, name), getattr(scipy, name)
+        assert name in dir(tapeengine_scipy)
+        if inspect.ismodule(theirs):
+            assert [other for other in getattr(theirs, "__all__", ()) if not hasattr(ours, other)] == []
+    assert tapeengine_scipy.constants.c == scipy.constants.c
+    assert tapeengine_scipy.cluster.vq.whiten(np.eye(2)).tolist() == scipy.cluster.vq.whiten(np.eye(2)).tolist()
+    with pytest.raises(UnsupportedError, match=r"scipy\.constants\.convert_temperature"):
+        te.grad(lambda x: tapeengine_scipy.constants.convert_temperature(x, "C", "K"))(1.0)
+    with pytest.raises(AttributeError):
+        tapeengine_scipy.nonsense  # noqa: B018
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,4 +1,4 @@
-"""What numpy does with floating-point errors at present."""
+"""Errors as numpy raises them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,11 @@ def errors_stop(filters: list[Any]) -> bool:
     if any(modes[name] not in ("ignore", "warn") for name in ("divide", "over", "invalid")):
         return True
     return any(action == "error" and issubclass(RuntimeWarning, category) for action, _, category, *_ in filters)
+
+
+def scalar_item(array: Any, index: Any) -> Any:
+    """The item of an array of shape () that stands for a scalar."""
+    try:
+        return array[index]
+    except (IndexError, OverflowError):
+        raise IndexError("invalid index to scalar variable.") from None

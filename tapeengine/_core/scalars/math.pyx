@@ -293,21 +293,32 @@ def hypot(*coordinates):
     coordinates = numbers(coordinates)
     if not any_dual(coordinates):
         return m_hypot(*coordinates)
-    result = chain(coordinates, 0.0, OP_HYPOT, computed(m_hypot, coordinates))
+    result = length(coordinates, computed(m_hypot, coordinates))
     return answered(returned(result), m_hypot, coordinates)
 
 
-cdef object chain(object xs, double start, int op, double value):
+cdef object length(tuple xs, double value):
+    """The length of a vector; zeros come last, since a length of zeros has no second derivatives."""
+    cdef Py_ssize_t zeros = 0
+    if len(xs) > 2:
+        while zeros < len(xs) and not xs[zeros]:    # a recording notes which of them are 0
+            zeros += 1
+    return chain(xs[zeros:] + xs[:zeros], OP_HYPOT, value)
+
+
+cdef object chain(tuple xs, int op, double value):
     """x0 op x1 op ...: the plain operands first, then one record for each dual; the last one gets the given value."""
-    cdef double total = start
+    cdef double total = 0.0
     cdef double c = 0.0
     cdef list duals = [x for x in xs if type(x) is Dual]
+    cdef Py_ssize_t i, first = len(duals) == len(xs) > 1
     for x in xs:
         if type(x) is not Dual:
             as_double(x, &c)
             total = op_value(op, total, c)
-    result = total
-    for i, x in enumerate(duals):
+    result = duals[0] if first else total
+    for i in range(first, len(duals)):
+        x = duals[i]
         last = i == len(duals) - 1
         result = binary_of(result, x, op, value if last else op_value(op, value_of(result), (<Dual> x).v))
     return result
@@ -319,8 +330,8 @@ def dist(p, q, /):
     if len(p) != len(q) or not (any_dual(p) or any_dual(q)):
         return python_math.dist(values_of(p), values_of(q))
     value = computed(spread.dist, (*p, *q))
-    differences = [a - b for a, b in zip(p, q)]
-    return answered(returned(chain(differences, 0.0, OP_HYPOT, value)), spread.dist, (*p, *q))
+    differences = tuple([a - b for a, b in zip(p, q)])
+    return answered(returned(length(differences, value)), spread.dist, (*p, *q))
 
 
 def fsum(seq, /):
@@ -328,7 +339,7 @@ def fsum(seq, /):
     cdef tuple items = numbers(seq)
     if not any_dual(items):
         return python_math.fsum(items)
-    return answered(returned(chain(items, 0.0, OP_ADD, computed(spread.fsum, items))), spread.fsum, items)
+    return answered(returned(chain(items, OP_ADD, computed(spread.fsum, items))), spread.fsum, items)
 
 
 def prod(iterable, /, *, start=1):
@@ -347,7 +358,7 @@ def sumprod(p, q, /):
     if not (any_dual(p) or any_dual(q)):
         return spread.sumprod(*p, *q)
     value = computed(spread.sumprod, (*p, *q))
-    return answered(returned(chain([x * y for x, y in zip(p, q)], 0.0, OP_ADD, value)), spread.sumprod, (*p, *q))
+    return answered(returned(chain(tuple([x * y for x, y in zip(p, q)]), OP_ADD, value)), spread.sumprod, (*p, *q))
 
 
 cdef object plain_fma = getattr(python_math, "fma", None)

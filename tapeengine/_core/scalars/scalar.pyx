@@ -710,7 +710,7 @@ cdef class Dual:
         """Index like a numpy scalar: with (), ..., None and tuples of them. Python's floats have no items."""
         if not is_numpy(self):
             raise TypeError("'float' object is not subscriptable")
-        return above("arrays.calls").zero_dim(self)[index]
+        return above("arrays.reports").scalar_item(above("arrays.calls").zero_dim(self), index)
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property

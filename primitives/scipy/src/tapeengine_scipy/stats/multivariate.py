@@ -35,13 +35,13 @@ class _MultivariateNormal(Distribution):
         x = x[..., None] if x.ndim == 0 or (x.ndim == 1 and size == 1) else x
         deviation = x - mean
         if singular:
-            return _log_density_on_range(deviation, cov)
+            return np.squeeze(_log_density_on_range(deviation, cov))[()]
         factor = cholesky(cov, lower=True)
         rows = np.reshape(deviation, (-1, size))
         white = solve_triangular(factor, rows.T, lower=True)
         distance = np.reshape(np.sum(white * white, axis=0), deviation.shape[:-1])
         log_det = 2 * np.sum(np.log(diagonal(factor)))
-        return -0.5 * (size * math.log(2 * math.pi) + log_det + distance)
+        return np.squeeze(-0.5 * (size * math.log(2 * math.pi) + log_det + distance))[()]
 
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
         """Return the density."""
@@ -129,7 +129,7 @@ class _Dirichlet(Distribution):
         if x.shape[0] != alpha.shape[0]:
             raise ValueError(f"dirichlet: {alpha.shape[0]} parameters, but x has {x.shape[0]} components")
         norm = np.sum(gammaln(alpha)) - gammaln(np.sum(alpha))
-        return np.sum(xlogy((alpha - 1), x.T).T, axis=0) - norm
+        return np.squeeze(np.sum(xlogy((alpha - 1), x.T).T, axis=0) - norm)[()]
 
     def pdf(self, x: Any, alpha: Any) -> Any:
         """Return the density."""
