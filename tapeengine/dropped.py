@@ -29,7 +29,7 @@ MEMORY = re.compile(
 PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
     r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"
-    r"requires a '\w+' object)).*(?:tapeengine\._core\.|\bFloatLike\b|\(Dual\))"
+    r"requires a '\w+' object)).*(?:tapeengine\.\w*(?:Dual|Array)\b|\bFloatLike\b|\(Dual\))"
     r"|'(?:datetime\.timedelta|decimal\.Decimal)'.*tapeengine\.|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal)'"
     r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
     r"|unmarshallable object|The only supported seed types are"
@@ -299,7 +299,7 @@ def holds_objects(value: object) -> bool:
     if library not in ("numpy", "pandas") or str(getattr(value, "dtype", "")) != "object":
         return False
     found = sys.modules["numpy"].ravel(value)
-    return any(module_of(type(x)).startswith("tapeengine._core.") for x in found[:100])
+    return any(module_of(type(x)).partition(".")[0] == "tapeengine" for x in found[:100])
 
 
 def innermost(error: BaseException) -> FrameType | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -68,10 +69,14 @@ OF_ANY_LIST = {
     *(*IN_PLACE, *OF_FORM, *OF_VALUES, numpy.choose, numpy.insert, numpy.piecewise, numpy.select),
     *(numpy.histogram, numpy.histogramdd),
 }
-#: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
+#: Functions with an argument that is a sequence of arrays, of which their rules read each.
+OF_PARTS = {
+    *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack),
+    numpy.linalg.multi_dot,
+}
+#: Functions with arguments that hold arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {
-    *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack, numpy.block),
-    *(numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
+    *(*OF_PARTS, numpy.block, numpy.einsum, numpy.einsum_path),
     *(numpy.ix_, numpy.histogram2d),
 }
 
@@ -286,6 +291,10 @@ class Rules:
         """The plain array for a foreign operand of `a op= y`, whose result is always an array."""
         return as_plain(partial(into_first, ufunc), (a, y), {})[0][1]
 
+    def error_in_place(self, error: Exception, ufunc: Any, a: Any, y: Any) -> Exception:
+        """The error of `a op= y`, which numpy computes with the array as `out`."""
+        return explained(error, partial(into_first, ufunc), (a, y), {})
+
     def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """`ufunc.at`."""
         if not isinstance(inputs[0], Array):
@@ -363,6 +372,8 @@ def arrays_of_lists(function: Any, value: Any) -> Any:
     """An argument of a function; in place of a list of numbers or arrays, of which some are traced, one array."""
     if function in OF_ANY_LIST or type(value) not in (list, tuple) or not value:
         return value
+    if function in OF_PARTS and any(type(part) in (list, tuple) for part in value):
+        return value
     leaves = [*value]
     while any(type(item) in (list, tuple) for item in leaves):
         leaves = [leaf for item in leaves for leaf in (item if type(item) in (list, tuple) else [item])]
@@ -437,7 +448,7 @@ def of_its_form(x: Any) -> Any:
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:
     """Apply an in-place operation to a plain array, and return that array."""
-    return ufunc(a, y, out=a)
+    return operator.imatmul(a, y) if ufunc is numpy.matmul else ufunc(a, y, out=a)
 
 
 def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:

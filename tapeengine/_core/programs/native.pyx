@@ -114,6 +114,7 @@ cdef class Form:
     cdef object cls
     cdef readonly bint discrete
     cdef bint has_array, is_plain, can_change   # a dictionary or a dataclass that is not frozen, or what has one inside
+    cdef bint needs_like      # whether the structure of a cotangent takes more than the form: arrays and discrete parts
     cdef bint has_scalars     # at most LEAVES of them, and nothing else
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
@@ -139,9 +140,11 @@ cdef class Form:
         for item in items:
             self.has_array |= item.has_array
             self.can_change |= item.can_change
+            self.needs_like |= item.needs_like
             self.discrete &= item.discrete
             if self.kind == BOX and item.width > LEAVES:
                 raise ValueError("an option of too many leaves")
+        self.needs_like |= self.has_array or (self.kind >= TUPLE and self.discrete)
         self.width, self.real_width, self.has_scalars = 1, not self.discrete, not self.has_array
         self.words[0] = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
@@ -797,7 +800,7 @@ cdef inline object part_like(Form form, object like, Py_ssize_t i):
     """A part of a primal whose cotangent has the part's structure; None where the form alone gives that."""
     if form.kind == TUPLE and like is not None:
         return <object> PyTuple_GET_ITEM(like, i)
-    if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).has_array:
+    if form.kind == RECORD and like is not None and (<Form> PyTuple_GET_ITEM(form.items, i)).needs_like:
         return field_of(form, like, i)
     return None
 

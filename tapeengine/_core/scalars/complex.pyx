@@ -728,3 +728,12 @@ cdef dict functions = {     # the function of each ufunc that has one
     numpy.sinh: sinh, numpy.cosh: cosh, numpy.tanh: tanh, numpy.arcsin: asin, numpy.arccos: acos, numpy.arctan: atan,
     numpy.arcsinh: asinh, numpy.arccosh: acosh, numpy.arctanh: atanh,
 }
+
+
+cdef extern from *:
+    """
+    #define te_name_it(type) ((PyTypeObject *)(type))->tp_name = "tapeengine.ComplexDual"  /* which errors of Python show */
+    """
+    void te_name_it(object type)
+
+te_name_it(ComplexDual)
