@@ -75,12 +75,18 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     array([1., 5.])
     """
     x, given = as_array(a), as_array(bins)
-    edges = _increasing(given) if ndim_of(given) else _edges(x, bins, range)
-    if is_complex(x) and not ndim_of(given):
-        raise UnsupportedError("numpy.histogram counts complex numbers by edges only: give edges in place of a number")
+    edges = histogram_bin_edges(x, given if ndim_of(given) else bins, range)
     how = {"bins": None if ndim_of(given) else bins, "range": _plain(range)}
     counts = _counts(x, edges) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """Return the edges of bins; see `numpy.histogram_bin_edges`."""
+    x, given = as_array(a), as_array(bins)
+    if is_complex(x) and not ndim_of(given):
+        raise UnsupportedError("numpy.histogram counts complex numbers by edges only: give edges in place of a number")
+    return _increasing(given) if ndim_of(given) else _edges(x, bins, range)
 
 
 def _counts(x: Any, edges: Any) -> Any:
@@ -162,4 +168,9 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
     return cells, first, second
 
 
-RULES = {numpy.histogram: histogram, numpy.histogram2d: histogram2d, numpy.histogramdd: histogramdd}
+RULES = {
+    numpy.histogram: histogram,
+    numpy.histogram2d: histogram2d,
+    numpy.histogram_bin_edges: histogram_bin_edges,
+    numpy.histogramdd: histogramdd,
+}

@@ -28,7 +28,7 @@ from .._core.sweeps.trace import value_of
 from ..dropped import frame_of_program, is_compiled
 from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
 from ..primitive import Primitive
-from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
+from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
 from .foreign import as_plain, check_series, has_own_operators, replaced
 from .labelled import holder_among
 from .outputs import check_holds, laid_out, numpys, stored
@@ -124,7 +124,7 @@ class Rules:
             for module in [name for name in self.later if name in sys.modules]:
                 self.table.update(self.later.pop(module)())
             rule = self.table.get(key)
-        return rule
+        return rule_of_python(key) if rule is None else rule
 
     def function(self, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a numpy function (`__array_function__`)."""
@@ -460,6 +460,21 @@ def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:
     return answered
 
 
+def is_of_python(ufunc: numpy.ufunc) -> bool:
+    """Whether a function of numpy calls one of Python, which it does not show (`numpy.frompyfunc`)."""
+    return bool(ufunc.types) and all(set(kinds) <= {"O", "-", ">"} for kinds in ufunc.types)
+
+
+def rule_of_python(key: Any) -> Callable[..., Any] | None:
+    """The rule of a ufunc that calls a function of Python, or of one of its methods: it gets traced elements."""
+    ufunc, method = key if isinstance(key, tuple) else (key, "__call__")
+    if not isinstance(ufunc, numpy.ufunc) or not is_of_python(ufunc):
+        return None
+    called = getattr(ufunc, method)
+    traced = (Array, Dual, ComplexDual)
+    return lambda *inputs, **options: called(*(objects(x) if type(x) in traced else x for x in inputs), **options)
+
+
 def missing(function: Any, count: int, failures: Sequence[Any], method: str = "__call__") -> UnsupportedError:
     """The error for a function of `count` arguments without a rule; its lines work once the partials are filled in."""
     module, name = home(function)
@@ -486,7 +501,7 @@ def missing(function: Any, count: int, failures: Sequence[Any], method: str = "_
 def home(function: Any) -> tuple[str, str]:
     """The module that exports a function, and its name there; for one of the program's own, "" and its variable.
 
-    A ufunc does not name its module, so modules are searched, public ones first; what `frompyfunc` made is in none.
+    A ufunc does not name its module, so modules are searched, public ones first.
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", "")
     if module is not None or getattr(numpy, name, None) is function:
