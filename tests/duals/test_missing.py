@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy
 import pytest
-from scipy import linalg, special, stats
+from scipy import linalg, optimize, special, stats
 
 import tapeengine as te
 from tapeengine.errors import DroppedDerivativeError, UnsupportedError
@@ -85,17 +85,23 @@ def test_a_ufunc_is_named_by_its_package_and_not_by_a_module_that_imports_it(mon
     assert told(lambda x: users.wrightomega(x)[0]).startswith("scipy.special.wrightomega has no derivative rule")
 
 
+FINDERS = (optimize.bisect, optimize.brenth, optimize.brentq, optimize.ridder, optimize.toms748)
+
+
 @pytest.mark.parametrize(
     ("program", "part", "own"),
     [
         (lambda x: linalg.solve_banded((0, 0), x[None], x)[0], "linalg", True),
         (lambda x: stats.norm.logpdf(x)[0], "stats", True),
         (lambda x: stats.norm.cdf(x[0]), "stats", False),
+        *((lambda x, f=f: f(lambda u: u * u - 2.0, x[0], 3.0), "optimize", False) for f in FINDERS),
+        (lambda x: optimize.root_scalar(lambda u: u * u - 2.0, bracket=(x[0], 3.0)).root, "optimize", False),
+        (lambda x: optimize.brentq(lambda u: u * u - 2.0, 0.0, 3.0, xtol=x[0]), "optimize", False),
     ],
 )
 def test_a_function_of_scipy_is_told_to_come_from_the_plugin(program, part, own):
     """Both for errors of the engine, and where SciPy itself gets traced numbers first."""
-    with pytest.raises(DroppedDerivativeError if own else TypeError) as caught:
+    with pytest.raises(DroppedDerivativeError if own else (TypeError, RuntimeError)) as caught:
         te.Engine(plugins=["core"]).grad(program)(numpy.array([0.5]))
     text = " ".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
     assert f"Import it from tapeengine_scipy.{part}, which has derivatives" in text
