@@ -21,20 +21,20 @@ from .stores import with_traced_stores
 
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 4
+RULES = 5
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
 _LIKELY = re.compile(
-    rf"is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
+    rf"\b__class__\s+is\b|is\s+(?:not\s+)?[\w.]*\b(?:{_NAMED}|__class__)\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
     rf"|{MENTIONED}|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
 )
 
 
 def names_class(node: ast.expr) -> bool:
-    """Whether an expression is the name of a class that has a stand-in."""
+    """Whether an expression is the name of a class that has a stand-in, or may give another class in its place."""
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-    return name in _CLASSES
+    return name in _CLASSES or name == "__class__"
 
 
 def by_equality(tree: ast.Module) -> ast.Module:
@@ -43,7 +43,7 @@ def by_equality(tree: ast.Module) -> ast.Module:
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for i, operator in enumerate(node.ops):
-                if names_class(sides[i]) or names_class(sides[i + 1]):
+                if any(map(names_class, sides[i : i + 2])):
                     node.ops[i] = {ast.Is: ast.Eq, ast.IsNot: ast.NotEq}.get(type(operator), type(operator))()
     return tree
 
