@@ -15,7 +15,17 @@ VALUES = (
     *("a[0]", "a.sum()", "np.sin(a[0])", "a[0] * 2", "a[0] + x", "np.mean(a)", "np.float64(x)", "a @ a", "np.sin(x)"),
     *("a", "a[:1]", "a * 2", "np.array(x)", "a.reshape(2, 1)", "np.sin(a)", "np.array([x, x])", "a.astype(np.float32)"),
     *("b", "b[0]", "b.sum()", "b[0] * 2", "np.float32(x)", "a.astype(np.float32)[1]"),
-    *("c", "c[0]", "c.sum()", "complex(x, 1.0)", "c[0] * 2", "np.complex128(x)", "np.complex64(x)", "a[0] * 1j", "x * 1j"),
+    *(
+        "c",
+        "c[0]",
+        "c.sum()",
+        "complex(x, 1.0)",
+        "c[0] * 2",
+        "np.complex128(x)",
+        "np.complex64(x)",
+        "a[0] * 1j",
+        "x * 1j",
+    ),
     *("c.tolist()[0]", "c.astype(np.complex64)[0]", "c.real", "c[0].real", "complex(x, 1.0).imag", "abs(c[0])"),
 )
 CLASSES = (

@@ -230,6 +230,7 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         raise
     if operands is not None:
         note(h, id, (CALLED, primitive, operands, copied_once(h, static), discrete_parts(h, record.output, out), record))
+    record.narrow = has_narrow(values) and not is_narrow(out)
     kept_values = Kept.__new__(Kept, args, values)
     kept_values.head = h
     record.kept = [
@@ -246,6 +247,22 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         if tape.watcher is not None:    # a watched tape keeps values
             tape.watcher.recorded(primitive, values, out, record.inputs, record.kept)
     return result
+
+
+cdef bint has_narrow(list values) except -1:
+    for x in values:
+        if is_narrow(x):
+            return True
+    return False
+
+
+cdef bint is_narrow(object x) except -1:
+    """Whether a value, traced or not, has numbers in lower than double precision."""
+    cdef int kind
+    if type(x) is Array or type(x) is array_class:
+        kind = PyArray_TYPE(plain(x))
+        return kind == NPY_FLOAT or kind == NPY_CFLOAT or kind == NPY_HALF
+    return other_precision(x) and x.dtype.itemsize < 16
 
 
 cdef list discrete_parts(Head *h, object place, object out):
