@@ -39,8 +39,14 @@ CLASSES = (
 )
 #: Questions about a value `v` and a class `k` that is not a tuple or a union.
 QUESTIONS = (
+    "{k: 1}.get(type(v))",
     *("type(v) is k", "type(v) == k", "k is type(v)", "type(v) is not k", "type(v) != k", "type(v) in (str, k)"),
     "issubclass(type(v), k)",
+)
+#: Those that need the source.
+OF_ATTRIBUTE = (
+    *("v.__class__ is k", "v.__class__ == k", "k is not v.__class__", "v.__class__ in (k,)", "{k: 1}.get(v.__class__)"),
+    *("v.__class__.__name__", "issubclass(v.__class__, k)", "type(v) is v.__class__"),
 )
 SOURCE = """
 import collections.abc as abc, math, numbers, typing
@@ -59,6 +65,10 @@ def f(x, a, b, c):
         case np.float32(): answers.append("float32")
         case complex(): answers.append("Python's complex")
         case np.ndarray(): answers.append("ndarray")
+    match v:
+        case np.floating(): answers.append("floating")
+        case np.complexfloating(): answers.append("complexfloating")
+        case np.generic(): answers.append("generic")
     seen.append(answers)
     return v
 """
@@ -73,14 +83,14 @@ def answers(f: Any, transform: Any) -> Any:
     return seen[-1]
 
 
-def source_of(value: str) -> str:
-    return SOURCE.format(value=value, classes=", ".join(CLASSES), questions=", ".join(QUESTIONS))
+def source_of(value: str, *questions: str) -> str:
+    return SOURCE.format(value=value, classes=", ".join(CLASSES), questions=", ".join(questions))
 
 
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.filterwarnings("ignore")
 def test_in_a_module(value: str, package: Any) -> None:
-    package({"asked": source_of(value) + "\nseen = []"})
+    package({"asked": source_of(value, *QUESTIONS, *OF_ATTRIBUTE) + "\nseen = []"})
     plain, lifted = __import__("asked").f, te.lift("asked").f
     expected = answers(plain, plain)
     assert answers(lifted, lifted) == expected
@@ -91,7 +101,7 @@ def test_in_a_module(value: str, package: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_in_a_namespace_that_cannot_be_imported(value: str) -> None:
     names: dict[str, Any] = {"__name__": "__main__", "seen": []}
-    exec(source_of(value), names)
+    exec(source_of(value, *QUESTIONS), names)
     expected = answers(names["f"], names["f"])
     lifted = te.lift(names["f"])
     assert answers(names["f"], lambda *args: te.vjp(lifted, *args)) == expected

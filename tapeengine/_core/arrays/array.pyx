@@ -32,6 +32,7 @@ from types import GenericAlias
 
 import numpy
 
+from tapeengine._core.scalars.floatlike import ComplexLike, SingleLike
 from tapeengine._core.scalars.scalar import opcode_of
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.dropped import is_formatting, told
@@ -108,6 +109,13 @@ cdef class Array:
     def __tapeengine_trace__(primitive, args, static):
         """Record a call of a primitive."""
         return apply(primitive, tuple(args), static)
+
+    @property
+    def __class__(self):
+        """A class of numbers for a number, which is no array in the plain program."""
+        if not self.storage.number:
+            return Array
+        return ComplexLike if self.dtype.kind == "c" else SingleLike
 
     # -- attributes of numpy's arrays ---------------------------------------------------------------------------------
     @property

@@ -22,7 +22,7 @@ import numpy
 
 from tapeengine._core.scalars.floatlike import FloatLike
 
-__all__ = ["StandIn", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
+__all__ = ["StandIn", "class_of", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
 
 cdef object python_float = builtins.float, python_complex = builtins.complex, python_type = builtins.type
 cdef object ndarray = numpy.ndarray, float64 = numpy.float64, complex128 = numpy.complex128
@@ -130,6 +130,12 @@ cdef object plain_class(object x):
 def traced_class(x):
     """The class of x in lifted code: the stand-in, if its class has one."""
     cls = plain_class(x)
+    return of_class.get(cls, cls)
+
+
+def class_of(x, /):
+    """``x.__class__`` in lifted code."""
+    cls = plain_class(x) if is_traced(x) else x.__class__
     return of_class.get(cls, cls)
 
 

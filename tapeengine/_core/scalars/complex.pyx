@@ -20,6 +20,7 @@ from tapeengine._core.tape.opcodes cimport (
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, PYTHON_FLOATS, traces
 
 import cmath as python_cmath
+import numbers
 import operator
 
 import numpy
@@ -737,3 +738,4 @@ cdef extern from *:
     void te_name_it(object type)
 
 te_name_it(ComplexDual)
+numbers.Complex.register(ComplexDual)
