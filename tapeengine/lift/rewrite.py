@@ -1,9 +1,9 @@
 """Changes of source code that bindings of names cannot achieve.
 
 ``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``kind is float`` becomes
-``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value. ``type(x)``, ``isinstance`` and
-class patterns need no change, because their names are bound to stand-ins. Copies of plain arrays and writes to them are changed in `tapeengine.lift.stores`, operators of
-sparse matrices in `tapeengine.lift.operands`.
+``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value. ``type(x)``, ``isinstance``
+and class patterns need no change, because their names are bound to stand-ins. Copies of plain arrays and writes to them
+are changed in `tapeengine.lift.stores`, operators of sparse matrices in `tapeengine.lift.operands`.
 """
 
 from __future__ import annotations
