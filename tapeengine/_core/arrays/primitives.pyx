@@ -89,7 +89,7 @@ cdef class PrimitiveRecord(ArrayRecord):
         if all([part is None for part in parts]):
             return None
         parts = [
-            r.zeros(<View> place) if part is None and type(place) is View else part
+            untouched((<View> place).shape, place) if part is None and type(place) is View else part
             for part, place in zip(parts, output[1])
         ]
         return rebuilt(output[0], parts)
@@ -358,10 +358,20 @@ cdef object cotangents_of(Rows rows, object output, uint32_t id, int how):
     if all([part is None for part in parts]):
         return None
     parts = [
-        arranged(rows, numpy.zeros((rows.width, *(<View> place).shape), (<View> place).dtype), how)
-        if part is None and type(place) is View else part for part, place in zip(parts, output[1])
+        untouched_rows(rows, <View> place, how) if part is None and type(place) is View else part
+        for part, place in zip(parts, output[1])
     ]
     return rebuilt(output[0], parts)
+
+
+cdef object untouched(tuple shape, View place):
+    """The cotangent of an output that nothing uses: one zero in all places, by which a rule can tell."""
+    return numpy.broadcast_to(numpy.zeros((), place.dtype), shape)
+
+
+cdef object untouched_rows(Rows rows, View place, int how):
+    cdef tuple one = place.shape
+    return untouched(one if how == ONE else (rows.width, *one) if how == FIRST else (*one, rows.width), place)
 
 
 cdef object arranged(Rows rows, object cotangents, int how):
