@@ -9,6 +9,7 @@ import pytest
 from scipy import linalg, optimize, special, stats
 
 import tapeengine as te
+import tapeengine.numpy
 from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
 
@@ -114,3 +115,29 @@ def test_differences_of_scipy_are_told_to_be_derivatives_of_the_engine(captured)
         te.grad(lambda x: derivative(lambda u: u * x if captured else u, 1.0 if captured else x).df)(2.0)
     text = " ".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
     assert "In its place, tapeengine.grad" in text and "tapeengine_scipy" not in text
+
+
+class Model:
+    def __init__(self):
+        self.rng = numpy.random.default_rng(0)
+
+
+@pytest.mark.parametrize("make", [numpy.random.default_rng, te.numpy.random.default_rng, numpy.random.RandomState])
+def test_a_draw_with_a_traced_parameter_is_told_to_scale_a_number(make):
+    """Whatever holds the generator."""
+    rng, model = make(0), Model()
+    model.rng = rng
+    programs = (
+        lambda x: rng.normal(x, 1.0),
+        lambda x: model.rng.uniform(0.0, x),
+        lambda x: numpy.random.default_rng(0).exponential(x),
+    )
+    for program in (*programs, lambda x: numpy.random.normal(x), lambda x: te.numpy.random.normal(x)):
+        with pytest.raises(DroppedDerivativeError, match=r"mean \+ sigma \* generator\.standard_normal"):
+            te.grad(program)(1.5)
+
+
+def test_a_series_of_numpy_at_a_traced_array_is_told_to_come_from_the_namespace():
+    series = numpy.polynomial.Polynomial([1.0, 2.0, 3.0])
+    with pytest.raises(DroppedDerivativeError, match=r"Make the series with tapeengine\.numpy\.polynomial"):
+        te.grad(lambda x: numpy.sum(series(x)))(numpy.array([0.3, 0.7]))
