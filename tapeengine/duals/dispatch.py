@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -448,7 +447,10 @@ def of_its_form(x: Any) -> Any:
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:
     """Apply an in-place operation to a plain array, and return that array."""
-    return operator.imatmul(a, y) if ufunc is numpy.matmul else ufunc(a, y, out=a)
+    if ufunc is numpy.matmul:
+        a @= y
+        return a
+    return ufunc(a, y, out=a)
 
 
 def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:

@@ -124,9 +124,9 @@ class Relinked:
             args = [self.twin(x) for x in value.args]
             return functools.partial(self.twin(value.func), *args, **value.keywords)
         if isinstance(value, functools.singledispatchmethod):
-            made = singledispatchmethod(self.twin(value.func))
-            made.dispatcher = self.dispatching(value.dispatcher)
-            return made
+            method = singledispatchmethod(self.twin(value.func))
+            method.dispatcher = self.dispatching(value.dispatcher)
+            return method
         if isinstance(value, functools.cached_property):
             made = functools.cached_property(self.twin(value.func))
             made.__set_name__(None, value.attrname)  # type: ignore[arg-type]

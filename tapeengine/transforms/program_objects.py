@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.programs.replay import Fixed
-from ..duals.dispatch import is_of_python
+from ..duals.dispatch import is_of_python as is_of_python
 from ..errors import module_of
 from .source_lines import LIBRARIES
 

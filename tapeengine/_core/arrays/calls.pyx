@@ -304,8 +304,10 @@ cdef class Kept:
             x, value = self.args[i], self.values[i]
             if type(value) is Array:
                 self.kept[i] = snapshot(<Array> value)
+            elif type(value) is complex:    # Python's raises an error where a derivative is infinite
+                self.kept[i] = numpy.complex128(value)
             else:
-                self.kept[i] = keep(self.head, x if type(x) is Array and type(value) is not complex else value)
+                self.kept[i] = keep(self.head, x if type(x) is Array else value)
         return self.kept[i]
 
 

@@ -437,7 +437,7 @@ cdef object of_ufunc(object ufunc, tuple inputs):
     """Call a ufunc on scalars; NotImplemented where Python's function raises and numpy's has an infinity or NaN."""
     try:
         return valued_by_numpy(ufunc, inputs)
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         return NotImplemented
 
 
