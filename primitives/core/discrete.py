@@ -246,7 +246,8 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     """Return the values of two arrays that are in both, taken from the first one; see `numpy.intersect1d`."""
     x, y = np.ravel(as_array(ar1)), np.ravel(as_array(ar2))
     _, first, second = numpy.intersect1d(plain(x), plain(y), assume_unique, return_indices=True)
-    return (x[first], first, second) if return_indices else x[first]
+    values = np.concatenate((x, y))[first]
+    return (values, first, second) if return_indices else values
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:

@@ -84,6 +84,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     """Return the edges of bins; see `numpy.histogram_bin_edges`."""
     x, given = as_array(a), as_array(bins)
+    if weights is not None:
+        numpys(numpy.histogram_bin_edges, (x, given if ndim_of(given) else bins, range, as_array(weights)), {})
     if is_complex(x) and not ndim_of(given):
         raise UnsupportedError("numpy.histogram counts complex numbers by edges only: give edges in place of a number")
     return _increasing(given) if ndim_of(given) else _edges(x, bins, range)
@@ -104,7 +106,7 @@ def _increasing(edges: Any) -> Any:
 
 def _edges(x: Any, bins: Any, range: Any) -> Any:
     """Return equidistant edges, from the extremes of the elements unless `bins` or `range` gives them."""
-    edges = BIN_EDGES(x, bins=bins, range=_plain(range))
+    edges = BIN_EDGES(x, bins=_plain(bins), range=_plain(range))
     if not holds_traced(range) and (not is_traced(x) or range is not None or 0 in shape_of(x)):
         return edges
     first, last = (np.min(x), np.max(x)) if range is None else range
