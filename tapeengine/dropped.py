@@ -17,7 +17,7 @@ OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype|object arrays are not supported"
-    r"|function output must be real numbers"
+    r"|function output must be real numbers|^Unable to parse arguments$"
 )
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
@@ -29,7 +29,7 @@ MEMORY = re.compile(
 PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
     r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"
-    r"requires a '\w+' object)).*(?:tapeengine\._core\.|\bFloatLike\b|\(Dual\))"
+    r"requires a '\w+' object)).*(?:tapeengine\.\w*(?:Dual|Array)\b|\bFloatLike\b|\(Dual\))"
     r"|'(?:datetime\.timedelta|decimal\.Decimal)'.*tapeengine\.|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal)'"
     r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
     r"|unmarshallable object|The only supported seed types are"
@@ -89,7 +89,7 @@ def is_below(frame: FrameType) -> bool:
     """
     if is_lifted(frame):
         return False
-    package = (frame.f_globals.get("__name__") or "").partition(".")[0]
+    package = module_of_frame(frame).partition(".")[0]
     return package in BELOW or package.startswith("tapeengine_") or is_compiled(package)
 
 
@@ -111,6 +111,8 @@ def frame_of_program(frame: FrameType) -> FrameType:
 
 def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     """What to use instead of the function of SciPy or pandas that a program's frame calls; empty without advice."""
+    if module_of_frame(frame).startswith("numpy.polynomial."):
+        return "Make the series with tapeengine.numpy.polynomial"
     if ".broadcast(" in call:
         return "Write np.broadcast_arrays for the elements, np.broadcast_shapes for the shape"
     found = package_of(frame, program) or package_named(call, program)
@@ -126,11 +128,16 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     return f"{way} tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
 
 
+def module_of_frame(frame: FrameType) -> str:
+    """The name of the module whose code runs in a frame."""
+    return str(frame.f_globals.get("__name__") or "")
+
+
 def package_of(frame: FrameType | None, program: FrameType) -> str:
     """The package of SciPy or pandas that runs in the outermost frame below a program's; empty for other libraries."""
     found = ""
     while frame is not None and frame is not program:
-        found = public_package(frame.f_globals.get("__name__") or "") or found
+        found = public_package(module_of_frame(frame)) or found
         frame = frame.f_back
     return found
 
@@ -218,12 +225,13 @@ def in_place_of(call: str, frame: FrameType) -> str:
 
 
 def is_drawing(call: str, frame: FrameType) -> bool:
-    """Whether a call draws random numbers by numpy."""
-    name = re.match(r"\w*", call)[0]  # type: ignore[index]
-    found = frame.f_globals.get(name)
-    return (getattr(found, "__name__", "") == "numpy" and ".random." in call) or (
-        module_of(type(found)).startswith("numpy.random")
-    )
+    """Whether a call draws random numbers by numpy: of a module, or of a generator in a variable or an attribute."""
+    first, *rest = re.match(r"[\w.]*", call)[0].split(".")  # type: ignore[index]
+    found: object = {**frame.f_globals, **frame.f_locals}.get(first)
+    for name in rest[:-1]:
+        found = vars(found).get(name) if hasattr(found, "__dict__") else None
+    module = found.__name__ if isinstance(found, ModuleType) else module_of(type(found))
+    return module.startswith(("numpy.random", "tapeengine.numpy.random"))
 
 
 def is_assigning(frame: FrameType) -> bool:
@@ -299,7 +307,7 @@ def holds_objects(value: object) -> bool:
     if library not in ("numpy", "pandas") or str(getattr(value, "dtype", "")) != "object":
         return False
     found = sys.modules["numpy"].ravel(value)
-    return any(module_of(type(x)).startswith("tapeengine._core.") for x in found[:100])
+    return any(module_of(type(x)).partition(".")[0] == "tapeengine" for x in found[:100])
 
 
 def innermost(error: BaseException) -> FrameType | None:
@@ -314,7 +322,7 @@ def caller_of_library(error: BaseException) -> FrameType:
     """The innermost frame of an error that is neither of Python's own library nor of a compiled package."""
     at = found = error.__traceback__
     while at is not None:
-        module = (at.tb_frame.f_globals.get("__name__") or "").partition(".")[0]
+        module = module_of_frame(at.tb_frame).partition(".")[0]
         found = at if module not in sys.stdlib_module_names and not is_below(at.tb_frame) else found
         at = at.tb_next
     return found.tb_frame if found is not None else sys._getframe(1)

@@ -29,10 +29,12 @@ class Transformed(abc.ABC):  # noqa: B024
 #: Leaves that are not differentiated and pass through unchanged.
 DISCRETE: tuple[type, ...] = (
     *(int, bool, str, bytes, type(None), range, slice, type(...), type),
-    *(numpy.integer, numpy.bool_, numpy.dtype, fractions.Fraction, enum.Enum, functools.partial),
+    *(numpy.integer, numpy.bool_, numpy.datetime64, numpy.dtype, fractions.Fraction, enum.Enum, functools.partial),
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, numpy.ufunc),
     Transformed,
 )
+#: Modules of Python with classes of constants, which are discrete as well.
+OF_CONSTANTS = frozenset(("datetime", "decimal", "ipaddress", "pathlib", "re", "uuid", "zoneinfo"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -287,8 +289,16 @@ class Structures:
         self.known[cls] = container
 
     def is_discrete(self, value: object) -> bool:
-        """Whether a leaf passes through without a cotangent."""
-        return isinstance(value, DISCRETE)
+        """Whether a leaf passes through without a cotangent: a constant, or a set of constants.
+
+        Examples
+        --------
+        >>> Structures().is_discrete({"rate", 3}), Structures().is_discrete({0.5})
+        (True, False)
+        """
+        if isinstance(value, DISCRETE) or not OF_CONSTANTS.isdisjoint(map(module_of, type(value).__mro__)):
+            return True
+        return isinstance(value, set | frozenset) and all(map(self.is_discrete, value))
 
     def _look(self, cls: type) -> Container | None:
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):

@@ -180,6 +180,16 @@ def unique(
     return (values, *others) if others else values
 
 
+def _named(function: Any, *wanted: bool) -> Callable[[Any], Any]:
+    """Return a function that gives what numpy's `function` gives, a tuple of parts of `unique` with names."""
+    result = type(function(numpy.zeros(1)))
+
+    def found(x: Any, /) -> Any:
+        return result(*unique(x, *wanted, equal_nan=False))
+
+    return found
+
+
 def unique_values(x: Any, /) -> Any:
     """Return the distinct values, with every NaN; see `numpy.unique_values`."""
     x = np.ravel(as_array(x))
@@ -233,6 +243,24 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return unique(np.concatenate((as_array(ar1), as_array(ar2)), axis=None))
 
 
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """Return the values of two arrays that are in both, taken from the first one; see `numpy.intersect1d`."""
+    x, y = np.ravel(as_array(ar1)), np.ravel(as_array(ar2))
+    _, first, second = numpy.intersect1d(plain(x), plain(y), assume_unique, return_indices=True)
+    values = np.concatenate((x, y))[first]
+    return (values, first, second) if return_indices else values
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    """Return the values that are in one of two arrays only; see `numpy.setxor1d`."""
+    parts = [np.ravel(as_array(x)) for x in (ar1, ar2)]
+    values = np.sort(np.concatenate(parts if assume_unique else [unique(x) for x in parts]))
+    differs = (
+        numpy.concatenate(([True], plain(values[1:] != values[:-1]), [True])) if len(values) else numpy.zeros(1, bool)
+    )
+    return values[differs[1:] & differs[:-1]]
+
+
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """Return the values of one array that are not in another; see `numpy.setdiff1d`."""
     first = np.ravel(as_array(ar1)) if assume_unique else unique(as_array(ar1))
@@ -256,9 +284,14 @@ RULES: dict[Any, Any] = {
     numpy.argpartition: argpartition,
     numpy.searchsorted: searchsorted,
     numpy.digitize: digitize,
+    numpy.intersect1d: intersect1d,
     numpy.setdiff1d: setdiff1d,
+    numpy.setxor1d: setxor1d,
     numpy.union1d: union1d,
     numpy.unique: unique,
+    numpy.unique_all: _named(numpy.unique_all, True, True, True),
+    numpy.unique_counts: _named(numpy.unique_counts, False, False, True),
+    numpy.unique_inverse: _named(numpy.unique_inverse, False, True),
     numpy.unique_values: unique_values,
     numpy.result_type: result_type,
 }

@@ -79,12 +79,20 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     array([1., 5.])
     """
     x, given = as_array(a), as_array(bins)
-    edges = _increasing(given) if ndim_of(given) else _edges(x, bins, range)
-    if is_complex(x) and not ndim_of(given):
-        raise UnsupportedError("numpy.histogram counts complex numbers by edges only: give edges in place of a number")
+    edges = histogram_bin_edges(x, given if ndim_of(given) else bins, range)
     how = {"bins": None if ndim_of(given) else bins, "range": _plain(range)}
     counts = _counts(x, edges) if weights is None else HISTOGRAM(as_array(weights), x, edges, **how)
     return (counts / np.diff(edges) / np.sum(counts) if density else counts), edges
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """Return the edges of bins; see `numpy.histogram_bin_edges`."""
+    x, given = as_array(a), as_array(bins)
+    if weights is not None:
+        numpys(numpy.histogram_bin_edges, (x, given if ndim_of(given) else bins, range, as_array(weights)), {})
+    if is_complex(x) and not ndim_of(given):
+        raise UnsupportedError("numpy.histogram counts complex numbers by edges only: give edges in place of a number")
+    return _increasing(given) if ndim_of(given) else _edges(x, bins, range)
 
 
 def _counts(x: Any, edges: Any) -> Any:
@@ -102,7 +110,7 @@ def _increasing(edges: Any) -> Any:
 
 def _edges(x: Any, bins: Any, range: Any) -> Any:
     """Return equidistant edges, from the extremes of the elements unless `bins` or `range` gives them."""
-    edges = BIN_EDGES(x, bins=bins, range=_plain(range))
+    edges = BIN_EDGES(x, bins=_plain(bins), range=_plain(range))
     if not holds_traced(range) and (not is_traced(x) or range is not None or 0 in shape_of(x)):
         return edges
     first, last = (np.min(x), np.max(x)) if range is None else range
@@ -166,4 +174,9 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
     return cells, first, second
 
 
-RULES = {numpy.histogram: histogram, numpy.histogram2d: histogram2d, numpy.histogramdd: histogramdd}
+RULES = {
+    numpy.histogram: histogram,
+    numpy.histogram2d: histogram2d,
+    numpy.histogram_bin_edges: histogram_bin_edges,
+    numpy.histogramdd: histogramdd,
+}

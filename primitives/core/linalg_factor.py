@@ -16,7 +16,7 @@ from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
 
 from .linalg_eigen import along, gradient
-from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split
+from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split, used
 from .linalg_solve import LSTSQ, RANK, conj_transpose, fold, in_one_precision, on_diagonal, regular, unfold
 from .products import conjugated, swapped
 from .values import as_array, is_complex, shape_of
@@ -229,7 +229,8 @@ def svd_rules(name: str) -> dict[str, Any]:
         column, equal = np.expand_dims(s, -1), repeated(s)
         ct_u, ct_v = ct[0], conj_transpose(ct[2])
         first, second, f = swapped(u) @ ct_u, swapped(v) @ ct_v, _squared_gaps(s, equal)
-        parts = (on_diagonal(ct[1]), first + second)
+        vectors = ct[0] if used(ct[0], ()) else ct[2]
+        parts = (on_diagonal(ct[1]), *used(vectors, first + second))
         check_same_in_every_basis(name, "singular values", _ADVICE, parts, equal)
         left, right = scale(first, f), scale(second, f)
         inner = on_diagonal(ct[1]) + (left + conj_transpose(left)) * row + column * (right + conj_transpose(right))

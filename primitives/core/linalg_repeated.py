@@ -65,11 +65,20 @@ def check_equal(name: str, values: str, ct: Any, equal: Any) -> None:
             )
 
 
+def used(ct: Any, turned: Any) -> tuple[Any, ...]:
+    """Return the partials `turned` of vectors, or nothing if the program does not use them.
+
+    The sweep then gives a cotangent that is one zero in all places.
+    """
+    return () if type(ct) is numpy.ndarray and not any(ct.strides) else (turned,)
+
+
 def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, equal: Any) -> None:
     """Refuse partials, in the basis of the vectors, that do not determine the derivative at repeated values.
 
     `parts` are matrices: the partials of the values on a diagonal, and those of the vectors. In each group of equal
-    values, either all must be zero, or all must be multiples of the identity other than zero.
+    values, either all must be zero, or all must be multiples of the identity other than zero. If the program does not
+    use the vectors (`used`), the partials of the values alone decide.
     """
     plains = [plain(part) for part in parts]
     for index, places in groups(equal):

@@ -32,6 +32,21 @@ def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
     return from_values(value, dtype)
 
 
+def objects(x: Any) -> Any:
+    """The array of objects that numpy makes of an argument: an array's elements become numbers of Python."""
+    if isinstance(x, (list, tuple)) and x:
+        return numpy.stack([*map(objects, x)])
+    if type(x) is Array and not is_number(x):
+        made = numpy.empty_like(form_of(x), object)
+        made[...] = x.tolist()
+    elif type(x) in (Array, Dual, ComplexDual):
+        made = numpy.empty((), object)
+        made[()] = x
+    else:
+        made = numpy.asanyarray(x, object)
+    return made
+
+
 def copy_mode(copy: Any) -> bool | None:
     """What an argument `copy` of numpy means: True, False, or None for a copy where one is needed."""
     if isinstance(copy, str):

@@ -26,7 +26,7 @@ from .._core.sweeps.trace import value_of
 from ..dropped import frame_of_program, is_compiled
 from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
 from ..primitive import Primitive
-from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, sample_of, spread
+from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
 from .foreign import as_plain, check_series, has_own_operators, replaced
 from .labelled import holder_among
 from .outputs import check_holds, check_outputs, check_spread, laid_out, numpys, stored
@@ -67,10 +67,14 @@ OF_ANY_LIST = {
     *(*IN_PLACE, *OF_FORM, *OF_VALUES, numpy.choose, numpy.insert, numpy.piecewise, numpy.select),
     *(numpy.histogram, numpy.histogramdd),
 }
-#: Functions with an argument that is a sequence of arrays. In those of others, a sequence is read as one array.
+#: Functions with an argument that is a sequence of arrays, of which their rules read each.
+OF_PARTS = {
+    *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack),
+    numpy.linalg.multi_dot,
+}
+#: Functions with arguments that hold arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {
-    *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack, numpy.block),
-    *(numpy.einsum, numpy.einsum_path, numpy.linalg.multi_dot),
+    *(*OF_PARTS, numpy.block, numpy.einsum, numpy.einsum_path),
     *(numpy.ix_, numpy.histogram2d),
 }
 
@@ -118,7 +122,7 @@ class Rules:
             for module in [name for name in self.later if name in sys.modules]:
                 self.table.update(self.later.pop(module)())
             rule = self.table.get(key)
-        return rule
+        return rule_of_python(key) if rule is None else rule
 
     def function(self, function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a numpy function (`__array_function__`)."""
@@ -289,6 +293,10 @@ class Rules:
         """The plain array for a foreign operand of `a op= y`, whose result is always an array."""
         return as_plain(partial(into_first, ufunc), (a, y), {})[0][1]
 
+    def error_in_place(self, error: Exception, ufunc: Any, a: Any, y: Any) -> Exception:
+        """The error of `a op= y`, which numpy computes with the array as `out`."""
+        return explained(error, partial(into_first, ufunc), (a, y), {})
+
     def at(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
         """`ufunc.at`."""
         if not isinstance(inputs[0], Array):
@@ -366,6 +374,8 @@ def arrays_of_lists(function: Any, value: Any) -> Any:
     """An argument of a function; in place of a list of numbers or arrays, of which some are traced, one array."""
     if function in OF_ANY_LIST or type(value) not in (list, tuple) or not value:
         return value
+    if function in OF_PARTS and any(type(part) in (list, tuple) for part in value):
+        return value
     leaves = [*value]
     while any(type(item) in (list, tuple) for item in leaves):
         leaves = [leaf for item in leaves for leaf in (item if type(item) in (list, tuple) else [item])]
@@ -440,6 +450,9 @@ def of_its_form(x: Any) -> Any:
 
 def into_first(ufunc: Any, a: Any, y: Any) -> Any:
     """Apply an in-place operation to a plain array, and return that array."""
+    if ufunc is numpy.matmul:
+        a @= y
+        return a
     return ufunc(a, y, out=a)
 
 
@@ -450,6 +463,21 @@ def on_values(function: Any, seen: Callable[[Any], Any]) -> Callable[..., Any]:
         return function(*replaced(seen, args), **replaced(seen, options))
 
     return answered
+
+
+def is_of_python(ufunc: numpy.ufunc) -> bool:
+    """Whether a function of numpy calls one of Python, which it does not show (`numpy.frompyfunc`)."""
+    return bool(ufunc.types) and all(set(kinds) <= {"O", "-", ">"} for kinds in ufunc.types)
+
+
+def rule_of_python(key: Any) -> Callable[..., Any] | None:
+    """The rule of a ufunc that calls a function of Python, or of one of its methods: it gets traced elements."""
+    ufunc, method = key if isinstance(key, tuple) else (key, "__call__")
+    if not isinstance(ufunc, numpy.ufunc) or not is_of_python(ufunc):
+        return None
+    called = getattr(ufunc, method)
+    traced = (Array, Dual, ComplexDual)
+    return lambda *inputs, **options: called(*(objects(x) if type(x) in traced else x for x in inputs), **options)
 
 
 def missing(function: Any, count: int, failures: Sequence[Any], method: str = "__call__") -> UnsupportedError:
@@ -478,7 +506,7 @@ def missing(function: Any, count: int, failures: Sequence[Any], method: str = "_
 def home(function: Any) -> tuple[str, str]:
     """The module that exports a function, and its name there; for one of the program's own, "" and its variable.
 
-    A ufunc does not name its module, so modules are searched, public ones first; what `frompyfunc` made is in none.
+    A ufunc does not name its module, so modules are searched, public ones first.
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", "")
     if module is not None or getattr(numpy, name, None) is function:

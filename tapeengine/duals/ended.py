@@ -32,6 +32,10 @@ class OfEnded:
         """x * y or x ** y, whose last bits are not always those of the ufunc."""
         return self.function(operator.pow if ufunc is numpy.power else operator.mul, (x, y), {})
 
+    def error_in_place(self, error: Exception, ufunc: Any, a: Any, y: Any) -> Exception:
+        """The error of ``a op= y``."""
+        return error
+
     def operand_in_place(self, ufunc: Any, a: Any, y: Any) -> Any:
         """The operand of another library in ``a op= y``."""
         return y

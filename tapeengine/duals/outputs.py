@@ -9,9 +9,7 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array, is_number
-from .._core.arrays.storing import constant_of, form_of, numbers_of
-from .._core.scalars.complex import ComplexDual
-from .._core.scalars.scalar import Dual
+from .._core.arrays.storing import constant_of, form_of, holds_traced, numbers_of
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
 from .creation import copy, in_order_of, number_of, spread
@@ -110,7 +108,8 @@ def assigned(place: Any, result: Any) -> Any:
 
 def check_holds(place: Any, value: Any) -> None:
     """Refuse a value that depends on an input for a place that cannot hold traced values."""
-    if not isinstance(place, Array) and type(constant_of(value)) in (Array, Dual, ComplexDual):
+    is_of_objects = type(value) is numpy.ndarray and value.dtype.kind == "O"
+    if not isinstance(place, Array) and holds_traced(value.tolist() if is_of_objects else constant_of(value)):
         raise UnsupportedError(
             "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. "
             "Make the array with tapeengine.numpy inside the program, or write a = a - b and omit out="

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy
 
-from .._core.programs.standins import is_instance, original, stand_in, stand_ins
+from .._core.programs.standins import class_of, is_instance, original, stand_in, stand_ins
 from .._core.scalars import complex as complexes
+from .rewrite import CLASS_OF
 
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
@@ -28,4 +29,5 @@ def builtin_names() -> dict[str, Any]:
         "complex": classes[complex],
         "type": classes[type],
         "isinstance": is_instance,
+        CLASS_OF: class_of,
     }

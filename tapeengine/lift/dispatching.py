@@ -6,8 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.arrays.array import Array, is_number
-from .._core.programs.standins import stand_ins
+from .._core.programs.standins import stand_ins, traced_class
 
 
 def singledispatch(func: Callable[..., Any]) -> Any:
@@ -19,10 +18,7 @@ def singledispatch(func: Callable[..., Any]) -> Any:
 
     @functools.wraps(func)
     def wrapper(*args: Any, **options: Any) -> Any:
-        if not args:
-            return made(**options)
-        x = args[0]
-        return dispatch(x.dtype.type if type(x) is Array and is_number(x) else type(x))(*args, **options)
+        return dispatch(traced_class(args[0]))(*args, **options) if args else made(**options)
 
     vars(wrapper).update(vars(made), dispatch=dispatch)
     return wrapper
@@ -34,3 +30,12 @@ class singledispatchmethod(functools.singledispatchmethod):  # type: ignore[type
     def __init__(self, func: Any) -> None:
         super().__init__(func)
         self.dispatcher = singledispatch(func)
+
+    def __get__(self, obj: Any, cls: Any = None) -> Any:
+        """Return a method that chooses the implementation."""
+
+        def method(*args: Any, **options: Any) -> Any:
+            return self.dispatcher.dispatch(traced_class(args[0])).__get__(obj, cls)(*args, **options)
+
+        vars(method).update(__isabstractmethod__=self.__isabstractmethod__, register=self.register)
+        return functools.update_wrapper(method, self.func)

@@ -19,7 +19,7 @@ from .._core.programs.callables import Linked, changed
 from .._core.programs.standins import original
 from ..dropped import TWINS
 from ..errors import module_of
-from .dispatching import singledispatch
+from .dispatching import singledispatch, singledispatchmethod
 from .memo import memoised
 from .modules import replaced_object
 from .rewrite import changed_code
@@ -123,6 +123,10 @@ class Relinked:
         if isinstance(value, functools.partial):
             args = [self.twin(x) for x in value.args]
             return functools.partial(self.twin(value.func), *args, **value.keywords)
+        if isinstance(value, functools.singledispatchmethod):
+            method = singledispatchmethod(self.twin(value.func))
+            method.dispatcher = self.dispatching(value.dispatcher)
+            return method
         if isinstance(value, functools.cached_property):
             made = functools.cached_property(self.twin(value.func))
             made.__set_name__(None, value.attrname)  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
 """Changes of source code that bindings of names cannot achieve.
 
-``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``x.__class__ is float``
-becomes ``x.__class__ == float``. ``type(x)``, ``isinstance`` and class patterns need no change, because their names are
-bound to stand-ins. Copies of plain arrays and writes to them are changed in `tapeengine.lift.stores`, operators of
-sparse matrices in `tapeengine.lift.operands`.
+``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``kind is float`` becomes
+``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value. ``type(x)``, ``isinstance``
+and class patterns need no change, because their names are bound to stand-ins. Copies of plain arrays and writes to them
+are changed in `tapeengine.lift.stores`, operators of sparse matrices in `tapeengine.lift.operands`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
 
-from .operands import MENTIONED, with_operands
+from .operands import MENTIONED, made, with_operands
 from .stores import with_traced_stores
 
+#: The name of the function that changed code calls for ``x.__class__``.
+CLASS_OF = ".class_of"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 4
+RULES = 5
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
 _LIKELY = re.compile(
-    rf"is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
+    rf"\.\s*__class__\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
     rf"|{MENTIONED}|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
 )
 
@@ -43,16 +45,26 @@ def by_equality(tree: ast.Module) -> ast.Module:
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for i, operator in enumerate(node.ops):
-                if names_class(sides[i]) or names_class(sides[i + 1]):
+                if any(map(names_class, sides[i : i + 2])):
                     node.ops[i] = {ast.Is: ast.Eq, ast.IsNot: ast.NotEq}.get(type(operator), type(operator))()
     return tree
+
+
+class Classes(ast.NodeTransformer):
+    """Replaces ``x.__class__`` by a call."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Only where it is read."""
+        self.generic_visit(node)
+        is_read = node.attr == "__class__" and isinstance(node.ctx, ast.Load)
+        return made(CLASS_OF, [node.value], node) if is_read else node
 
 
 def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
     """The code of a changed source, with original lines and columns; None if the original's code can be used."""
     if _LIKELY.search(source) is None:
         return None
-    tree = with_traced_stores(by_equality(ast.parse(source, place)))
+    tree = with_traced_stores(Classes().visit(by_equality(ast.parse(source, place))))
     tree = with_operands(tree) if MENTIONED.encode() in source else tree
     found: CodeType = compile(tree, place, "exec", flags, True)
     return found

@@ -46,5 +46,8 @@ def numpy_names() -> dict[str, Any]:
         stand_in(numpy.ndarray, (Array,), numpy.ndarray, **dict(zip(names, map(method, names), strict=True)))
         for cls in (numpy.float64, numpy.float32, numpy.longdouble, numpy.complex128, numpy.complex64):
             stand_in(cls, (), number_of(cls))
+        abstract: Any = (numpy.generic, numpy.number, numpy.inexact, numpy.floating, numpy.complexfloating)
+        for kind in abstract:
+            stand_in(kind, (), kind)  # for class patterns
         known = stand_ins()
     return {name: known[cls] for name, cls in vars(numpy).items() if isinstance(cls, type) and cls in known}

@@ -9,30 +9,13 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_number
-from .._core.arrays.storing import form_of, fresh
-from .._core.scalars.complex import ComplexDual
-from .._core.scalars.scalar import Dual
-from ..duals.creation import plain
+from .._core.arrays.array import Array
+from .._core.arrays.storing import fresh
+from ..duals.creation import objects, plain
 from ..duals.outputs import laid_out
 from ._creation import array, asarray
 
 __all__ = ["vectorize"]
-
-
-def objects(x: Any) -> Any:
-    """The array of objects that numpy makes of an argument: an array's elements become numbers of Python."""
-    if isinstance(x, (list, tuple)) and x:
-        return numpy.stack([*map(objects, x)])
-    if type(x) is Array and not is_number(x):
-        made = numpy.empty_like(form_of(x), object)
-        made[...] = x.tolist()
-    elif type(x) in (Array, Dual, ComplexDual):
-        made = numpy.empty((), object)
-        made[()] = x
-    else:
-        made = numpy.asanyarray(x, object)
-    return made
 
 
 def in_array(found: Any, dtype: Any, operand: Any) -> Any:

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import StructureError
+from .._core.sweeps.trace import value_of
+from ..errors import StructureError, UnsupportedError
 from ..structure import Structures
 from .forms import Form, add, form_of, map_leaves
 from .juxtaposition import common, in_a_row, total
@@ -98,6 +99,7 @@ class LinearMap:
         """Return the matrix, with a row for each number of the codomain and a column for each number of the domain."""
         if self._of is not None:
             return self._of.matrix().T
+        self._check_complex()
         known = self._matrix() if self._matrix is not None else None
         if known is not None:
             return known
@@ -111,6 +113,23 @@ class LinearMap:
         # Parts may be traced, so they are joined by a function that numpy dispatches.
         return np.stack(parts, axis=1 if columns <= rows else 0).astype(self._dtype, copy=False)
 
+    def _check_complex(self) -> None:
+        """Refuse a map from complex numbers that no matrix describes, such as the derivative of ``conj``."""
+        if not self.domain.is_complex:
+            return
+        is_mixed = any(space is not None and not space.is_complex for space in self.domain.spaces)
+        v = np.exp(1j * np.arange(self.domain.size))
+        turned, once = (0j, 1.0) if is_mixed else map(self._on_vector, (1j * v, v))
+        if np.any(np.abs(turned - 1j * once) > 1e-5 * np.max(np.abs([turned, once]), initial=0.0)):
+            raise UnsupportedError(
+                f"a {self!r} that is not linear over complex numbers has no matrix: i * x does not give i times the "
+                "result. Apply the map to tangents, or write the program in real and imaginary parts"
+            )
+
+    def _on_vector(self, x: Any) -> Any:
+        """The numbers of the result for those of a tangent, without derivatives."""
+        return value_of(self.codomain.vector(self(self.domain.value(x))))
+
     @property
     def _dtype(self) -> np.dtype[Any]:
         return np.dtype(complex if self.domain.is_complex or self.codomain.is_complex else float)
@@ -118,6 +137,8 @@ class LinearMap:
     def as_scipy(self) -> Any:
         """Return a `scipy.sparse.linalg.LinearOperator`, which lsqr, cg and the like accept."""
         from scipy.sparse.linalg import LinearOperator
+
+        (self if self._of is None else self._of)._check_complex()
 
         def matvec(x: Any) -> Any:
             return self.codomain.vector(self(self.domain.value(np.ravel(x))))

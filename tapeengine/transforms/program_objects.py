@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.programs.replay import Fixed
+from ..duals.dispatch import is_of_python as is_of_python
 from ..errors import module_of
 from .source_lines import LIBRARIES
 
@@ -43,11 +44,6 @@ def stored_names(code: types.CodeType) -> frozenset[str]:
         if isinstance(constant, types.CodeType):
             found |= stored_names(constant)
     return frozenset(found)
-
-
-def is_of_python(ufunc: np.ufunc) -> bool:
-    """Whether a function of numpy calls one of Python, which it does not show (`numpy.frompyfunc`)."""
-    return all(set(kinds) <= {"O", "-", ">"} for kinds in ufunc.types)
 
 
 def owner_of(method: Any) -> Any:

@@ -46,6 +46,18 @@ PARTS = {
 RESULTS = ("y, #", "#, y", "dict(a=y, b=#)", "((y, (#, y)), y)", "#")
 #: Arguments that have such a part, and what then stands for the part `k`.
 ARGUMENTS = {"#": "given", "(0.5, #)": "given[1]", "{'b': #, 'a': 0.5}": "given['b']"}
+#: Fields of records that have no derivative: their types, and values.
+FIELDS: list[tuple[Any, tuple[Any, ...]]] = [
+    (dict[str, float], ({}, {"a": 0.5})),
+    (dict[str, int], ({}, {"a": 3})),
+    (dict[str, list[float]], ({}, {"a": []}, {"a": [0.5]})),
+    (tuple[dict[str, float], float], (({}, 0.5),)),
+    (tuple[tuple[int, dict[str, bool]], float], (((3, {"a": True}), 0.5),)),
+    (list[dict[str, float]], ([], [{}], [{"a": 0.5}])),
+    (tuple[int, int], ((2, 3),)),
+    (Sizes, (Sizes(2, 3),)),
+    (int, (2,)),
+]
 #: How the continuous part is computed: by numbers, by loops, by an array that is filled, by whole arrays.
 BODIES: dict[str, tuple[list[str], Any]] = {
     "numbers": (["y = x * x * x"], 0.7),
@@ -126,6 +138,16 @@ def test_arguments(body, part):
         first = [f"k = {read}", *lines, f"y = y * {PARTS[part]}"]
         more = [] if read == "given" else [f"y = y * given[{'0' if '[1]' in read else repr('a')}]"]
         agree(function_of("x, given", [*first, *more, "return y, given"], **NAMES), x, given)
+
+
+@pytest.mark.parametrize("of", [of for of, _ in FIELDS], ids=str)
+@pytest.mark.parametrize("frozen", [True, False])
+def test_fields_of_records(of, frozen):
+    holder = dataclasses.make_dataclass("Holder", [("k", of), ("x", float)], frozen=frozen)
+    for result in ("y", "y, held", "held", "(held, y)"):
+        f = function_of("x: float, held: Holder", ["y = x * x * held.x", f"return {result}"], Holder=holder)
+        for k in {str(t): values for t, values in FIELDS}[str(of)]:
+            agree(f, 0.7, holder(k, 0.5))
 
 
 def test_a_sum_of_nothing_is_a_float_that_has_a_tangent():

@@ -25,9 +25,9 @@ def refused(error: Exception) -> bool:
     return isinstance(error, te.errors.DroppedDerivativeError) and " * " in str(error)
 
 
-def of_lists(call: Call, position: int, form: Callable[[Any], Any], np: Any) -> Callable[..., Any]:
-    """The call with a list in place of one of its arrays."""
-    return lambda *primals: call.program(np, *primals[:position], form(primals[position]), *primals[position + 1 :])
+def of_lists(call: Call, positions: Any, form: Callable[[Any], Any], np: Any) -> Callable[..., Any]:
+    """The call with lists in place of some of its arrays."""
+    return lambda *primals: call.program(np, *[form(x) if k in positions else x for k, x in enumerate(primals)])
 
 
 def derivative(program: Callable[..., Any], call: Call) -> tuple[list[Any], list[Any]]:
@@ -44,15 +44,14 @@ def parts_of(value: Any) -> tuple[Any, ...]:
 @pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 @pytest.mark.filterwarnings("ignore")
 def test_call(call: Call, form: str) -> None:
-    for position, primal in enumerate(call.primals):
-        if not numpy.ndim(primal):
-            continue
+    arrays = [k for k, primal in enumerate(call.primals) if numpy.ndim(primal)]
+    for positions in [*([k] for k in arrays), *([arrays] if len(arrays) > 1 else [])]:
         try:
-            wanted = parts(parts_of(of_lists(call, position, FORMS[form], numpy)(*call.primals)))
+            wanted = parts(parts_of(of_lists(call, positions, FORMS[form], numpy)(*call.primals)))
         except (AttributeError, TypeError, ValueError):  # of a method that lists lack, or of unequal numbers of axes
             continue
         try:
-            value, found = derivative(of_lists(call, position, FORMS[form], te.numpy), call)
+            value, found = derivative(of_lists(call, positions, FORMS[form], te.numpy), call)
         except te.errors.TapeEngineError as error:
             assert refused(error)
             continue

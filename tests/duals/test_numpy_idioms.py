@@ -166,6 +166,17 @@ pow(s, 3) | s ** s | 2 ** s | x @ x | c @ A | C @ A @ c | (c + x).sum() | (c / x
 np.matvec(A, x).sum() | np.vecmat(x, A).sum() | np.bitwise_count(3) * s | np.linalg.svdvals(A).sum()
 np.astype(x, float).sum() | np.permute_dims(A, (1, 0))[0] @ c | np.matrix_transpose(A)[0] @ c
 np.concat([x, c]).prod() | np.unstack(A)[0] @ c | np.pow(x, 2).sum() | np.acos(x / 9).sum()
+np.unique_all(x)[0] @ c[::-1] * np.unique_all(x)[1].sum() | np.unique_counts(np.r_[x, x[1]])[0] @ c
+np.unique_inverse(np.r_[x, x[1]])[0] @ c | np.intersect1d(x, np.r_[x[1], x[3], 9.0]) @ c[:2]
+np.intersect1d(x, np.r_[x[1], 9.0], return_indices=True)[1][0] * s | np.setxor1d(x, np.r_[x[1], 9.0]) @ c
+np.setxor1d(x, c, assume_unique=True).sum() | np.histogram_bin_edges(x, 3) @ c
+np.histogram_bin_edges(c, x.cumsum()).prod()
+np.concatenate(([x[0], s], [x[1]])).prod() | np.hstack(([x[0], s], [x[1], 2.0, s])).prod()
+np.vstack(([[x[0], s], [s, 1.0]], [s, x[1]])).prod() | np.column_stack(([s, x[0]], [[s, 1.0], [x[1], 2.0]])).prod()
+np.linalg.multi_dot([[s, x[0]], [[x[1], 1.0], [s, 2.0]], [s, s]]) | np.dstack(([s, x[0]], [[x[1], s]])).prod()
+np.frompyfunc(lambda t: t * t, 1, 1)(x).sum() | np.frompyfunc(lambda t, u: (t * u, u), 2, 2)(x, A)[0].sum()
+np.frompyfunc(lambda t, u: t * u, 2, 1)(s, 2) | np.frompyfunc(lambda t, u: t * u + t, 2, 1).reduce(A, axis=1).sum()
+np.frompyfunc(lambda t, u: t * u, 2, 1).outer(x, c)[1, 2] | np.frompyfunc(lambda t, u: t * u, 2, 1).accumulate(x)[2]
 np.unique_values(x).sum() | np.linalg.lstsq(A[:, :2], x)[1][0] | np.nanquantile(x, 0.3) | np.nanvar(x)
 np.nanprod(x) | np.nancumprod(x)[1] | np.nanmin(x) | np.fmax.reduce(x) | np.hypot.reduce(x)
 np.power.outer(x, [1, 2]).sum() | np.divide.reduce(x) | np.subtract.accumulate(x)[2]
@@ -377,7 +388,7 @@ return z.view(float).sum()""",
 #: Uses that are refused with an error of the engine.
 REFUSED = """
 np.float64(s) * 2 | np.float64(x[0]) ** 2
-np.frompyfunc(lambda t: t * t, 1, 1)(x).sum() | np.random.default_rng(0).normal(x[0], 0.1) | x.data.nbytes * s
+np.random.default_rng(0).normal(x[0], 0.1) | x.data.nbytes * s
 """
 REFUSED_BODIES: dict[str, str] = {
     "assign copy of const": """a = c.copy()

@@ -1,6 +1,7 @@
 """What a traced program raises has numpy's and Python's kind and text, in a run, a tangent, a stage and its replay."""
 
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,13 @@ PAIRS: dict[str, Callable[..., Any]] = {
     "solve": lambda a, b: np.linalg.solve(a, b),
     "maximum": lambda a, b: np.maximum(a, b),
 }
+#: Operands of ``a[1:] op= b`` for a vector `a` of three numbers.
+OPERANDS: tuple[Any, ...] = (
+    *(numpy.ones(s) for s in ((3,), (2, 2), (2, 3), (1, 3), (0,), (1, 2))),
+    *([1.5, 2.5], [1.5, 2.5, 3.5], None, 2j, numpy.ones(2) * 1j, numpy.ones(3) * 1j, numpy.ones(2, int)),
+)
+IN_PLACE = (operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow, operator.imod)
+IN_PLACE += (operator.ifloordiv, operator.imatmul)
 SINGLE: dict[str, Callable[..., Any]] = {
     "gradient": lambda a: np.gradient(a),
     "gradient of rows": lambda a: np.gradient(a, axis=1),
@@ -102,3 +110,26 @@ def test_of_two_arrays(name: str) -> None:
 @pytest.mark.parametrize("name", SINGLE)
 def test_of_one_array(name: str) -> None:
     assert sum(raises_alike(SINGLE[name], None, 1.2 + numpy.zeros(s)) for s in SHAPES) > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("apply", IN_PLACE, ids=lambda f: f.__name__)
+def test_in_place(apply: Any) -> None:
+    for b in OPERANDS:
+
+        def f(a: Any, b: Any = b) -> Any:
+            a = a * 1.0
+            a[1:] = apply(a[1:], b)
+            return a
+
+        raises_alike(f, None, numpy.arange(1.0, 4.0))
+    assert raises_alike(f, None, numpy.arange(1.0, 6.0))
+
+
+@pytest.mark.parametrize("x", [0.5, numpy.array([0.5]), numpy.array(0.5 + 1j), 0.5 + 1j], ids=repr)
+def test_the_name_of_a_class_is_the_public_one(x: Any) -> None:
+    """Python's own errors name classes."""
+    for f in (lambda x: x @ "s", lambda x: object() - x, lambda x: "s" + x, lambda x: [1, 2][x:]):
+        with pytest.raises((TypeError, AttributeError)) as caught:
+            te.vjp(f, x)
+        assert "_core" not in str(caught.value)

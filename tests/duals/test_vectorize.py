@@ -85,3 +85,21 @@ def test_a_result_that_is_no_number() -> None:
     for np_ in (numpy, np):
         with pytest.raises(ValueError, match="sequence"):
             te.vjp(lambda x, n=np_: n.vectorize(lambda v: np.array([1.0, 2.0]))(te.value(x)), numpy.ones(2))
+
+
+def test_functions_of_python_made_ufuncs_call_them_with_traced_elements():
+    """`numpy.frompyfunc`, whose results are arrays of objects."""
+    scaled = numpy.frompyfunc(lambda x, k: x * k if x > 1.0 else k, 2, 1)
+    x = numpy.array([0.5, 2.0, 3.0])
+    for run in (scaled, scaled.outer, lambda x, k: scaled.outer(k, x), lambda x, k: scaled.accumulate(x)):
+        value, slopes = te.value_and_grad(lambda x, run=run: run(x, numpy.array([2.0])).sum())(x)
+        assert value == run(x, numpy.array([2.0])).sum()
+        moved = [run(x + step, numpy.array([2.0])).sum() for step in 1e-6 * numpy.eye(3)]
+        numpy.testing.assert_allclose(slopes, (numpy.array(moved, float) - value) / 1e-6, rtol=1e-6, atol=1e-6)
+    assert te.hessian(lambda x: numpy.sum(scaled(x, x)))(x).tolist() == numpy.diag([0.0, 2.0, 2.0]).tolist()
+
+
+def test_an_array_of_objects_as_output_would_lose_the_derivative():
+    made = numpy.frompyfunc(lambda x: x * x, 1, 1)
+    with pytest.raises(te.errors.UnsupportedError, match="cannot hold traced values"):
+        te.grad(lambda x: made(x, out=numpy.zeros(2, object)).sum())(numpy.array([2.0, 3.0]))

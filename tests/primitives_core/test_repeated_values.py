@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+import tapeengine.numpy as tnp
 from tapeengine.errors import UnsupportedError
 
 RNG = np.random.default_rng(3)
@@ -76,6 +77,31 @@ def test_symmetric_functions_of_equal_singular_values(name: str) -> None:
     np.testing.assert_allclose(found, 4 * a @ a.T @ a, rtol=1e-11, atol=1e-11)
     forward = te.jvp(lambda a: np.sum(np.linalg.svdvals(a) ** 4), (a,), (t,))[1]
     np.testing.assert_allclose(forward, np.sum(found * t), rtol=1e-11)
+
+
+#: Values from functions that also return vectors, which the program does not use.
+BESIDE_VECTORS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "eigh": (lambda a: np.linalg.eigh(a)[0], lambda a: np.linalg.eigvalsh(a)),
+    "eig": (lambda a: np.real(np.linalg.eig(a)[0]), lambda a: np.real(np.linalg.eigvals(a))),
+    "svd": (lambda a: np.linalg.svd(a)[1], lambda a: np.linalg.svdvals(a)),
+    "reduced svd": (lambda a: np.linalg.svd(a, full_matrices=False)[1], lambda a: np.linalg.svdvals(a)),
+}
+
+
+@pytest.mark.parametrize("function", SYMMETRIC_FUNCTIONS)
+@pytest.mark.parametrize("name", BESIDE_VECTORS)
+@pytest.mark.parametrize("a", [np.eye(3), np.diag([2.0, 2.0, 5.0]), symmetric(1.0, 1.0, 3.0, 3.0)], ids=str)
+def test_values_beside_vectors_that_are_not_used(a: Any, name: str, function: str) -> None:
+    whole_result, alone = BESIDE_VECTORS[name]
+    program = SYMMETRIC_FUNCTIONS[function][0]
+    expected = te.grad(lambda a: program(alone(a)))(a)
+    np.testing.assert_allclose(te.grad(lambda a: program(whole_result(a)))(a), expected, rtol=1e-11, atol=1e-11)
+    rows = te.jacrev(lambda a: tnp.stack([k * program(whole_result(a)) for k in range(12)]))(a)
+    np.testing.assert_allclose(rows[3], 3.0 * expected, rtol=1e-11, atol=1e-11)
+    with pytest.raises(UnsupportedError, match="equal"):
+        te.grad(lambda a: whole_result(a) @ np.arange(float(len(a))))(a)
+    with pytest.raises(UnsupportedError, match="equal"):
+        te.hessian(lambda a: program(whole_result(a)))(a)
 
 
 def refused() -> Iterator[tuple[str, Callable[[Any], Any], Any]]:

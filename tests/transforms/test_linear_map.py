@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine import LinearMap
-from tapeengine.errors import CotangentError, StructureError
+from tapeengine.errors import CotangentError, StructureError, UnsupportedError
 from tapeengine.primitive.spaces import space_of
 from tapeengine.structure import Structures
 from tapeengine.transforms.forms import form_of
@@ -385,3 +385,25 @@ def test_operators_of_maps_in_a_trace() -> None:
     assert te.grad(lambda s: tnp.sum((m / s) @ np.ones(2)))(2.0) == -3.75
     np.testing.assert_array_equal(te.grad(lambda y: tnp.sum(y @ m))(np.ones(3)), [1.0, 5.0, 9.0])
     np.testing.assert_array_equal(te.grad(lambda x: tnp.sum(m @ x))(np.ones(2)), [6.0, 9.0])
+
+
+@pytest.mark.parametrize("name", ["conj", "abs", "real", "square", "sin", "zeros_like", "exp", "angle", "imag"])
+def test_a_map_of_complex_numbers_has_a_matrix_if_it_is_linear_over_them(name: str) -> None:
+    z, t = np.array([1 + 1j, 2.0 - 0.5j]), np.array([1j, 2 - 1j])
+    for scale in (1.0, 2 + 1j):
+        m = te.linearize(lambda z, scale=scale: getattr(tnp, name)(z) * scale, z)[1]
+        is_linear = np.allclose(m(1j * t), 1j * m(t))
+        for vector in (lambda m: m.matrix() @ t, lambda m: m.as_scipy() @ t, lambda m: (m + m).matrix() @ t / 2.0):
+            if is_linear:
+                np.testing.assert_allclose(vector(m), m(t), rtol=1e-12, atol=1e-12)
+            else:
+                with pytest.raises(UnsupportedError, match="not linear over complex numbers"):
+                    vector(m)
+
+
+def test_a_map_of_real_and_complex_numbers_has_no_matrix() -> None:
+    m = te.linearize(lambda x, z: x * z, 2.0, 1 + 2j)[1]
+    with pytest.raises(UnsupportedError, match="not linear over complex numbers"):
+        m.matrix()
+    m = te.linearize(lambda x: x * (1 + 2j), np.ones(2))[1]
+    np.testing.assert_array_equal(m.matrix(), (1 + 2j) * np.eye(2))

@@ -171,3 +171,15 @@ def test_the_value_of_a_function_is_refused(name: str) -> None:
 def test_a_result_without_derivative_says_to_pass_floats(value: Any) -> None:
     with pytest.raises(ResultError, match=r"pass floats, such as 3\.0 for 3"):
         te.grad(lambda x: value)(3)
+
+
+@pytest.mark.parametrize(
+    "name", ["grad", "value_and_grad", "jacobian", "jacfwd", "jacrev", "hessian", "checkpoint", "vmap"]
+)
+def test_it_can_be_referred_to_weakly(name):
+    made = getattr(te, name)(loss)
+    known = weakref.WeakKeyDictionary({made: 1})
+    assert known[made] == 1
+    del made
+    gc.collect()
+    assert not known

@@ -177,3 +177,58 @@ def test_large_and_shared_captures_are_visited_once():
             return x * x - self.a
 
     assert te.grad(lambda a: optimize.brentq(Model(a).residual, 0.0, 10.0))(4.0) == pytest.approx(0.25)
+
+
+FORMS = {
+    "vector": lambda x, b: (x - b) ** 2,
+    "kept axes": lambda x, b: tnp.sum((x - b) ** 2, keepdims=True),
+    "list": lambda x, b: [tnp.sum((x - b) ** 2)],
+    "matrix": lambda x, b: tnp.array([[tnp.sum((x - b) ** 2)]]),
+    "no axes": lambda x, b: tnp.array(tnp.sum((x - b) ** 2)),
+}
+
+
+@pytest.mark.parametrize("method", [None, "CG", "Nelder-Mead", "SLSQP"])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_objective_may_be_an_array_of_one_element(form, method):
+    """SciPy reads the number in it."""
+
+    def found(module, b):
+        return module.minimize(FORMS[form], [1.0], args=[b], method=method, options={"disp": False})
+
+    plain, (value, back) = found(scipy.optimize, 2.0), te.vjp(lambda b: found(optimize, b).fun, 2.0)
+    assert type(value) is type(plain.fun) and value == pytest.approx(plain.fun, abs=1e-8)
+    assert back(1.0)[0] == pytest.approx(0.0, abs=1e-6)
+    assert te.grad(lambda b: found(optimize, b).x[0])(2.0) == pytest.approx(1.0, abs=1e-6)
+
+
+#: Calls of solvers, whose callables have more arguments in each form that SciPy takes or refuses.
+SOLVERS = {
+    "newton": lambda o, args: o.newton(lambda x, *p: x * x - np.sum(p), 1.0, args=args),
+    "newton of arrays": lambda o, args: o.newton(lambda x, *p: x * x - np.sum(p), np.ones(2), args=args),
+    "fsolve": lambda o, args: o.fsolve(lambda x, *p: x * x - np.sum(p), 1.0, args=args),
+    "root": lambda o, args: o.root(lambda x, *p: x * x - np.sum(p), 1.0, args=args).x,
+    "root_scalar": lambda o, args: o.root_scalar(lambda x, *p: x - np.sum(p), bracket=(0, 9), args=args).root,
+    "brentq": lambda o, args: o.brentq(lambda x, *p: x - np.sum(p), 0, 9, args=args),
+    "least_squares": lambda o, args: o.least_squares(lambda x, *p: x - np.sum(p), 1.0, args=args).x,
+    "minimize": lambda o, args: o.minimize(lambda x, *p: np.sum((x - np.sum(p)) ** 2), [0.0], args=args).x,
+    "minimize_scalar": lambda o, args: o.minimize_scalar(lambda x, *p: (x - np.sum(p)) ** 2, args=args).x,
+}
+
+
+@pytest.mark.parametrize("form", [tuple, list, sum, lambda p: [[*p]]], ids=["tuple", "list", "number", "nested"])
+@pytest.mark.parametrize("name", SOLVERS)
+def test_arguments_of_callables_in_each_form(name, form):
+    def run(module, p):
+        return tnp.sum(SOLVERS[name](module, form([p, 1.5])))
+
+    try:
+        plain = run(scipy.optimize, 0.5)
+    except TypeError:
+        with pytest.raises(TypeError):
+            te.vjp(lambda p: run(optimize, p), 0.5)
+        return
+    value, back = te.vjp(lambda p: run(optimize, p), 0.5)
+    step = 1e-4
+    slope = (run(scipy.optimize, 0.5 + step) - run(scipy.optimize, 0.5 - step)) / (2 * step)
+    assert value == pytest.approx(plain, rel=1e-7) and back(1.0)[0] == pytest.approx(slope, rel=1e-3)

@@ -32,6 +32,7 @@ from types import GenericAlias
 
 import numpy
 
+from tapeengine._core.scalars.floatlike import ComplexLike, SingleLike
 from tapeengine._core.scalars.scalar import opcode_of
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.dropped import is_formatting, told
@@ -108,6 +109,13 @@ cdef class Array:
     def __tapeengine_trace__(primitive, args, static):
         """Record a call of a primitive."""
         return apply(primitive, tuple(args), static)
+
+    @property
+    def __class__(self):
+        """A class of numbers for a number, which is no array in the plain program."""
+        if not self.storage.number:
+            return Array
+        return ComplexLike if self.dtype.kind == "c" else SingleLike
 
     # -- attributes of numpy's arrays ---------------------------------------------------------------------------------
     @property
@@ -494,17 +502,17 @@ cdef object in_place(Array a, object ufunc, object y, int op=-1):
         if getattr(type(y), "__array_ufunc__", type) is None:
             return NotImplemented
         y = need_rules(a, ufunc.__name__).operand_in_place(ufunc, a, y)
-    result = operate(ufunc, a, y, op)
-    if result is NotImplemented:
-        return result
     if a.storage.number:    # a scalar has no in-place operators: Python rebinds the name
-        return result
-    if not numpy.can_cast(result.dtype, a.dtype, "same_kind"):
-        raise TypeError(f"Cannot cast ufunc {ufunc.__name__!r} output from {result.dtype!r} to {a.dtype!r} with casting "
-                        "rule 'same_kind'")
-    if result.shape != a.shape:
-        raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
-                         f"{result.shape}")
+        return operate(ufunc, a, y, op)
+    try:
+        result = operate(ufunc, a, y, op)
+        if result is NotImplemented:
+            return result
+        if result.shape != a.shape or not numpy.can_cast(result.dtype, a.dtype, "same_kind"):
+            raise ValueError(f"a result of shape {result.shape} and dtype {result.dtype} does not fit into one of shape "
+                             f"{a.shape} and dtype {a.dtype}")
+    except (TypeError, ValueError) as error:
+        raise need_rules(a, ufunc.__name__).error_in_place(error, ufunc, a, y) from error.__cause__
     put(a, Ellipsis, result)
     return a
 
@@ -529,8 +537,11 @@ cdef extern from *:
                                          "write numpy.concatenate([a, b])");
         return NULL;
     }
-    #define te_refuse_concat(type) ((PyTypeObject *)(type))->tp_as_sequence->sq_concat = te_not_concatenated
+    static void te_complete(PyObject *type) {
+        ((PyTypeObject *)type)->tp_as_sequence->sq_concat = te_not_concatenated;  /* without it operator.concat adds */
+        ((PyTypeObject *)type)->tp_name = "tapeengine.Array";  /* which errors of Python show */
+    }
     """
-    void te_refuse_concat(object type)
+    void te_complete(object type)
 
-te_refuse_concat(Array)  # without it operator.concat adds
+te_complete(Array)

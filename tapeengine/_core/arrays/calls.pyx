@@ -230,6 +230,7 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         raise
     if operands is not None:
         note(h, id, (CALLED, primitive, operands, copied_once(h, static), discrete_parts(h, record.output, out), record))
+    record.narrow = has_narrow(values) and not is_narrow(out)
     kept_values = Kept.__new__(Kept, args, values)
     kept_values.head = h
     record.kept = [
@@ -246,6 +247,22 @@ cdef object record_call(Head *h, object primitive, tuple args, list values, dict
         if tape.watcher is not None:    # a watched tape keeps values
             tape.watcher.recorded(primitive, values, out, record.inputs, record.kept)
     return result
+
+
+cdef bint has_narrow(list values) except -1:
+    for x in values:
+        if is_narrow(x):
+            return True
+    return False
+
+
+cdef bint is_narrow(object x) except -1:
+    """Whether a value, traced or not, has numbers in lower than double precision."""
+    cdef int kind
+    if type(x) is Array or type(x) is array_class:
+        kind = PyArray_TYPE(plain(x))
+        return kind == NPY_FLOAT or kind == NPY_CFLOAT or kind == NPY_HALF
+    return other_precision(x) and x.dtype.itemsize < 16
 
 
 cdef list discrete_parts(Head *h, object place, object out):
@@ -287,8 +304,10 @@ cdef class Kept:
             x, value = self.args[i], self.values[i]
             if type(value) is Array:
                 self.kept[i] = snapshot(<Array> value)
+            elif type(value) is complex:    # Python's raises an error where a derivative is infinite
+                self.kept[i] = numpy.complex128(value)
             else:
-                self.kept[i] = keep(self.head, x if type(x) is Array and type(value) is not complex else value)
+                self.kept[i] = keep(self.head, x if type(x) is Array else value)
         return self.kept[i]
 
 

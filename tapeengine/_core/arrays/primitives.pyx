@@ -40,7 +40,7 @@ from tapeengine.errors import pass_on
 from tapeengine.primitive.rule_checks import CheckedRule
 from tapeengine.primitive.spaces import Space
 
-cdef object float64 = numpy.dtype(float)
+cdef object float64 = numpy.dtype(float), complex128 = numpy.dtype(complex), dtype_class = numpy.dtype
 cdef object checked_rule = CheckedRule
 cdef object array_class = numpy.ndarray
 
@@ -66,7 +66,7 @@ cdef class PrimitiveRecord(ArrayRecord):
         variadic = self.primitive.variadic
         for (argument, place), kept in zip(self.inputs, self.kept):
             function = rules[0 if variadic else argument].function
-            contribution = function(ct, *kept)
+            contribution = function(ct, *self.wide(kept))
             if contribution is None:
                 continue
             if type(function) is checked_rule:
@@ -89,10 +89,14 @@ cdef class PrimitiveRecord(ArrayRecord):
         if all([part is None for part in parts]):
             return None
         parts = [
-            r.zeros(<View> place) if part is None and type(place) is View else part
+            untouched((<View> place).shape, place) if part is None and type(place) is View else part
             for part, place in zip(parts, output[1])
         ]
         return rebuilt(output[0], parts)
+
+    cdef tuple wide(self, tuple kept):
+        """The values for a rule, in the precision in which numpy computed the result."""
+        return tuple([widened(x) for x in kept]) if self.narrow else kept
 
     def forget(self, Reverse r, output):
         if type(output) is View:
@@ -109,14 +113,14 @@ cdef class PrimitiveRecord(ArrayRecord):
             tangents = {argument: r.of(place) for argument, place in self.inputs}
             tangents = {argument: t for argument, t in tangents.items() if t is not None}
             if tangents:    # kept values begin with the index of one argument
-                total = rules[0].function.joint(tangents, *self.tangent_kept[0][1:])
+                total = rules[0].function.joint(tangents, *self.wide(self.tangent_kept[0][1:]))
             return put_tangent(r, self.output, total)
         for (argument, place), kept in zip(self.inputs, self.tangent_kept):
             t = r.of(place)
             if t is None:
                 continue
             function = rules[0 if self.primitive.variadic else argument].function
-            part = function(t, *kept)
+            part = function(t, *self.wide(kept))
             if type(function) is checked_rule:
                 function.check(part, form_of(self.output))
             total = part if total is None else sum_of(total, part)
@@ -135,6 +139,7 @@ cdef class PrimitiveRecord(ArrayRecord):
         variadic = self.primitive.variadic
         for (argument, place), kept in zip(self.inputs, self.kept):
             rule = rules[0 if variadic else argument].function
+            kept = self.wide(kept)
             expected = rule(one, *kept)
             if expected is None:
                 continue
@@ -167,7 +172,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             t = many.of(place)
             if t is None:
                 continue
-            part = ruled(many, rules[0 if variadic else argument], kept, t, shape_of(self.output))
+            part = ruled(many, rules[0 if variadic else argument], self.wide(kept), t, shape_of(self.output))
             if part is None:
                 return False
             total = part if total is None else total + part
@@ -176,7 +181,7 @@ cdef class PrimitiveRecord(ArrayRecord):
 
     cdef bint joint_columns(self, Tangents many, object rule) except -1:
         """Apply the joint rule of an operation on any number of arguments to the tangents of all of them."""
-        spaces, statics = self.tangent_kept[0][1], self.tangent_kept[0][2:]
+        spaces, statics = self.tangent_kept[0][1], self.wide(self.tangent_kept[0][2:])
         found = {argument: many.of(place) for argument, place in self.inputs}
         found = {argument: t for argument, t in found.items() if t is not None}
         if not found:
@@ -220,7 +225,17 @@ cdef class PrimitiveRecord(ArrayRecord):
         return 0
 
     cdef object parts(self, object walk, uint32_t id):
-        return walk.of_primitive(id, self.primitive, self.inputs, self.output, self.kept)
+        return walk.of_primitive(id, self.primitive, self.inputs, self.output, [self.wide(kept) for kept in self.kept])
+
+
+cdef object widened(object x):
+    """A kept value in double precision."""
+    if type(x) is tuple:
+        return tuple([widened(item) for item in x])
+    kind = getattr(x, "dtype", None)
+    if isinstance(x, Space) or not isinstance(kind, dtype_class) or kind.char not in "efF":
+        return x
+    return x.astype(complex128 if kind.char == "F" else float64)
 
 
 cdef list leaves(object output):
@@ -343,10 +358,20 @@ cdef object cotangents_of(Rows rows, object output, uint32_t id, int how):
     if all([part is None for part in parts]):
         return None
     parts = [
-        arranged(rows, numpy.zeros((rows.width, *(<View> place).shape), (<View> place).dtype), how)
-        if part is None and type(place) is View else part for part, place in zip(parts, output[1])
+        untouched_rows(rows, <View> place, how) if part is None and type(place) is View else part
+        for part, place in zip(parts, output[1])
     ]
     return rebuilt(output[0], parts)
+
+
+cdef object untouched(tuple shape, View place):
+    """The cotangent of an output that nothing uses: one zero in all places, by which a rule can tell."""
+    return numpy.broadcast_to(numpy.zeros((), place.dtype), shape)
+
+
+cdef object untouched_rows(Rows rows, View place, int how):
+    cdef tuple one = place.shape
+    return untouched(one if how == ONE else (rows.width, *one) if how == FIRST else (*one, rows.width), place)
 
 
 cdef object arranged(Rows rows, object cotangents, int how):

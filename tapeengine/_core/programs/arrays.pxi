@@ -696,7 +696,7 @@ cdef Action calling(Arena arena, tuple what, uint32_t register):
     step.output = placed_output(arena, noted.output, list(what[4]), register)
     step.into = (isinstance(primitive.primal, numpy.ufunc) and primitive.primal.nout == 1 and not step.options
                  and type(step.output) is array_class and len(step.operands) == primitive.primal.nin)
-    record.primitive = primitive
+    record.primitive, record.narrow = primitive, noted.narrow
     record.output = noted.output if type(noted.output) is not int else register
     record.inputs = [
         (k, place if type(place) is View else (<Operand> specs[k]).id) for k, place in noted.inputs]

@@ -62,6 +62,7 @@ cdef class Made:
     cdef readonly object function, make
     cdef readonly tuple args
     cdef dict __dict__
+    cdef object __weakref__
 
     def __init__(self, function, make, args):
         self.function = function

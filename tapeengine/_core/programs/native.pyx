@@ -120,6 +120,7 @@ cdef class Form:
     cdef readonly bint discrete
     cdef bint has_references # to rows, or to members of sums
     cdef bint has_array, is_plain, can_change   # a dictionary or a dataclass that is not frozen, or what has one inside
+    cdef bint needs_like      # whether the structure of a cotangent takes more than the form: arrays and discrete parts
     cdef bint has_scalars     # at most LEAVES of them, and nothing else
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
@@ -155,9 +156,11 @@ cdef class Form:
             self.has_array |= item.has_array
             self.has_references |= item.has_references
             self.can_change |= item.can_change
+            self.needs_like |= item.needs_like
             self.discrete &= item.discrete
             if self.kind == BOX and item.width > LEAVES:
                 raise ValueError("an option of too many leaves")
+        self.needs_like |= self.has_array or (self.kind >= TUPLE and self.discrete)
         self.width, self.real_width, self.has_scalars = 1, not self.discrete, not self.has_array
         self.words[0] = self.total = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
@@ -883,7 +886,7 @@ cdef object give_array(te_array *x, object like):
 
 cdef inline object part_like(Form form, object like, Py_ssize_t i):
     """A part of a primal whose cotangent has the part's structure; None where the form alone gives that."""
-    if form.kind == RECORD and like is not None and (<Form> form.parts[i]).has_array:
+    if form.kind == RECORD and like is not None and (<Form> form.parts[i]).needs_like:
         return field_of(form, like, i)
     if form.kind == TUPLE and like is not None:
         return <object> PyTuple_GET_ITEM(like, i)

@@ -6,22 +6,29 @@ It is a class itself, so that `match` patterns, annotations and numpy's dtypes a
 
 import builtins
 import copyreg
+from abc import ABCMeta
 from functools import partial
-from types import GenericAlias
+from types import GenericAlias, UnionType
+from typing import Hashable, SupportsFloat, Union
 
 from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.scalars.scalar cimport Dual, as_float
+from tapeengine._core.scalars.complex cimport ComplexDual
+from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy
 
 import numpy
 
 from tapeengine._core.scalars.floatlike import FloatLike
 
-__all__ = ["StandIn", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
+__all__ = ["StandIn", "class_of", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
 
-cdef object python_float = builtins.float, python_type = builtins.type, ndarray = numpy.ndarray
+cdef object python_float = builtins.float, python_complex = builtins.complex, python_type = builtins.type
+cdef object ndarray = numpy.ndarray, float64 = numpy.float64, complex128 = numpy.complex128
+#: Classes whose instances are those of their subclasses, and the class of `typing.Hashable` and others.
+cdef tuple METACLASSES = (python_type, ABCMeta, type(SupportsFloat))
+cdef object Alias = type(Hashable)
 #: For each stand-in, by its address (it is never freed): its class, the traced classes, and its call function.
 cdef dict originals = {}
 cdef dict traced = {}
@@ -43,7 +50,7 @@ cdef class StandIn(type):
         found = originals.get(id(cls))
         if found is None:
             return python_type.__instancecheck__(cls, x)
-        return isinstance(x, found) or type(x) in traced[id(cls)]
+        return is_one(x, found) if is_traced(x) else isinstance(x, found)
 
     def __subclasscheck__(cls, other):
         found = originals.get(id(cls))
@@ -103,9 +110,32 @@ def stand_ins():
     return dict(of_class)
 
 
+cdef bint is_traced(object x) noexcept:
+    return type(x) is Dual or type(x) is Array or type(x) is ComplexDual
+
+
+cdef object plain_class(object x):
+    """The class that x has in the plain program."""
+    if type(x) is Dual:
+        return float64 if is_numpy(x) else python_float
+    if type(x) is ComplexDual:
+        return complex128 if (<ComplexDual> x).numpys else python_complex
+    if type(x) is Array:
+        if (<Array> x).storage.number:
+            return python_complex if (<Array> x).storage.python else x.dtype.type
+        return ndarray
+    return type(x)
+
+
 def traced_class(x):
     """The class of x in lifted code: the stand-in, if its class has one."""
-    cls = type(x)
+    cls = plain_class(x)
+    return of_class.get(cls, cls)
+
+
+def class_of(x, /):
+    """``x.__class__`` in lifted code."""
+    cls = plain_class(x) if is_traced(x) else x.__class__
     return of_class.get(cls, cls)
 
 
@@ -120,11 +150,27 @@ cdef bint holds(object x, object cls) except -1:
     if <PyObject *> cls == the_float:
         return PyFloat_Check(x) or type(x) is Dual
     if type(cls) is tuple:
-        for item in <tuple> cls:
-            if holds(x, item):
-                return True
-        return False
-    return PyObject_IsInstance(x, cls)
+        return holds_one(x, <tuple> cls)
+    return is_one(x, original(cls)) if is_traced(x) else PyObject_IsInstance(x, cls)
+
+
+cdef bint holds_one(object x, tuple classes) except -1:
+    for cls in classes:
+        if holds(x, cls):
+            return True
+    return False
+
+
+cdef bint is_one(object x, object cls) except -1:
+    """Whether a traced value is in the plain program an instance of a class, or of one class of a union."""
+    if type(cls) is UnionType or getattr(cls, "__origin__", None) is Union:     # may hold classes that have stand-ins
+        return holds_one(x, cls.__args__)
+    if type(cls) is Alias:
+        cls = cls.__origin__
+    try:
+        return issubclass(plain_class(x), cls) if type(cls) in METACLASSES else PyObject_IsInstance(x, cls)
+    except TypeError:   # a protocol with attributes
+        return PyObject_IsInstance(x, cls)
 
 
 def is_instance(x, cls, /):

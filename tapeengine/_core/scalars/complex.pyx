@@ -20,6 +20,7 @@ from tapeengine._core.tape.opcodes cimport (
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, PYTHON_FLOATS, traces
 
 import cmath as python_cmath
+import numbers
 import operator
 
 import numpy
@@ -436,7 +437,7 @@ cdef object of_ufunc(object ufunc, tuple inputs):
     """Call a ufunc on scalars; NotImplemented where Python's function raises and numpy's has an infinity or NaN."""
     try:
         return valued_by_numpy(ufunc, inputs)
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         return NotImplemented
 
 
@@ -728,3 +729,13 @@ cdef dict functions = {     # the function of each ufunc that has one
     numpy.sinh: sinh, numpy.cosh: cosh, numpy.tanh: tanh, numpy.arcsin: asin, numpy.arccos: acos, numpy.arctan: atan,
     numpy.arcsinh: asinh, numpy.arccosh: acosh, numpy.arctanh: atanh,
 }
+
+
+cdef extern from *:
+    """
+    #define te_name_it(type) ((PyTypeObject *)(type))->tp_name = "tapeengine.ComplexDual"  /* which errors of Python show */
+    """
+    void te_name_it(object type)
+
+te_name_it(ComplexDual)
+numbers.Complex.register(ComplexDual)

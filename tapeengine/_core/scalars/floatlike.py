@@ -1,4 +1,4 @@
-"""The class that ``__class__`` of a dual names."""
+"""The classes that ``__class__`` of traced numbers names."""
 
 import numbers
 
@@ -19,4 +19,14 @@ class FloatLike(metaclass=LikeFloat):
     """The ``__class__`` of duals: functions that dispatch on float accept duals. It has no instances."""
 
 
+class SingleLike:
+    """The ``__class__`` of traced numbers in single precision, which are arrays here. It has no instances."""
+
+
+class ComplexLike:
+    """The same for complex numbers."""
+
+
 numbers.Real.register(FloatLike)
+numbers.Real.register(SingleLike)
+numbers.Complex.register(ComplexLike)

@@ -10,7 +10,6 @@ import math
 import numbers
 import operator
 from functools import partial
-from importlib import import_module
 
 import numpy
 
@@ -32,7 +31,7 @@ from tapeengine._core.tape.opcodes cimport (
     op_da, op_db, op_selects, op_ufuncs, op_value,
 )
 from tapeengine._core.tape.tape cimport (
-    Head, NUMPY_DOUBLES, PYTHON_FLOATS, guard, head_of, record1, record2, record_function, record_selection, tape_of,
+    Head, NUMPY_DOUBLES, PYTHON_FLOATS, above, guard, head_of, record1, record2, record_function, record_selection, tape_of,
     traces,
 )
 
@@ -509,16 +508,6 @@ cdef int look_at_all(tuple operands) except -1:
     return 0
 
 
-cdef dict modules_above = {}
-
-
-cdef object above(str name):
-    """A module of the core that imports this one."""
-    if name not in modules_above:
-        modules_above[name] = import_module(f"tapeengine._core.{name}")
-    return modules_above[name]
-
-
 cdef object rules_of(Dual x, object function):
     rules = tape_of(head_of_dual(x)).rules
     if rules is None:
@@ -790,6 +779,7 @@ cdef extern from *:
     static void te_use_pool(te_dual_pool *pool, PyObject *type) {
         te_the_pool = pool;
         pool->type = (PyTypeObject *)type;
+        pool->type->tp_name = "tapeengine.Dual";  /* which errors of Python show */
         pool->type->tp_dealloc = te_dual_dealloc;
         pool->type->tp_as_sequence->sq_item = NULL;  /* numpy-style subscripts do not make a dual a sequence */
     }

@@ -122,7 +122,13 @@ cdef int protect_shared(list arrays) except -1:
     The plain program sees such a write through both arrays. Here each array is an input with its own derivative and its
     own storage. Reading them is allowed.
     """
-    for pair in overlapping(arrays):
+    cdef dict first = {}
+    for entry in arrays:        # one array in many places makes as many entries, and not a pair of each two
+        values = entry[3]
+        other = first.setdefault((entry[0], values.shape, values.strides, values.dtype), entry) if values.size else entry
+        if other is not entry:
+            (<Array> entry[4]).storage.shared = (<Array> other[4]).storage.shared = True
+    for pair in overlapping([*first.values()]):
         (<Array> pair[0][4]).storage.shared = (<Array> pair[1][4]).storage.shared = True
     return 0
 

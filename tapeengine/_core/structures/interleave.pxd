@@ -47,6 +47,7 @@ cdef class Walk:
     cdef int push(self, Frame f) except -1
     cdef Frame frame(self, object value)
     cdef object close(self, Frame frame)
+    cdef str name(self)
     cdef object path(self)
 
 cdef class Leaves:

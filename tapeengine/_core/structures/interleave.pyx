@@ -224,12 +224,16 @@ cdef class Walk:
         for outer in self.stack[:len(self.stack) - 1]:
             key = id((<Frame> outer).source)
             if key in seen:
-                raise StructureError(f"{self.root}{CONTAINS_ITSELF}")
+                raise StructureError(f"{self.name()}{CONTAINS_ITSELF}")
             seen.add(key)
+
+    cdef str name(self):
+        """What a user calls the structure that the walk takes apart."""
+        return self.root if type(self.root) is str else f"primals[{self.root}]"
 
     cdef object path(self):
         """The path of the walk's position, as a user would write it: value['loss'][2]."""
-        parts = [self.root if type(self.root) is str else f"primals[{self.root}]"]
+        parts = [self.name()]
         for frame in [*(self.stack or ()), *(() if self.here is None else (self.here,))]:
             parts.append(names_of((<Frame> frame).kind, (<Frame> frame).n, (<Frame> frame).aux)[(<Frame> frame).i])
         return "".join(parts)

@@ -79,6 +79,7 @@ cdef struct Traces:     # live traces of all threads, the oldest first; protecte
 
 cdef Traces traces
 
+cdef object above(str name)
 cdef int grow(Head *h) except -1
 cdef int reserve(Head *h, uint32_t n) except -1
 cdef Head *find(uint32_t tag) noexcept

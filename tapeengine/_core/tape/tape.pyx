@@ -341,6 +341,16 @@ cdef int register(Head *h) except -1:
     return 0
 
 
+cdef dict modules_above = {}
+
+
+cdef object above(str name):
+    """A module of the core that imports this one."""
+    if name not in modules_above:
+        modules_above[name] = import_module(f"tapeengine._core.{name}")
+    return modules_above[name]
+
+
 cdef int note_id(Ids ids, uint32_t id) except -1:
     """Add an id to ids in ascending order; nearly always it is the largest."""
     cdef Py_ssize_t count = len(ids)
@@ -490,7 +500,7 @@ cdef class Tape:
         if limit == 0 or self.continued is not None:
             self.arrays_left = PY_SSIZE_T_MAX
             return 0
-        kept = sum(import_module("tapeengine._core.sweeps.inspection").kept_bytes(self).values())
+        kept = sum(above("sweeps.inspection").kept_bytes(self).values())
         total = kept + (self.head.count - first_id(&self.head)) * RECORD_BYTES
         if total > limit:
             raise TapeLimitError(

@@ -154,7 +154,7 @@ def newton(
     >>> round(float(newton(lambda x: x**2 - 4.0, 1.0)), 9)
     2.0
     """
-    closed, (start, second) = Closed((func, as_tuple(args), (fprime, fprime2)), "newton"), plain_values((x0, x1))
+    closed, (start, second) = Closed((func, tuple(args), (fprime, fprime2)), "newton"), plain_values((x0, x1))
     if not closed.is_traced:
         options = (tol, maxiter, fprime2, second, rtol, full_output, disp)
         return scipy.optimize.newton(func, start, fprime, args, *options)

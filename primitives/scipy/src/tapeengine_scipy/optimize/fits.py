@@ -13,7 +13,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, holds_traced, jacobian, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
+from tapeengine_scipy.optimize.implicit import check_converged, solution
 
 
 def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:
@@ -45,7 +45,7 @@ def least_squares(
     """
     if loss != "linear" or holds_traced(bounds):
         raise UnsupportedError("least_squares: a loss other than 'linear', and traced bounds, are not differentiated")
-    closed = Closed((fun, as_tuple(args), kwargs or {}), "least_squares")
+    closed = Closed((fun, tuple(args), kwargs or {}), "least_squares")
     start, found = numpy.atleast_1d(plain_values(x0)), {}
     given = {
         "bounds": bounds, "method": method, "ftol": ftol, "xtol": xtol, "gtol": gtol, "f_scale": f_scale,
@@ -68,7 +68,7 @@ def least_squares(
     if not closed.is_traced:
         return scipy.optimize.least_squares(fun, start, jac, args=args, kwargs=kwargs or {}, **given)
     x = solution(closed, solve, residual)
-    value = as_vector(fun(x, *as_tuple(args), **(kwargs or {})))
+    value = as_vector(fun(x, *args, **(kwargs or {})))
     return scipy.optimize.OptimizeResult({**found, "x": x, "fun": value, "cost": 0.5 * np.sum(value * value)})
 
 

@@ -9,7 +9,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
-from tapeengine_scipy._callables import Closed, as_vector, directional, jacobian
+from tapeengine_scipy._callables import Closed, as_array, as_vector, directional, jacobian
 
 
 def _implicit_primal(params: Any, *, solver: Callable[[Any], Any], residual: Callable[[Any, Any], Any]) -> Any:
@@ -93,6 +93,12 @@ def solution(closed: Closed, solve: Callable[..., Any], residual: Callable[..., 
 def as_tuple(args: Any) -> tuple[Any, ...]:
     """Return ``args=`` in SciPy's form."""
     return args if isinstance(args, tuple) else (args,)
+
+
+def as_number(value: Any) -> Any:
+    """Return an objective's value as SciPy reads it: an array of one element as a number, anything else unchanged."""
+    is_array = isinstance(value, (list, tuple, te.Array, numpy.ndarray))
+    return np.reshape(as_array(value), ())[()] if is_array and numpy.size(value) == 1 else value
 
 
 def only_value(result: Any, jac: Any) -> Any:

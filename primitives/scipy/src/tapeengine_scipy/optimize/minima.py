@@ -11,7 +11,8 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, holds_traced, plain, plain_values
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
+from tapeengine_scipy._values import of_python
+from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_converged, only_value, solution
 
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 
@@ -72,7 +73,10 @@ def minimize(
 
     x = solution(closed, solve, residual)
     fun, args, jac, _ = closed.at(closed.params)
-    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": only_value(fun(x, *args), jac)})
+    value = as_number(only_value(fun(x, *args), jac))
+    return scipy.optimize.OptimizeResult(
+        {**found, "x": x, "fun": of_python(value) if type(found["fun"]) is float else value}
+    )
 
 
 def _gradient_for(fun: Any, method: Any) -> Any:
@@ -86,7 +90,7 @@ def _slope(x: Any, fun: Any, args: Any, jac: Any) -> Any:
         return as_vector(jac(x, *args))
     if jac is True:
         return as_vector(fun(x, *args)[1])
-    return te.vjp(lambda x: fun(x, *args), x)[1](1.0)[0]
+    return te.vjp(lambda x: as_number(fun(x, *args)), x)[1](1.0)[0]
 
 
 def _on_bounds(x: Any, bounds: Any) -> Any:
@@ -139,7 +143,7 @@ def minimize_scalar(
     def residual(x: Any, fun: Any, args: Any) -> Any:
         if bounds is not None and min(abs(found["x"] - end) for end in bounds) <= 1e-5 * abs(bounds[1] - bounds[0]):
             return x - found["x"]
-        return te.vjp(lambda x: fun(x, *args), x[0])[1](1.0)[0]
+        return te.vjp(lambda x: as_number(fun(x, *args)), x[0])[1](1.0)[0]
 
     x = solution(closed, solve, residual)[0]
     fun, args = closed.at(closed.params)
