@@ -10,6 +10,8 @@ import numpy
 
 from .._core.arrays.array import Array, is_number
 from .._core.arrays.storing import constant_of, form_of, holds_traced, numbers_of
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
 from .creation import copy, in_order_of, number_of, spread
