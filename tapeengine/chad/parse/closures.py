@@ -62,8 +62,6 @@ def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
             match part:
                 case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
                     found.add(name)
-                case ast.MatchAs(name=str(name)):
-                    found.add(name)
     return found
 
 

@@ -116,12 +116,6 @@ class Plain(ast.NodeTransformer):
 
     visit_Assert = visit_If
 
-    def visit_Match(self, node: ast.Match) -> Any:
-        """Bind the names of a subject before it."""
-        bound, node.subject = self.hoisted(node.subject)
-        self.generic_visit(node)
-        return [*bound, node]
-
     def visit_Delete(self, node: ast.Delete) -> Any:
         """Write ``del xs[i]`` as ``xs.pop(i)``, and ``del xs[i:j]`` as ``xs[i:j] = xs[:0]``, of lists."""
         made: Statements = []

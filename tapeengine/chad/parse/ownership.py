@@ -85,7 +85,7 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
         targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AnnAssign) else []
         if [t.id for t in targets if isinstance(t, ast.Name)] == [name]:
             return False
-        if not isinstance(s, ast.If | ast.For | ast.While | ast.Match):
+        if not isinstance(s, ast.If | ast.For | ast.While):
             inner = [n for n in ast.walk(s) if isinstance(n, ast.stmt)]
             if isinstance(s, ast.FunctionDef) or any(name in (renaming(n) or ()) for n in inner):
                 return None
@@ -99,8 +99,7 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
             for other, _ in changes(part)
         ):
             return None
-        blocks = [c.body for c in s.cases] if isinstance(s, ast.Match) else [s.body, s.orelse]
-        found = [remains(block, name) for block in blocks]
+        found = [remains(block, name) for block in (s.body, s.orelse)]
         if None in found:
             return None
         if isinstance(s, ast.If) and not any(found):
@@ -284,8 +283,7 @@ class Walk:
         if not passed_on(statement):
             keeps = isinstance(statement, ast.Assign | ast.AnnAssign) and not self.stores_elements(statement)
             self.uses(statement, keeps=keeps)
-        blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
-        for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
+        for block in (getattr(statement, "body", []), getattr(statement, "orelse", [])):
             for inner in block:
                 self.statement(inner)
 

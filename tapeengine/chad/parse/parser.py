@@ -11,7 +11,7 @@ from ..errors import ProgramError
 from ..kinds import Given, of_arrays
 from ..terms import Definition, Term, Tuple, Var
 from ..types import Type, is_known, show
-from . import arrays, calls, closures, grid_parts, loops, reshaping, statements, subscripts
+from . import arrays, calls, closures, expressions, grid_parts, loops, reshaping, statements, subscripts
 from .constants import Constants
 from .functions import Env
 from .lists import RESULT
@@ -28,6 +28,7 @@ class ProgramParser(Parser):
     """Parses one function; see `Parser` for its parameters."""
 
     grammar = Grammar(
+        expression=expressions.expression,
         call=calls.call_expression,
         call_method=calls.call_method,
         subscript=subscripts.subscript,

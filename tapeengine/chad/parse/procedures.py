@@ -24,6 +24,7 @@ from ..signatures import defaults_of
 from .callees import is_plain, library_name
 from .constants import global_names
 from .defaults import keep_defaults
+from .matching import Matches
 from .names import OWN, assigned, inner_nodes, parameters, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
@@ -289,6 +290,7 @@ def text_of(function: Any) -> ast.FunctionDef | None:
         return None
     if not isinstance(tree, ast.FunctionDef):
         return None
+    Matches(tree, names_outside(function)).visit(tree)
     if changed := getattr(function, "changed", None):
         hand_back(tree, changed)
     if rewritten := getattr(function, "rewritten", None):

@@ -74,6 +74,7 @@ from .generators import Generators
 from .iterators import consumed, place_of
 from .lists import Kinds
 from .liveness import live_after
+from .matching import Matches
 from .names import parameters, renamed_once
 from .outside import attribute, is_numpy, named_outside, names_outside, root
 from .ownership import shared
@@ -159,6 +160,7 @@ class Grammar:
     applies a method that Python calls for ``len`` and so on, `applied` a function that the parser knows.
     """
 
+    expression: Callable[..., Term]
     call: Callable[..., Term]
     call_method: Callable[..., Term]
     subscript: Callable[..., Term]
@@ -261,7 +263,7 @@ class Parser:
         if rewritten := getattr(self.function, "rewritten", None):
             rewritten(tree)
         try:
-            tree = Generators(tree, self.outer).visit(tree)
+            tree = Generators(Matches(tree, self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)

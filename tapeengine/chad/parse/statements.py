@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from ..errors import ProgramError
-from ..terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
-from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, is_choice, is_known, show
+from ..terms import Branch, Case, Definition, If, Let, Literal, Proj, Term, Tuple, Var, lets, lit
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from . import in_place, numeric
 from .closures import (
     call_lifted,
@@ -24,15 +24,13 @@ from .closures import (
 )
 from .constants import imported, imported_names, imports
 from .dicts import is_dict
-from .expressions import condition, expression, narrowed_first, narrowing, wanted_or_common
+from .expressions import as_member, condition, expression, narrowed_first, wanted_or_common
 from .fields import call_changing, changing_method, field
 from .fixed_points import settled
 from .functions import Env, Lifted, Local
 from .grids import made as made_grid
-from .matching import branches
 from .names import (
     DUNDERS,
-    bound_by,
     computed_parts,
     ends,
     exchanged,
@@ -46,6 +44,7 @@ from .partial import held_type
 from .raising import failing, guarded, may_be_none, unguarded
 from .scopes import original
 from .state import Parser
+from .type_tests import narrowing
 from .unpacking import parts_of
 
 #: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
@@ -170,8 +169,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return augmented(p, first, target, op, value, env, then)
         case ast.If():
             return if_statement(p, first, env, then, flow)
-        case ast.Match():
-            return match_statement(p, first, env, then, flow)
         case ast.For():
             return p.grammar.for_(p, first, env, then, flow)
         case ast.While():
@@ -376,21 +373,20 @@ def augmented(
 
 @dataclass(frozen=True)
 class Arm:
-    """One arm of a statement that branches: its statements, the variables at its start, those that it binds itself."""
+    """One arm of a statement that branches: its statements, and the variables at its start."""
 
     statements: Sequence[ast.stmt]
     env: Env
-    bound: Sequence[str] = ()
 
     @property
     def changed(self) -> list[str]:
         """The variables that have another value after it on some path."""
-        return [*self.bound, *in_place.changed(self.statements)]
+        return in_place.changed(self.statements)
 
     @property
     def assigned(self) -> list[str]:
         """The variables that have a value after it on every path."""
-        return [*self.bound, *surely_assigned(self.statements)]
+        return surely_assigned(self.statements)
 
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
@@ -515,16 +511,15 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
             return block(p, node.body if test.value else node.orelse, env, then, flow)
         each = [Arm(node.body, env), Arm(node.orelse, env)]
         return branching(p, node, each, lambda ts: If(test, ts[0], ts[1]), env, then, flow)
-    name, chosen, positive = narrowed
+    name, chosen = narrowed
     subject = env[name]
     options = p.table.options(subject.type)
     assert options is not None
     variables = [p.narrowing(name, option, subject) for option in options]
     each = []
     for i, var in enumerate(variables):
-        alone = i == chosen or len(options) == 2
-        inner = {**env, name: var if alone else Inject(i, var, subject.type)}
-        each.append(Arm(node.body if (i == chosen) == positive else node.orelse, inner))
+        inner = {**env, name: as_member(i, var, chosen, subject, len(options))}
+        each.append(Arm(node.body if i in chosen else node.orelse, inner))
 
     def combine(terms: list[Term]) -> Term:
         return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
@@ -547,63 +542,6 @@ def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
         return None
     inner: list[ast.stmt] = [ast.copy_location(ast.If(rest, node.body, node.orelse), node)]
     return ast.copy_location(ast.If(first, *((node.body, inner) if is_or else (inner, node.orelse))), node)
-
-
-def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, flow: Flow) -> Term:
-    """``match`` on a sum, by class patterns; on a number or a text, by values."""
-    if isinstance(p.known(node.subject, env), str):
-        return block(p, branches(p, node.subject, None, node.cases), env, then, flow)
-    subject = expression(p, node.subject, env)
-    options = None if is_choice(subject.type) else p.table.options(subject.type)
-    if options is None:
-        if subject.type not in (INT, FLOAT, BOOL) and not is_known(subject.type):
-            p.error(node.subject, f"match is on a union or a number, not on {show(subject.type)}", "use if")
-        var = p.fresh("subject", subject.type)
-        at = ast.copy_location(ast.Name(f" {var.name}", ast.Load()), node.subject)
-        made = branches(p, at, subject.type, node.cases)
-        return Let(var, subject, block(p, made, {**env, at.id: var}, then, flow))
-    each: list[Arm] = []
-    variables = []
-    for option in options:
-        var = p.fresh("m", option)
-        variables.append(var)
-        chosen = next((c for c in node.cases if _fits(p, c, option)), None)
-        if chosen is None:
-            p.error(node, f"no case for {show(option)}", "add one, or case _")
-        each.append(Arm(chosen.body, _captures(p, chosen.pattern, var, subject, env), bound_by(chosen.pattern)))
-
-    def combine(terms: list[Term]) -> Term:
-        return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
-
-    return branching(p, node, each, combine, env, then, flow)
-
-
-def _fits(p: Parser, case: ast.match_case, option: Type) -> bool:
-    if case.guard is not None:
-        p.error(case.guard, "a case with a condition is not in the language", "put an if into the case")
-    match case.pattern:
-        case ast.MatchAs(pattern=None):
-            return True
-        case ast.MatchSingleton(value=None):
-            return option == UNIT
-        case ast.MatchClass(cls=cls):
-            return p.annotated(cls, cls, "the class") == option
-    p.error(case.pattern, "this pattern is not in the language", "write case Class(name, ...), case None or case _")
-
-
-def _captures(p: Parser, pattern: ast.pattern, var: Var, subject: Term, env: Env) -> Env:
-    bound: dict[str, Any] = {}
-    if isinstance(pattern, ast.MatchAs) and pattern.name is not None:
-        bound[pattern.name] = subject
-    if isinstance(pattern, ast.MatchClass):
-        assert isinstance(var.of, Product)
-        fields = [*var.of.fields[: len(pattern.patterns)], *pattern.kwd_attrs]
-        for field, sub in zip(fields, [*pattern.patterns, *pattern.kwd_patterns], strict=True):
-            if not isinstance(sub, ast.MatchAs) or sub.pattern is not None:
-                p.error(sub, "a pattern inside a pattern is not in the language", "bind a name and match on it")
-            if sub.name is not None:
-                bound[sub.name] = Proj(var, var.of.fields.index(field))
-    return {**env, **bound}
 
 
 def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
