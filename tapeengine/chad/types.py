@@ -238,6 +238,19 @@ def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
     return type_
 
 
+def with_elements(type_: Type, element: Type = FLOAT) -> Type:
+    """Give a type in which elements of empty lists, of which nothing is known, have another type.
+
+    Examples
+    --------
+    >>> with_elements(Array(Product((Array(NEVER), INT)))) == Array(Product((Array(FLOAT), INT)))
+    True
+    """
+    if type_ == Array(NEVER):
+        return Array(element)
+    return with_parts(type_, lambda part: with_elements(part, element))
+
+
 def is_choice(type_: Type) -> bool:
     """Tell whether a value is one of several that the parser knows.
 

@@ -34,6 +34,7 @@ from ..types import (
     is_choice,
     show,
     spelled,
+    with_elements,
 )
 from . import dicts, library
 from .callees import library_name
@@ -48,6 +49,7 @@ from .expressions import (
     item_of,
     of_each_option,
     parts_written_out,
+    present,
     read_ahead,
     unnamed,
 )
@@ -158,7 +160,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
             return replaced(p, node, receiver, env)
         if p.table.options(receiver.type) is not None:
             return of_each_option(p, node, receiver, lambda own: called_on(p, node, own, env))
-        own = method_of(p, receiver, node.func.attr)
+        own = p.method_of(receiver, node.func.attr)
         if is_of_class(own) or is_static(p, receiver, node.func.attr):
             return call_of_class(p, node, own, env)
         if own is not MISSING:
@@ -278,17 +280,10 @@ def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) ->
 def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
     """Call a method on a member of a union."""
     assert isinstance(node.func, ast.Attribute)
-    method = method_of(p, receiver, node.func.attr)
+    method = p.method_of(receiver, node.func.attr)
     if method is MISSING:
         p.error(node, f"{show(receiver.type)} has no {node.func.attr}", "give each class of the union this method")
     return call_method(p, node, method, receiver, env)
-
-
-def method_of(p: Parser, receiver: Term, name: str) -> Any:
-    """Give the program of a record's method; MISSING if it has no such method."""
-    if not isinstance(receiver.type, Product) or receiver.type.name not in p.table.classes:
-        return MISSING
-    return p.callee(getattr(p.table.classes[receiver.type.name], name, MISSING))
 
 
 def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env) -> Term:
@@ -583,6 +578,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
     name = library_name(found)
+    if name.partition(".")[0] in ("math", "numpy"):
+        args = [present(p, node, a) for a in args]
     if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found) or held_by_object(found):
         return called_by_name(p, node, found, args)
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
@@ -684,7 +681,8 @@ def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -
     """Give a program whose parameters have no annotations for the types of arguments."""
     names = program.positional((None,) * program.arity, {})[0]
     _count(p, node, args, names)
-    given = {n: p.table.known(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
+    types = {n: with_elements(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
+    given = {n: p.table.known(of) for n, of in types.items()}
     ones = {n: axes for n, a in zip(names, args, strict=True) if (axes := p.single_axes.of(a))}
     return program.for_types(given, tuple(spelled(known.of) for known in given.values()), Sizes(ones, p.by_blas))
 

@@ -151,6 +151,8 @@ class Plain(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
         first, *others = node.targets
+        if not others and (parts := one_by_one(node)):
+            return parts
         if not others:
             return self.of_value(node)
         name = first.id if isinstance(first, ast.Name) else self.names("value")
@@ -168,6 +170,22 @@ class Plain(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         """Leave expressions as they are."""
         return node
+
+
+def one_by_one(node: ast.Assign) -> Statements:
+    """Write ``a, b = [], []`` as two statements; nothing for another assignment."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            are_names = all(isinstance(t, ast.Name) for t in targets)
+            if are_names and all(isinstance(v, ast.Constant) or is_empty(v) for v in values):
+                pairs = zip(targets, values, strict=True)
+                return [ast.copy_location(ast.Assign([t], v), node) for t, v in pairs]
+    return []
+
+
+def is_empty(node: ast.expr) -> bool:
+    """Tell whether an expression is ``[]``."""
+    return isinstance(node, ast.List) and not node.elts
 
 
 def renamed(name: str, value: str, at: ast.AST) -> ast.stmt:

@@ -75,7 +75,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
             p.error(node, "a text that only a run knows", advice)
         case ast.BinOp(left=left, op=op, right=right):
-            terms = operands(p, left, right, env)
+            terms = [present(p, node, x) for x in operands(p, left, right, env)]
             joined = p.grammar.operator_of(p, node, op, terms, env) or joined_records(p, node, *terms)
             joined = joined or numeric.of_lists(p, node, *terms)
             if joined is None:
@@ -121,7 +121,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         ):
             return found
         case ast.Subscript(value=value, slice=index):
-            return p.grammar.subscript(p, node, expression(p, value, env), index, env)
+            return p.grammar.subscript(p, node, present(p, node, expression(p, value, env)), index, env)
         case ast.Attribute(value=value, attr=attr):
             return attribute(p, node, value, attr, env)
         case ast.Lambda():
@@ -276,7 +276,7 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     """``-x``, ``+x``, ``not x``."""
     if isinstance(op, ast.Not):
         return Op("not", (condition(p, operand, env),), BOOL)
-    term = expression(p, operand, env)
+    term = present(p, node, expression(p, operand, env))
     if (made := p.grammar.operator_of(p, node, op, [term], env)) is not None:
         return made
     p.operated(node, [(operand, term)])
@@ -332,6 +332,8 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         if type(op) not in COMPARISONS and not (is_known(left.type) and type(op) in KNOWN):
             p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
         right = expression(p, right_node, env)
+        if type(op) in ORDERED:
+            left, right = present(p, node, left), present(p, node, right)
         own = p.grammar.special(p, node, f"__{COMPARISONS.get(type(op))}__", [left, right])
         if own is not None and own.type != BOOL:
             p.error(node, f"a comparison that gives {show(own.type)}", "call a method by its name")
@@ -341,6 +343,18 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         tests.append(own or numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left_node, left = right_node, right
     return both(tests)
+
+
+#: The comparisons that None does not have.
+ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def present(p: Parser, node: ast.AST, term: Term) -> Term:
+    """Give the operand of an operator; a run fails where it is None."""
+    options = p.table.options(term.type) or ()
+    if len(options) != 2 or UNIT not in options:
+        return term
+    return of_each_option(p, node, term, lambda own: own)
 
 
 def same_bool(node: ast.Compare) -> ast.expr | None:
@@ -617,10 +631,7 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
     if any(isinstance(e, ast.Starred) for e in elts):
         return joined_display(p, node, elts, env, wanted)
     if not elts:
-        if inner is None:
-            advice = "annotate the variable: xs: list[float] = [], rows: list[list[float]] = [[] for _ in range(n)]"
-            p.error(node, "the type of an empty list is not known", advice)
-        return Elements((), inner)
+        return Elements((), inner or p.of_empty)
     full = [e for e in elts if not isinstance(e, ast.List) or e.elts]
     if inner is None and 0 < len(full) < len(elts):  # the others give the type of elements of the empty ones
         inner = items_of(p, node, [expression(p, e, env) for e in full]).of
@@ -725,6 +736,8 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     if isinstance(record.type, Product) and attr in record.type.fields:
         return Proj(record, record.type.fields.index(attr))
     found: Term | None = p.grammar.property_of(p, node, record, attr)
+    if found is None and (value := p.class_attribute(record, attr)) is not MISSING:
+        found = constant(p, node, value)
     return found or p.error(node, f"{show(record.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 
 

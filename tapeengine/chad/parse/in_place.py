@@ -31,7 +31,7 @@ from ..terms import (
     Var,
     lit,
 )
-from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, with_elements
 from . import dicts
 from .by_cells import placed
 from .expressions import expression, read_ahead
@@ -306,27 +306,44 @@ def popped(
     return taken(lit(-1)) if is_last else p.let("at", p.coerce(args[0], expression(p, args[0], env), INT), taken)
 
 
-def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
-    """``ys = []``: later statements determine the type of its elements; by default they are floats.
+def with_empty(p: Parser, read: Callable[[], Term], then: Callable[[Term], Term], of: Type = NEVER) -> Term:
+    """Assign a value with empty lists: later statements determine the type of their elements; by default floats.
 
-    They are read with an unknown type, also in the functions that get the list, until something determines it.
+    They are read with an unknown type, also in the functions that get the lists, until something determines it. `of` is
+    what is known of it.
     """
-    unknown = Named(f"elements of {name}, {next(NUMBERS)}")
+    term = read_with(p, read, of)
+    if with_elements(term.type) == term.type:
+        return then(term)
+    unknown, programs = Named(f"elements of a list, {next(NUMBERS)}"), dict(p.programs)
     UNDECIDED.names.add(unknown.name)
-    programs = dict(p.programs)
+    found: Type = FLOAT
     try:
-        p.grammar.bind(p, name, Elements((), unknown), env, then)
-        of: Type = FLOAT
+        then(read_with(p, read, known_better(of, unknown)))
     except ProgramError:
-        of = FLOAT
+        pass
     except Decided as decided:
         if decided.name != unknown.name:
             raise
-        of = decided.of
+        found = decided.of
     finally:
         UNDECIDED.names.discard(unknown.name)
     p.programs = programs
-    return p.grammar.bind(p, name, Elements((), of), env, then)
+    return with_empty(p, read, then, known_better(of, found))
+
+
+def known_better(of: Type, element: Type) -> Type:
+    """Give what is known of the elements of empty lists, after what was not has another type."""
+    return element if of == NEVER else with_elements(of, element)
+
+
+def read_with(p: Parser, read: Callable[[], Term], of: Type) -> Term:
+    """Read an expression whose empty lists have elements of a type."""
+    before, p.of_empty = p.of_empty, of
+    try:
+        return read()
+    finally:
+        p.of_empty = before
 
 
 #: Numbers for the names of unknown types.

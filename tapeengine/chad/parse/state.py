@@ -58,6 +58,7 @@ from ..types import (
     Type,
     has_arrays,
     is_choice,
+    is_known,
     parts_of,
     show,
 )
@@ -239,6 +240,7 @@ class Parser:
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
+        self.of_empty: Type = NEVER
         self.constants = Constants(function)
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
@@ -397,7 +399,12 @@ class Parser:
         return {f: None if hint is None else self.translated(hint, node, f"the field {f}") for f, hint in hints.items()}
 
     def static(self, node: ast.expr, env: Env) -> Any:
-        """Give the Python object that a name or attribute chain denotes; MISSING if it denotes a term."""
+        """Give the Python object that a name or attribute chain denotes, or its program; MISSING if it is a term."""
+        found = self.object(node, env)
+        return found if isinstance(node, ast.Name) and node.id in env else self.callee(found)
+
+    def object(self, node: ast.expr, env: Env) -> Any:
+        """Do the same as `static`, without the program in the place of a function or a class."""
         match node:
             case ast.Name(id=name):
                 if name in env:
@@ -407,17 +414,31 @@ class Parser:
                     self.error(node, f"{name} has no value on every path to here", advice)
                 if name not in self.outer:
                     raise Unresolved(name)
-                return self.callee(self.constant(node))
+                return self.constant(node)
             case ast.Attribute(value=value, attr=attr):
-                owner = self.static(value, env)
+                owner = self.object(value, env)
                 if owner is MISSING:
                     return MISSING
                 if isinstance(owner, ModuleType | type) or root(node) in env:
                     self.constants.note_attribute(owner, attr)
                 else:
                     self.constants.note(self.function, path_of(node))
-                return self.callee(attribute(owner, attr, MISSING))
+                return attribute(owner, attr, MISSING)
         return MISSING
+
+    def method_of(self, receiver: Any, name: str) -> Any:
+        """Give the program of a record's method; MISSING if it has no such method."""
+        cls = self.table.classes.get(getattr(getattr(receiver, "type", None), "name", ""))
+        return self.callee(getattr(cls, name, MISSING))
+
+    def class_attribute(self, record: Term, name: str) -> Any:
+        """Give an attribute of a record's class that is no function; MISSING if there is none."""
+        cls = self.table.classes.get(getattr(record.type, "name", ""))
+        found = inspect.getattr_static(cls, name, MISSING)
+        if found is MISSING or hasattr(found, "__get__"):
+            return MISSING
+        self.constants.note_attribute(cls, name)
+        return found
 
     def constant(self, node: ast.Name) -> Any:
         """Give what a name denotes outside, which a derivative keeps until that changes."""
@@ -599,6 +620,8 @@ class Parser:
                 if term.type == option:
                     return Inject(i, term, of)
             own = self.table.options(term.type) or ()
+            if len(options) == 2 and options[1] == UNIT and (found := self.convert(term, options[0])) is not None:
+                return Inject(0, found, of)
             if is_choice(of) and is_choice(term.type) and set(own) <= set(options):
                 variables = [self.fresh("m", option) for option in own]
                 branches = (Branch(v, Inject(options.index(v.of), v, of)) for v in variables)
@@ -656,7 +679,7 @@ class Parser:
         """Determine the element type of an empty list from the type of an array that it meets."""
         if isinstance(unknown, Array) and isinstance(of, Array):
             self.decide(unknown.element, of.element)
-        elif isinstance(unknown, Named) and self.is_undecided(unknown):
+        elif isinstance(unknown, Named) and self.is_undecided(unknown) and of != NEVER:
             raise Decided(unknown.name, of)
 
     def unify(self, node: ast.AST, first: Type, second: Type) -> Type:
@@ -668,6 +691,8 @@ class Parser:
         options = tuple(dict.fromkeys(each[0] + each[1]))
         if is_choice(Sum(options)):
             return Sum(options)
+        if UNIT in (first, second) and not any(map(is_known, options)):
+            return Sum((*(of for of in options if of != UNIT), UNIT))
         if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
             items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
             return replace(first, items=tuple(items))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from ..errors import ProgramError
+from ..in_language import WRITTEN
 from ..terms import Branch, Case, Definition, If, Let, Literal, Proj, Term, Tuple, Var, lets, lit
 from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from . import in_place, numeric
@@ -20,6 +21,7 @@ from .closures import (
     is_function,
     joined_held,
     local_of,
+    types_of,
     value_of,
 )
 from .constants import imported, imported_names, imports
@@ -29,6 +31,7 @@ from .fields import call_changing, changing_method, field
 from .fixed_points import settled
 from .functions import Env, Lifted, Local
 from .grids import made as made_grid
+from .liveness import Walk
 from .names import (
     DUNDERS,
     computed_parts,
@@ -41,9 +44,11 @@ from .names import (
     uses,
 )
 from .partial import held_type
+from .procedures import handing_back
 from .raising import failing, guarded, may_be_none, unguarded
 from .scopes import original
 from .state import Parser
+from .texts import MISSING
 from .type_tests import narrowing
 from .unpacking import parts_of
 
@@ -134,6 +139,9 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             raising = ast.copy_location(ast.Raise(), first)
             otherwise = ast.copy_location(ast.If(test, [ast.copy_location(ast.Pass(), first)], [raising]), first)
             return if_statement(p, otherwise, env, then, flow)
+        case ast.Expr(value=ast.Call() as call) if is_for_errors(p, call, env):
+            term = expression(p, call, env)
+            return failing() if term.type == NEVER else p.let("unused", term, lambda _: then(env))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
             changed = changing_method(p, env.get(name), method)
             if changed is not None:
@@ -145,8 +153,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return in_place.popped(p, first, name, args, env, lambda x, env: assign(p, targets, x, env, then))
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
             return define(p, value, name, env, then)
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=[])):
-            return in_place.empty(p, name, env, then)
         case ast.Assign(value=value) if handed(first):
             check_handed(p, first, env)
             term = expression(p, value, env)
@@ -156,7 +162,8 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return then({**env, **{name: env[value] for name, value in exchanged(first).items()}})
         case ast.Assign(targets=targets, value=value):
             no_views_among(p, first)
-            return assign(p, targets, expression(p, value, env), env, then)
+            made = lambda: expression(p, value, env)  # noqa: E731
+            return in_place.with_empty(p, made, lambda term: assign(p, targets, term, env, then))
         case ast.AnnAssign(target=ast.Name(), value=None):
             return then(env)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value and p.is_vague(annotation):
@@ -177,6 +184,19 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return local_function(p, first, env, then)
     refuse(p, first)
     raise AssertionError
+
+
+def is_for_errors(p: Parser, call: ast.Call, env: Env) -> bool:
+    """Tell whether a call whose value is not used is of a function or a method of the user's own that changes nothing.
+
+    It may raise an error.
+    """
+    found = env.get(getattr(call.func, "id", ""), p.static(call.func, env))
+    if found is MISSING and isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in env:
+        found = p.method_of(env[call.func.value.id], call.func.attr)  # type: ignore[attr-defined]
+        return hasattr(found, "__tapeengine_function__") and not handing_back(found)
+    is_own = getattr(found, "__tapeengine_function__", None) not in (None, *WRITTEN)
+    return is_own or isinstance(found, Lifted | Local)
 
 
 def no_views_among(p: Parser, node: ast.Assign) -> None:
@@ -409,15 +429,20 @@ def branching(
         return combine(same_type(p, node, [block(p, arm.statements, arm.env, then, flow) for arm in arms]))
     every = [arm for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for arm in every for n in arm.changed))
-    names = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
+    known = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
+    names = [n for n in names if n in known or n in p.live_after[node]]
     late = {n: may_be_none(env[n]) for n in names if n in env and unguarded(env[n])}
     names += [HAS + n for n in late]
 
     def after(env: Env) -> Term:
         return then({**env, **{n: guarded(env[HAS + n], env[n], late[n]) for n in late}})
 
-    joining = Joining(p, node, names)
+    joining = Joining(p, node, names, optional=[n for n in names if n not in known])
     terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+    if joining.missing:
+        names = [n for n in names if n not in joining.missing]
+        joining = Joining(p, node, names)
+        terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
     if not joining.types:
         return combine(terms)
     types = joining.common()
@@ -429,10 +454,21 @@ def branching(
 
 
 class Joining:
-    """The results of the arms of a branching statement: the values of the variables that they change."""
+    """The results of the arms of a branching statement: the values of the variables that they change.
 
-    def __init__(self, p: Parser, node: ast.AST, names: list[str], wanted: list[Type] | None = None) -> None:
-        self.p = p
+    `missing` are those of the `optional` ones that have no value after some arm.
+    """
+
+    def __init__(
+        self,
+        p: Parser,
+        node: ast.AST,
+        names: list[str],
+        wanted: list[Type] | None = None,
+        optional: Collection[str] = (),
+    ) -> None:
+        self.p, self.optional = p, optional
+        self.missing: set[str] = set()
         self.node = node
         self.names = names
         self.wanted = wanted
@@ -451,6 +487,9 @@ class Joining:
     def value(self, n: str, env: Env) -> Term:
         """Give the value of a variable, or whether it has one."""
         name = n.removeprefix(HAS)
+        if n in self.optional and n not in env:  # Python's text does not show that all paths assign it
+            self.missing.add(n)
+            return lit(True)
         maybe = unguarded(env.get(name)) if HAS + name in self.names else None
         if n != name:
             return maybe[0] if maybe else lit(True)
@@ -502,6 +541,7 @@ def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, 
 
 def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     """``if``, also on a sum with isinstance."""
+    no_unbound(p, node)
     narrowed = narrowing(p, node.test, env)
     if narrowed is None and (other := nested(p, node, env)) is not None:
         return if_statement(p, other, env, then, flow)
@@ -527,8 +567,16 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
     return branching(p, node, each, combine, env, then, flow)
 
 
-#: The most parts of the syntax of statements that may stand twice.
-SHORT = 200
+def no_unbound(p: Parser, node: ast.If) -> None:
+    """Refuse a use of a name that Python binds before the condition of a case fails."""
+    names: frozenset[str] = getattr(node, "unbound", frozenset())
+    if names and (used := names & Walk().block(node.orelse, p.live_after[node])):
+        what = f"{min(used)} may have a value from a case whose condition fails"
+        p.error(node, what, "give it another name, or a value before")
+
+
+#: The most parts of the syntax of statements that may stand twice, and of the cases of a match.
+SHORT, CASES = 200, 4000
 
 
 def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
@@ -537,8 +585,8 @@ def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
     if parts is None:
         return None
     first, rest, is_or = parts
-    twice = node.body if is_or else node.orelse
-    if sum(1 for each in twice for _ in ast.walk(each)) > SHORT:
+    twice, limit = node.body if is_or else node.orelse, CASES if hasattr(node, "is_case") else SHORT
+    if sum(1 for each in twice for _ in ast.walk(each)) > limit:
         return None
     inner: list[ast.stmt] = [ast.copy_location(ast.If(rest, node.body, node.orelse), node)]
     return ast.copy_location(ast.If(first, *((node.body, inner) if is_or else (inner, node.orelse))), node)
@@ -565,7 +613,7 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
 
 def call_recursive(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:
     """Call a local function that calls itself, of which the arguments say the types."""
-    types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
+    types = types_of(args, local)
     captured = captures(uses(local.node.body), env)  # type: ignore[arg-type]
     key = types, tuple(v.type for v in captured.values() if isinstance(v, Term))
     if key not in local.lifted:
