@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,7 @@ from ..types import (
     show,
 )
 from .arrays import axes, digits, product, row
+from .by_cells import placed
 from .callees import library_name
 from .closures import captured_in, is_function
 from .dicts import written_out
@@ -71,6 +73,10 @@ class Iteration:
     item: Callable[[Term], Term]
     lets: tuple[tuple[Var, Term], ...] = ()
     counts: bool = False
+
+    def item_of(self, k: int) -> Iteration:
+        """Give the iteration over an item of tuples."""
+        return Iteration(self.size, lambda i: self.item(i).items[k], self.lets)  # type: ignore[attr-defined]
 
     def around(self, term: Term) -> Term:
         """Put the bindings that the loop needs around a term."""
@@ -103,6 +109,22 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
                 return _numbered(p, as_array(p, args[0], expression(p, args[0], env)))
             case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
                 return _combinations(p, iteration(p, args[0], env))
+            case "itertools.combinations" | "itertools.permutations" | "itertools.combinations_with_replacement" as name:
+                return iteration(p, chosen(p, node, name, env), env)
+            case "itertools.count":
+                start, step = (p.coerce(node, expression(p, a, env), INT) for a in [*args, *COUNT[len(args) :]])
+                return Iteration(ENDLESS, lambda i: Op("iadd", (start, Op("imul", (step, i), INT)), INT))
+            case "itertools.repeat" if len(args) in (1, 2):
+                x = expression(p, args[0], env)
+                var, times = p.fresh("x", x.type), [p.coerce(a, expression(p, a, env), INT) for a in args[1:]]
+                steps = _range(p, node, times) if times else Iteration(ENDLESS, lambda i: i)
+                return Iteration(steps.size, lambda i: var, (*steps.lets, (var, x)))
+            case "itertools.cycle" if len(args) == 1:
+                inner = iteration(p, args[0], env)
+                return Iteration(ENDLESS, lambda i: inner.item(Op("imod", (i, inner.size), INT)), inner.lets)
+            case "itertools.islice" if len(args) == 2:
+                inner, stop = iteration(p, args[0], env), p.coerce(node, expression(p, args[1], env), INT)
+                return _zip([_sized(p, stop, lambda i: i), inner], False).item_of(1)
             case "reversed" if len(args) == 1:
                 inner = iteration(p, args[0], env)
                 return Iteration(inner.size, lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i)), inner.lets)
@@ -115,6 +137,45 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
         return Iteration(Size(array), lambda i: Index(array, i))
     var = p.fresh("xs", array.type)
     return Iteration(Size(var), lambda i: Index(var, i), ((var, array),))
+
+
+#: The number of steps of what never ends: a loop over it is left before.
+ENDLESS = lit(2**62)
+#: The arguments of ``itertools.count``.
+COUNT = [ast.Constant(0), ast.Constant(1)]
+
+
+def chosen(p: Parser, node: ast.Call, name: str, env: Env) -> ast.expr:
+    """Write ``permutations(xs, r)`` and the like as a comprehension with a loop for each of r places."""
+    xs, count = node.args[0], p.known(node.args[1], env) if len(node.args) > 1 else length_of(node.args[0])
+    if type(count) is not int or not 0 < count < 10:
+        what = f"{name.partition('.')[2]} of a number of elements that the text does not show"
+        p.error(node, what, "write the number as the second argument")
+    places = [f"i{k}" for k in range(count)]
+    starts = {"combinations": "{} + 1", "permutations": "0", "combinations_with_replacement": "{}"}
+    start = starts[name.partition(".")[2]]
+    loops = [f"for i0 in range(len(xs))"]
+    loops += [f"for {j} in range({start.format(i)}, len(xs))" for i, j in itertools.pairwise(places)]
+    if name.endswith("permutations"):
+        loops = [f"{one} {' '.join(f'if {j} != {places[k]}' for j in places[:k])}" for k, one in enumerate(loops)]
+    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [xs] {' '.join(loops)}]"
+    made: ast.ListComp = placed(ast.parse(text, mode="eval").body, node)  # type: ignore[assignment]
+    for n in ast.walk(made):
+        if isinstance(n, ast.Name) and n.id in ("len", "range"):
+            n.id = f" {n.id}"  # which a program cannot bind
+    whole = ast.Call(ast.Name(" tuple", ast.Load()), [xs], [])
+    made.generators[0].iter = placed(ast.List([whole], ast.Load()), node)
+    return made
+
+
+def length_of(node: ast.expr) -> int | None:
+    """Give the length that an expression shows: of a display, or a range to a number."""
+    match node:
+        case ast.List(elts=elts) | ast.Tuple(elts=elts) if not any(isinstance(e, ast.Starred) for e in elts):
+            return len(elts)
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(n))]):
+            return n
+    return None
 
 
 def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:
@@ -210,10 +271,11 @@ def is_strict(p: Parser, node: ast.Call) -> bool:
 
 
 def _zip(parts: Sequence[Iteration], is_strict: bool) -> Iteration:
-    size = parts[0].size
-    for part in parts[1:]:
-        if part.size != size:
-            size = Op("iequal" if is_strict else "imin", (size, part.size), INT)
+    sizes = [part.size for part in parts if part.size is not ENDLESS or is_strict] or [ENDLESS]
+    size: Term = sizes[0]
+    for other in sizes[1:]:
+        if other != size:
+            size = Op("iequal" if is_strict else "imin", (size, other), INT)
     every = tuple(pair for part in parts for pair in part.lets)
     return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), every)
 
