@@ -518,7 +518,9 @@ def gradient_of(f, h):
 
 def gradient(f, h=1.0, axis=None):
     """``np.gradient`` of a vector, or along an axis of a matrix."""
-    if np.ndim(f) == 1 and axis is None:
+    if np.ndim(f) == 1:
+        if axis is not None and (axis < -1 or axis > 0):
+            raise ValueError("there is no such axis")
         return gradient_of(f, h)
     if np.ndim(f) != 2 or axis is None:
         return None

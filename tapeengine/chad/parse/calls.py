@@ -660,7 +660,7 @@ def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
         p.error(node, f"{program.__name__}: {error.message}", error.advice)
     if found.type in (UNIT, Array(UNIT)):
         p.error(node, f"{program.__name__} with these arguments", "write it with other functions")
-    return found
+    return present(p, node, found)
 
 
 def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:

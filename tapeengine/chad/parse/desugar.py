@@ -308,7 +308,7 @@ def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collectio
         match node := pending.pop():
             case ast.Name(id=name):
                 found.update((name, *reads.get(name, ())))
-            case ast.Call(func=ast.Name(id="len")):
+            case ast.Call(func=ast.Name(id="len" | "sum" | "float" | "int")):  # numbers, or new arrays
                 continue
             case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
                 pending.append(index)

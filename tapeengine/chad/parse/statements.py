@@ -430,7 +430,7 @@ def branching(
     every = [arm for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for arm in every for n in arm.changed))
     known = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
-    names = [n for n in names if n in known or n in p.live_after[node]]
+    names = [n for n in names if n in env or n in p.live_after[node]]
     late = {n: may_be_none(env[n]) for n in names if n in env and unguarded(env[n])}
     names += [HAS + n for n in late]
 
