@@ -18,7 +18,7 @@ from ..primitives import REAL
 from ..registered import find
 from ..signatures import defaults_of, names_of
 from ..sizes import Sizes
-from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
+from ..terms import Apply, Call, Elements, Lambda, Let, Proj, Term, Tuple, Var, lets
 from ..types import (
     BOOL,
     FLOAT,
@@ -44,6 +44,7 @@ from .expressions import (
     as_name,
     as_names,
     constant,
+    dict_of,
     expression,
     fixed,
     item_of,
@@ -57,6 +58,7 @@ from .fields import with_fields
 from .functions import Env, Lifted, Local, Parameters
 from .names import DUNDERS, parameters
 from .outside import itself
+from .own_fields import is_literal
 from .parameters import (
     arguments,
     check_stars,
@@ -695,11 +697,15 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     given: dict[str, ast.expr] = dict(zip(places, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
     defaults = field_defaults(p, cls)
-    if not set(given) <= set(names) or not set(types) <= {*given, *defaults} or len(node.args) > len(places):
+    made = factories(cls)
+    if not set(given) <= set(names) or not set(types) <= {*given, *defaults, *made} or len(node.args) > len(places):
         p.error(node, f"{cls.__name__} has the fields {', '.join(names)}", "give each of them once")
     items = {}
     for field, of in types.items():
-        term = expression(p, given[field], env, of) if field in given else constant(p, node, defaults[field])
+        if field in given:
+            term = expression(p, given[field], env, of)
+        else:
+            term = constant(p, node, defaults[field]) if field in defaults else new_default(p, node, made[field])
         items[field] = term if of is None else p.coerce(given.get(field, node), term, of)
     record = Tuple(tuple(items.values()), p.table.record(cls, {field: item.type for field, item in items.items()}))
     return validated(p, node, cls, record)
@@ -734,13 +740,29 @@ def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
     return p.let("record", record, looked_at)
 
 
+def factories(cls: Any) -> dict[str, Any]:
+    """Give the functions that make the defaults of the fields of a dataclass."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    return {f.name: f.default_factory for f in fields if f.default_factory is not dataclasses.MISSING}
+
+
+def new_default(p: Parser, node: ast.AST, factory: Any) -> Term:
+    """Call a factory of defaults: `list`, a record's class, a function, or a lambda that names nothing."""
+    if factory is list:
+        return Elements((), p.of_empty)
+    if factory is dict:
+        return dict_of(p, {})
+    if getattr(factory, "__name__", "") == "<lambda>" and is_literal(factory):
+        return constant(p, node, factory())
+    return called_by_name(p, node, p.callee(factory), [])
+
+
 def field_defaults(p: Parser, cls: Any) -> dict[str, Any]:
     """Give the defaults of the fields of a dataclass or NamedTuple, which are those of its constructor."""
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
     made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
     p.constants.note_defaults(made)
-    unset = {f.name for f in fields if f.default_factory is not dataclasses.MISSING}
-    given = {name: value for name, value in defaults_of(made).items() if name not in unset}
+    given = {name: value for name, value in defaults_of(made).items() if name not in factories(cls)}
     return {f.name: f.default for f in fields if not f.init and f.default is not dataclasses.MISSING} | given
 
 

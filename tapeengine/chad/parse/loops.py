@@ -109,8 +109,8 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
                 return _numbered(p, as_array(p, args[0], expression(p, args[0], env)))
             case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
                 return _combinations(p, iteration(p, args[0], env))
-            case "itertools.combinations" | "itertools.permutations" | "itertools.combinations_with_replacement" as name:
-                return iteration(p, chosen(p, node, name, env), env)
+            case "itertools.combinations" | "itertools.permutations" | "itertools.combinations_with_replacement" as it:
+                return iteration(p, chosen(p, node, it, env), env)
             case "itertools.count":
                 start, step = (p.coerce(node, expression(p, a, env), INT) for a in [*args, *COUNT[len(args) :]])
                 return Iteration(ENDLESS, lambda i: Op("iadd", (start, Op("imul", (step, i), INT)), INT))
@@ -154,7 +154,7 @@ def chosen(p: Parser, node: ast.Call, name: str, env: Env) -> ast.expr:
     places = [f"i{k}" for k in range(count)]
     starts = {"combinations": "{} + 1", "permutations": "0", "combinations_with_replacement": "{}"}
     start = starts[name.partition(".")[2]]
-    loops = [f"for i0 in range(len(xs))"]
+    loops = ["for i0 in range(len(xs))"]
     loops += [f"for {j} in range({start.format(i)}, len(xs))" for i, j in itertools.pairwise(places)]
     if name.endswith("permutations"):
         loops = [f"{one} {' '.join(f'if {j} != {places[k]}' for j in places[:k])}" for k, one in enumerate(loops)]

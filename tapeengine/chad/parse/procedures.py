@@ -180,13 +180,13 @@ def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None)
     for node in inner_nodes(statements):
         match node:
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
-                while isinstance(value, ast.Subscript):
+                while isinstance(value, ast.Subscript | ast.Attribute):
                     value = value.value
                 found += [value.id] if isinstance(value, ast.Name) else []
             case ast.Attribute(ctx=ast.Store(), value=ast.Name(id=name)):
                 found.append(name)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in CHANGING:
-                found.append(name)
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGING and root(value):
+                found.append(root(value))
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
                 found.append(name)
             case ast.Call() if changed := of(node):

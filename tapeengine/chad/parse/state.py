@@ -78,6 +78,7 @@ from .liveness import live_after
 from .matching import Matches
 from .names import parameters, renamed_once
 from .outside import attribute, is_numpy, named_outside, names_outside, root
+from .own_fields import own_fields
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
 from .raising import failing, is_read, may_be_none, unguarded
@@ -267,6 +268,7 @@ class Parser:
         try:
             tree = Generators(Matches(tree, self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
+            tree = tree if changed else own_fields(tree, self.outer)
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.plain(tree))
