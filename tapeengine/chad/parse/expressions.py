@@ -489,9 +489,9 @@ def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) 
 def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
     """``and``, ``or``: the right side is evaluated only if need be, with what the left one says about unions."""
     if (parts := narrowed_first(p, ast.BoolOp(op, values), env)) is not None:
-        _, rest, is_or = parts
+        first, rest, is_or = parts
         arms = (ast.Constant(True), rest) if is_or else (rest, ast.Constant(False))
-        chosen = if_expression(p, ast.copy_location(ast.IfExp(values[0], *arms), values[0]), env, None)
+        chosen = if_expression(p, ast.copy_location(ast.IfExp(first, *arms), first), env, None)
         return truth(p, values[0], chosen)
     tests: list[Term] = []
     for value in values:
@@ -564,11 +564,15 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
 
 def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.expr, bool] | None:
     """Take ``x is not None and c`` apart, so that x is narrowed in c: both parts, and whether it is an ``or``."""
-    if not isinstance(test, ast.BoolOp) or len(test.values) < 2 or narrowing(p, test.values[0], env) is None:
+    if not isinstance(test, ast.BoolOp):
         return None
-    first, *others = test.values
-    rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), others[0])
-    return first, rest, isinstance(test.op, ast.Or)
+    is_or, values = isinstance(test.op, ast.Or), test.values
+    while values and by_type(p, values[0], env) is not is_or and by_type(p, values[0], env) is not None:
+        values = values[1:]  # it decides nothing
+    if not values or narrowing(p, values[0], env) is None:
+        return None
+    first, *others = [*values, *([] if len(values) > 1 else [ast.copy_location(ast.Constant(not is_or), test)])]
+    return first, others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), first), is_or
 
 
 def as_member(i: int, var: Var, chosen: Collection[int], union: Term, count: int) -> Term:

@@ -12,7 +12,7 @@ Live = frozenset[str]
 NONE: Live = frozenset()
 
 
-def live_after(function: ast.FunctionDef) -> Mapping[ast.stmt, Live]:
+def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
     r"""Give for each statement of a function the names that are read after it, and those that local functions read.
 
     Examples

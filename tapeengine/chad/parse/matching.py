@@ -64,13 +64,29 @@ class Matches(ast.NodeTransformer):
         if not cases:
             return []
         case, *others = cases
+        if isinstance(case.pattern, ast.MatchOr) and names_in(case.pattern):
+            return self.chain(subject, [*self.apart(case, case.pattern, subject), *others])
         tests, bound = self.matched(case.pattern, subject)
+        tests = sorted(
+            [*getattr(case, "excluded", ()), *tests], key=is_of_value
+        )  # the classes decide what parts there are
         rest, body = self.chain(subject, others), [*assignments(bound, case.pattern), *case.body]
         if case.guard is not None and not tests:
             return [*assignments(bound, case.pattern), when([case.guard], case.body, rest)]
         if case.guard is not None:
             tests = [*tests, Parts(bound).visit(case.guard)]
         return [when(tests, body, rest, *(bound if case.guard is not None else ()))] if tests else body
+
+    def apart(self, case: ast.match_case, at: ast.MatchOr, subject: ast.expr) -> list[ast.match_case]:
+        """Write a case for each alternative; after one that fits, the condition of the others is not tried."""
+        found, excluded = [], list[ast.expr]()
+        for q in at.patterns:
+            one = ast.match_case(q, copy(case.guard), copy(case.body))
+            one.excluded = list(map(copy, excluded))  # type: ignore[attr-defined]
+            found.append(one)
+            if case.guard is not None:
+                excluded.append(ast.UnaryOp(ast.Not(), all_of(self.matched(q, subject)[0])))
+        return found
 
     def matched(self, at: ast.pattern, x: ast.expr) -> tuple[list[ast.expr], Bound]:
         """Give the tests of a pattern, in order, and what it binds."""
@@ -123,6 +139,19 @@ class Matches(ast.NodeTransformer):
             bound = {n: ast.IfExp(all_of(tests), copy(others[n]), e) for n, e in bound.items()}
         tests = [all_of(tests) for tests, _ in each if tests]
         return [ast.BoolOp(ast.Or(), tests)] if len(tests) == len(each) else [], bound
+
+
+def is_of_value(test: ast.expr) -> bool:
+    """Tell whether a test is of a value, and not of a class or a length."""
+    match test:
+        case ast.Compare(left=ast.Call()) | ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            return False
+    return not isinstance(test, ast.Call)
+
+
+def names_in(at: ast.pattern) -> list[str]:
+    """Give the names that a pattern binds."""
+    return [n.name for n in ast.walk(at) if isinstance(n, ast.MatchAs | ast.MatchStar) and n.name is not None]
 
 
 def tested_class(at: ast.pattern) -> ast.expr | None:

@@ -588,8 +588,15 @@ def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
     twice, limit = node.body if is_or else node.orelse, CASES if hasattr(node, "is_case") else SHORT
     if sum(1 for each in twice for _ in ast.walk(each)) > limit:
         return None
-    inner: list[ast.stmt] = [ast.copy_location(ast.If(rest, node.body, node.orelse), node)]
-    return ast.copy_location(ast.If(first, *((node.body, inner) if is_or else (inner, node.orelse))), node)
+    inner = like(p, node, ast.If(rest, node.body, node.orelse))
+    return like(p, node, ast.If(first, *((node.body, [inner]) if is_or else ([inner], node.orelse))))
+
+
+def like(p: Parser, node: ast.If, made: ast.If) -> ast.If:
+    """Give a part of an if what is known of it."""
+    p.live_after[made] = p.live_after[node]
+    made.__dict__.update({name: value for name, value in vars(node).items() if name not in node._fields})
+    return made
 
 
 def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:

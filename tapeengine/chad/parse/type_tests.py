@@ -98,6 +98,7 @@ def place(node: ast.expr, env: Env) -> str | None:
             case _:
                 return None
     root = env.get(node.id)
+    root = root.term if isinstance(root, Inject) else root
     return "->".join((root.name, *way)) if way and isinstance(root, Var) else None
 
 
