@@ -525,6 +525,12 @@ def select(p: Parser, node: ast.Call, env: Env) -> Term:
     return found
 
 
+def range_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``range(...)`` as a value: an array of integers."""
+    over, i = p.grammar.iteration(p, node, env), p.fresh("i", INT)
+    return over.around(Build(over.size, i, over.item(i)))  # type: ignore[no-any-return]
+
+
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``isinstance(x, C)`` as a bool."""
     if tested(p, node, env) is not None:
@@ -669,6 +675,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "numpy.amax": function_of(REDUCTIONS["max"]),
         "numpy.amin": function_of(REDUCTIONS["min"]),
         "builtins.map": map_,
+        "builtins.range": range_,
         "builtins.filter": filter_,
         "builtins.list": listed,
         "builtins.tuple": tuple_,
