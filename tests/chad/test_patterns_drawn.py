@@ -1,4 +1,4 @@
-"""Programs with ``match`` and ``isinstance`` that are drawn at random have the values and derivatives of plain Python."""
+"""Programs with ``match`` and ``isinstance``, drawn at random, have the values and derivatives of plain Python."""
 
 from __future__ import annotations
 

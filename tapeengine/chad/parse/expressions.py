@@ -567,18 +567,18 @@ def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.e
     if not isinstance(test, ast.BoolOp):
         return None
     is_or, values = isinstance(test.op, ast.Or), test.values
-    while values and by_type(p, values[0], env) is not is_or and by_type(p, values[0], env) is not None:
-        values = values[1:]  # it decides nothing
+    while values and by_type(p, values[0], env) is (not is_or):  # it decides nothing
+        values = values[1:]
     if not values or narrowing(p, values[0], env) is None:
         return None
-    first, *others = [*values, *([] if len(values) > 1 else [ast.copy_location(ast.Constant(not is_or), test)])]
+    first, others = values[0], values[1:] or [ast.copy_location(ast.Constant(not is_or), test)]
     return first, others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), first), is_or
 
 
 def as_member(i: int, var: Var, chosen: Collection[int], union: Term, count: int) -> Term:
     """Give a variable in an arm for one member of its union: that member, if the arm is for it alone."""
     together = len(chosen) if i in chosen else count - len(chosen)
-    return var if together == 1 else Inject(i, var, union.type)
+    return var if together == 1 else Inject(i, var, union.type)  # type: ignore[arg-type]
 
 
 def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> Term:

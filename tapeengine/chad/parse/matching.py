@@ -201,7 +201,7 @@ def all_of(tests: list[ast.expr]) -> ast.expr:
 
 def test(form: str, at: ast.pattern, *parts: ast.expr) -> ast.expr:
     """Write a test with parts in the places of ``_``, and the names of `TESTS` for those that end with it."""
-    pending = list(parts)
+    pending: list[ast.expr] = list(parts)
 
     class Filled(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -209,7 +209,8 @@ def test(form: str, at: ast.pattern, *parts: ast.expr) -> ast.expr:
                 return copy(pending.pop(0))
             return ast.Name(f" {node.id[:-1]}", ast.Load())
 
-    return placed(Filled().visit(ast.parse(form, mode="eval").body), at)
+    found: ast.expr = Filled().visit(ast.parse(form, mode="eval").body)
+    return placed(found, at)
 
 
 def when(tests: list[ast.expr], body: list[ast.stmt], orelse: list[ast.stmt], *unbound: str) -> ast.stmt:

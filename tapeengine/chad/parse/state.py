@@ -622,8 +622,8 @@ class Parser:
                 if term.type == option:
                     return Inject(i, term, of)
             own = self.table.options(term.type) or ()
-            if len(options) == 2 and options[1] == UNIT and (found := self.convert(term, options[0])) is not None:
-                return Inject(0, found, of)
+            if len(options) == 2 and options[1] == UNIT and (member := self.convert(term, options[0])) is not None:
+                return Inject(0, member, of)
             if is_choice(of) and is_choice(term.type) and set(own) <= set(options):
                 variables = [self.fresh("m", option) for option in own]
                 branches = (Branch(v, Inject(options.index(v.of), v, of)) for v in variables)

@@ -162,8 +162,8 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return then({**env, **{name: env[value] for name, value in exchanged(first).items()}})
         case ast.Assign(targets=targets, value=value):
             no_views_among(p, first)
-            made = lambda: expression(p, value, env)  # noqa: E731
-            return in_place.with_empty(p, made, lambda term: assign(p, targets, term, env, then))
+            read = lambda: expression(p, value, env)  # noqa: E731
+            return in_place.with_empty(p, read, lambda term: assign(p, targets, term, env, then))
         case ast.AnnAssign(target=ast.Name(), value=None):
             return then(env)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value and p.is_vague(annotation):
