@@ -93,11 +93,6 @@ def isqrt(n):
     return root
 
 
-def lcm(a, b):
-    """``math.lcm``."""
-    return 0 if a == 0 or b == 0 else abs(a // math.gcd(a, b) * b)
-
-
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     """``math.isclose``."""
     if a == b:
@@ -699,7 +694,7 @@ NUMPY = (
 #: What stands for a function of Python's, by its name in the library.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
-    **{f"math.{f.__name__}": f for f in (comb, factorial, frexp, fsum, gcd, isclose, isqrt, lcm, ldexp, modf)},
+    **{f"math.{f.__name__}": f for f in (comb, factorial, frexp, fsum, gcd, isclose, isqrt, ldexp, modf)},
     **{f"numpy.{f.__name__}": f for f in NUMPY},
     "numpy.add.outer": sums_of_pairs,
     "numpy.maximum.accumulate": largest_so_far,

@@ -177,15 +177,10 @@ def one_by_one(node: ast.Assign) -> Statements:
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
             are_names = all(isinstance(t, ast.Name) for t in targets)
-            if are_names and all(isinstance(v, ast.Constant) or is_empty(v) for v in values):
+            if are_names and all(isinstance(v, ast.Constant) or not getattr(v, "elts", [v]) for v in values):
                 pairs = zip(targets, values, strict=True)
                 return [ast.copy_location(ast.Assign([t], v), node) for t, v in pairs]
     return []
-
-
-def is_empty(node: ast.expr) -> bool:
-    """Tell whether an expression is ``[]``."""
-    return isinstance(node, ast.List) and not node.elts
 
 
 def renamed(name: str, value: str, at: ast.AST) -> ast.stmt:

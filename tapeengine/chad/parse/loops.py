@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -74,10 +73,6 @@ class Iteration:
     lets: tuple[tuple[Var, Term], ...] = ()
     counts: bool = False
 
-    def item_of(self, k: int) -> Iteration:
-        """Give the iteration over an item of tuples."""
-        return Iteration(self.size, lambda i: self.item(i).items[k], self.lets)  # type: ignore[attr-defined]
-
     def around(self, term: Term) -> Term:
         """Put the bindings that the loop needs around a term."""
         return lets(self.lets, term)
@@ -109,22 +104,13 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
                 return _numbered(p, as_array(p, args[0], expression(p, args[0], env)))
             case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
                 return _combinations(p, iteration(p, args[0], env))
-            case "itertools.combinations" | "itertools.permutations" | "itertools.combinations_with_replacement" as it:
-                return iteration(p, chosen(p, node, it, env), env)
+            case (
+                "itertools.combinations" | "itertools.permutations" | "itertools.combinations_with_replacement" as name
+            ):
+                return iteration(p, chosen(p, node, name[10:], env), env)
             case "itertools.count":
                 start, step = (p.coerce(node, expression(p, a, env), INT) for a in [*args, *COUNT[len(args) :]])
                 return Iteration(ENDLESS, lambda i: Op("iadd", (start, Op("imul", (step, i), INT)), INT))
-            case "itertools.repeat" if len(args) in (1, 2):
-                x = expression(p, args[0], env)
-                var, times = p.fresh("x", x.type), [p.coerce(a, expression(p, a, env), INT) for a in args[1:]]
-                steps = _range(p, node, times) if times else Iteration(ENDLESS, lambda i: i)
-                return Iteration(steps.size, lambda i: var, (*steps.lets, (var, x)))
-            case "itertools.cycle" if len(args) == 1:
-                inner = iteration(p, args[0], env)
-                return Iteration(ENDLESS, lambda i: inner.item(Op("imod", (i, inner.size), INT)), inner.lets)
-            case "itertools.islice" if len(args) == 2:
-                inner, stop = iteration(p, args[0], env), p.coerce(node, expression(p, args[1], env), INT)
-                return _zip([_sized(p, stop, lambda i: i), inner], False).item_of(1)
             case "reversed" if len(args) == 1:
                 inner = iteration(p, args[0], env)
                 return Iteration(inner.size, lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i)), inner.lets)
@@ -147,35 +133,25 @@ COUNT = [ast.Constant(0), ast.Constant(1)]
 
 def chosen(p: Parser, node: ast.Call, name: str, env: Env) -> ast.expr:
     """Write ``permutations(xs, r)`` and the like as a comprehension with a loop for each of r places."""
-    xs, count = node.args[0], p.known(node.args[1], env) if len(node.args) > 1 else length_of(node.args[0])
+    xs, shown = node.args[0], node.args[1:]
+    if not shown and isinstance(xs, ast.Call) and p.static(xs.func, env) is range:
+        shown = xs.args
+    count = p.known(shown[0], env) if len(shown) == 1 else None
     if type(count) is not int or not 0 < count < 10:
-        what = f"{name.partition('.')[2]} of a number of elements that the text does not show"
-        p.error(node, what, "write the number as the second argument")
+        p.error(node, f"{name} of a number of elements that the text does not show", "write it as the second argument")
     places = [f"i{k}" for k in range(count)]
-    starts = {"combinations": "{} + 1", "permutations": "0", "combinations_with_replacement": "{}"}
-    start = starts[name.partition(".")[2]]
-    loops = ["for i0 in range(len(xs))"]
-    loops += [f"for {j} in range({start.format(i)}, len(xs))" for i, j in itertools.pairwise(places)]
-    if name.endswith("permutations"):
-        loops = [f"{one} {' '.join(f'if {j} != {places[k]}' for j in places[:k])}" for k, one in enumerate(loops)]
-    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [xs] {' '.join(loops)}]"
-    made: ast.ListComp = placed(ast.parse(text, mode="eval").body, node)  # type: ignore[assignment]
+    loops = []
+    for k, i in enumerate(places):
+        first = {"combinations": f"i{k - 1} + 1", "permutations": "0"}.get(name, f"i{k - 1}") if k else "0"
+        loops.append(f"for {i} in range({first}, len(xs))")
+        loops += [f"if {i} != {j}" for j in places[:k] if name == "permutations"]
+    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(xs)] {' '.join(loops)}]"
+    made: Any = placed(ast.parse(text, mode="eval").body, node)
     for n in ast.walk(made):
-        if isinstance(n, ast.Name) and n.id in ("len", "range"):
+        if isinstance(n, ast.Name) and n.id in ("len", "range", "tuple"):
             n.id = f" {n.id}"  # which a program cannot bind
-    whole = ast.Call(ast.Name(" tuple", ast.Load()), [xs], [])
-    made.generators[0].iter = placed(ast.List([whole], ast.Load()), node)
-    return made
-
-
-def length_of(node: ast.expr) -> int | None:
-    """Give the length that an expression shows: of a display, or a range to a number."""
-    match node:
-        case ast.List(elts=elts) | ast.Tuple(elts=elts) if not any(isinstance(e, ast.Starred) for e in elts):
-            return len(elts)
-        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(n))]):
-            return n
-    return None
+    made.generators[0].iter.elts[0].args = [xs]
+    return made  # type: ignore[no-any-return]
 
 
 def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:

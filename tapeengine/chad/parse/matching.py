@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Mapping
-from copy import deepcopy as copy
+from copy import deepcopy
 from typing import Any
 
 from ..traverse import Names
 from .by_cells import placed
-from .outside import named_outside
+from .outside import TESTS, named_outside
 
 #: The classes whose pattern has the subject itself as its part.
 ATOMS = (bool, float, int, str, list, tuple, dict)
-#: What is known of the parts that a pattern binds: names with the expressions of the parts.
-Bound = dict[str, ast.expr]
+#: A way in which a pattern fits: the tests, and the names that it binds, with the texts of parts.
+Way = tuple[list[str], dict[str, str]]
 
 
 class Matches(ast.NodeTransformer):
@@ -22,21 +23,18 @@ class Matches(ast.NodeTransformer):
 
     Examples
     --------
-    >>> text = "def f(t):\n    match t:\n        case [y] | (0 as y): return y\n        case [x, y] if x > y: return x"
+    >>> text = "def f(t):\n    match t:\n        case [x, y] if x > y: return x"
     >>> tree = ast.parse(text).body[0]
     >>> print(ast.unparse(Matches(tree, {}).visit(tree)))
     def f(t):
-        if  isinstance(t,  Sequence) and  len(t) == 1 or t == 0:
-            y = t[0] if  isinstance(t,  Sequence) and  len(t) == 1 else t
-            return y
-        elif  isinstance(t,  Sequence) and  len(t) == 2 and (t[0] > t[1]):
+        if  isinstance(t,  Sequence) and  len(t) == 2 and (t[0] > t[1]):
             x, y = (t[0], t[1])
             return x
     """
 
     def __init__(self, tree: ast.AST, outer: Mapping[str, Any]) -> None:
         self.names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in ast.walk(tree))
-        self.outer = outer
+        self.outer, self.displays = outer, dict[str, list[str]]()
 
     def visit_Match(self, node: ast.Match) -> Any:
         """Write the chain, which reads a subject several times: one that is no variable gets a name."""
@@ -44,201 +42,142 @@ class Matches(ast.NodeTransformer):
         before: list[ast.stmt] = []
         subject = self.named(node.subject, before)
         try:
-            chain = self.chain(subject, node.cases)
+            return [*before, *self.chain(subject, node.cases)]
         except NotImplementedError:
             return node
-        return [*before, *chain]
 
-    def named(self, subject: ast.expr, before: list[ast.stmt]) -> ast.expr:
-        """Give a subject that may be read several times; of a tuple's display each item."""
+    def named(self, subject: ast.expr, before: list[ast.stmt]) -> str:
+        """Give the text of a subject that may be read several times; of a tuple's display each item."""
         if isinstance(subject, ast.Name | ast.Constant):
-            return subject
+            return ast.unparse(subject)
         if isinstance(subject, ast.Tuple) and not any(isinstance(e, ast.Starred) for e in subject.elts):
-            return ast.copy_location(ast.Tuple([self.named(e, before) for e in subject.elts], ast.Load()), subject)
+            parts = [self.named(e, before) for e in subject.elts]
+            self.displays[text := f"({', '.join(parts)},)"] = parts
+            return text
         name = self.names("subject")
         before.append(placed(ast.Assign([ast.Name(name, ast.Store())], subject), subject))
-        return placed(ast.Name(name, ast.Load()), subject)
+        return name
 
-    def chain(self, subject: ast.expr, cases: list[ast.match_case]) -> list[ast.stmt]:
+    def chain(self, x: str, cases: list[ast.match_case]) -> list[ast.stmt]:
         """Give the statements of cases: each runs where no case before it fits."""
         if not cases:
             return []
-        case, *others = cases
-        if isinstance(case.pattern, ast.MatchOr) and names_in(case.pattern):
-            return self.chain(subject, [*self.apart(case, case.pattern, subject), *others])
-        tests, bound = self.matched(case.pattern, subject)
-        tests = sorted(
-            [*getattr(case, "excluded", ()), *tests], key=is_of_value
-        )  # the classes decide what parts there are
-        rest, body = self.chain(subject, others), [*assignments(bound, case.pattern), *case.body]
-        if case.guard is not None and not tests:
-            return [*assignments(bound, case.pattern), when([case.guard], case.body, rest)]
-        if case.guard is not None:
-            tests = [*tests, Parts(bound).visit(case.guard)]
-        return [when(tests, body, rest, *(bound if case.guard is not None else ()))] if tests else body
+        case, rest = cases[0], self.chain(x, cases[1:])
+        ways = self.matched(case.pattern, x)
+        for k, (tests, bound) in reversed(list(enumerate(ways))):
+            body, guard, binding = deepcopy(case.body), deepcopy(case.guard), assigned(bound, case.pattern)
+            if guard is None:
+                rest = [when(tests, [*binding, *body], rest, case.pattern)] if tests else [*binding, *body]
+            elif not tests:
+                rest = [*binding, when([], body, rest, case.pattern, guard)]
+            else:  # after a way that fits, the condition of the others is not tried
+                tests = [*(f"not ({' and '.join(before)})" for before, _ in ways[:k]), *tests]
+                rest = [when(tests, [*binding, *body], rest, case.pattern, Parts(bound).visit(guard), bound)]
+        return rest
 
-    def apart(self, case: ast.match_case, at: ast.MatchOr, subject: ast.expr) -> list[ast.match_case]:
-        """Write a case for each alternative; after one that fits, the condition of the others is not tried."""
-        found, excluded = [], list[ast.expr]()
-        for q in at.patterns:
-            one = ast.match_case(q, copy(case.guard), copy(case.body))
-            one.excluded = list(map(copy, excluded))  # type: ignore[attr-defined]
-            found.append(one)
-            if case.guard is not None:
-                excluded.append(ast.UnaryOp(ast.Not(), all_of(self.matched(q, subject)[0])))
-        return found
-
-    def matched(self, at: ast.pattern, x: ast.expr) -> tuple[list[ast.expr], Bound]:
-        """Give the tests of a pattern, in order, and what it binds."""
+    def matched(self, at: ast.pattern, x: str) -> list[Way]:
+        """Give the ways in which a pattern fits."""
         match at:
             case ast.MatchAs(pattern=None, name=name):
-                return [], {} if name is None else {name: x}
+                return [([], {} if name is None else {name: x})]
             case ast.MatchAs(pattern=inner, name=name) if inner is not None and name is not None:
-                tests, bound = self.matched(inner, x)
-                return tests, {**bound, name: x}
+                return [(tests, {**bound, name: x}) for tests, bound in self.matched(inner, x)]
             case ast.MatchValue(value=value):
-                return [test("_ == _", at, x, value)], {}
+                return [([f"{x} == {ast.unparse(value)}"], {})]
             case ast.MatchSingleton(value=value):
-                return [test("_ is _", at, x, ast.Constant(value))], {}
+                return [([f"{x} is {value}"], {})]
             case ast.MatchOr(patterns=patterns):
-                return self.any_of(at, x, patterns)
-            case ast.MatchClass() | ast.MatchSequence() | ast.MatchMapping(rest=None):
-                first, parts = self.parts(at, x)
-                each = [self.matched(inner, placed(part, at)) for part, inner in parts]
-                tests = [*first, *(t for tests, _ in each for t in tests)]
-                return tests, {name: e for _, bound in each for name, e in bound.items()}
-        raise NotImplementedError
+                each = [way for q in patterns for way in self.matched(q, x)]
+                return each if any(bound for _, bound in each) else [(any_of(x, [tests for tests, _ in each]), {})]
+        first, parts = self.parts(at, x)
+        ways = itertools.product(*(self.matched(q, part) for part, q in parts))
+        return [
+            ([*first, *(t for w in way for t in w[0])], {n: e for w in way for n, e in w[1].items()}) for way in ways
+        ]
 
-    def parts(self, at: ast.pattern, x: ast.expr) -> tuple[list[ast.expr], list[tuple[ast.expr, ast.pattern]]]:
-        """Give the tests of a pattern of a class, a sequence or a dict, and the parts with their patterns."""
+    def parts(self, at: ast.pattern, x: str) -> tuple[list[str], list[tuple[str, ast.pattern]]]:
+        """Give the tests of a pattern of a class or a sequence, and the parts with their patterns."""
         match at:
-            case ast.MatchMapping(keys=keys, patterns=patterns):
-                tests = [test("isinstance_(_, Mapping_)", at, x), *(test("_ in _", at, key, x) for key in keys)]
-                return tests, [(item(x, key), q) for key, q in zip(keys, patterns, strict=True)]
             case ast.MatchSequence(patterns=patterns):
-                return sequence(at, x, patterns)
-            case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=others):
+                return self.sequence(x, patterns)
+            case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=attributes, kwd_patterns=others):
                 found = named_outside(cls, self.outer)
-                by_place = getattr(found, "__match_args__", ())
-                if found not in ATOMS and len(by_place) < len(patterns):
-                    raise NotImplementedError
-                pairs = list(zip((*by_place[: len(patterns)], *names), (*patterns, *others), strict=found not in ATOMS))
-                fields: list[tuple[ast.expr, ast.pattern]] = [(field(x, n), q) for n, q in pairs]
                 whole = [(x, q) for q in patterns] if found in ATOMS else []
-                return [test("isinstance_(_, _)", at, x, cls)], [*whole, *fields]
+                places = () if whole else getattr(found, "__match_args__", ())[: len(patterns)]
+                if len(places) + len(whole) < len(patterns):
+                    raise NotImplementedError
+                pairs = zip((*places, *attributes), (*patterns[len(whole) :], *others), strict=True)
+                return [f"_isinstance({x}, {ast.unparse(cls)})"], [*whole, *((f"{x}.{n}", q) for n, q in pairs)]
         raise NotImplementedError
 
-    def any_of(self, at: ast.pattern, x: ast.expr, patterns: list[ast.pattern]) -> tuple[list[ast.expr], Bound]:
-        """Give the test that one of several patterns fits, and what the first that fits binds."""
-        classes = [tested_class(q) for q in patterns]
-        if None not in classes:
-            return [test("isinstance_(_, _)", at, x, ast.Tuple([c for c in classes if c], ast.Load()))], {}
-        each = [self.matched(q, x) for q in patterns]
-        *firsts, (_, bound) = each
-        for tests, others in reversed(firsts):
-            bound = {n: ast.IfExp(all_of(tests), copy(others[n]), e) for n, e in bound.items()}
-        tests = [all_of(tests) for tests, _ in each if tests]
-        return [ast.BoolOp(ast.Or(), tests)] if len(tests) == len(each) else [], bound
+    def sequence(self, x: str, patterns: list[ast.pattern]) -> tuple[list[str], list[tuple[str, ast.pattern]]]:
+        """Give the tests of a pattern of a sequence, and the items with their patterns; those of a star are a list."""
+        n, star = len(patterns), next((k for k, q in enumerate(patterns) if isinstance(q, ast.MatchStar)), None)
+        if star is None and len(own := self.displays.get(x, ())) == n > 0:
+            return [], list(zip(own, patterns, strict=True))
+        found = [(f"{x}[{k if star is None or k < star else k - n}]", q) for k, q in enumerate(patterns)]
+        if star is not None:
+            name = patterns[star].name  # type: ignore[attr-defined]
+            found[star] = f"[*{x}[{star}:{star + 1 - n or ''}]]", ast.MatchAs(None, name)
+        size = f"_len({x}) == {n}" if star is None else f"_len({x}) >= {n - 1}"
+        return [f"_isinstance({x}, _Sequence)", size], found
 
 
-def is_of_value(test: ast.expr) -> bool:
-    """Tell whether a test is of a value, and not of a class or a length."""
-    match test:
-        case ast.Compare(left=ast.Call()) | ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
-            return False
-    return not isinstance(test, ast.Call)
+def any_of(x: str, each: list[list[str]]) -> list[str]:
+    """Give the test that one of several patterns without names fits: one of several classes, or any tests."""
+    if [] in each:
+        return []
+    first = f"_isinstance({x}, "
+    if all(len(tests) == 1 and (tests[0].startswith(first) or tests == [f"{x} is None"]) for tests in each):
+        classes = (tests[0][len(first) : -1] if tests[0].startswith(first) else "None" for tests in each)
+        return [f"{first}({', '.join(classes)},))"]
+    return [" or ".join(f"({' and '.join(tests)})" for tests in each)]
 
 
-def names_in(at: ast.pattern) -> list[str]:
-    """Give the names that a pattern binds."""
-    return [n.name for n in ast.walk(at) if isinstance(n, ast.MatchAs | ast.MatchStar) and n.name is not None]
+def written(text: str, at: ast.AST) -> Any:
+    """Give the expression of a text, in which the names of `TESTS` begin with an underscore."""
+    made = placed(ast.parse(text, mode="eval").body, at)
+    for n in ast.walk(made):
+        if isinstance(n, ast.Name) and f" {n.id[1:]}" in TESTS and n.id[0] == "_":
+            n.id = f" {n.id[1:]}"
+    return made
 
 
-def tested_class(at: ast.pattern) -> ast.expr | None:
-    """Give the class that a pattern without parts tests for; None for another pattern."""
-    match at:
-        case ast.MatchClass(cls=cls, patterns=[], kwd_patterns=[]):
-            return cls
-        case ast.MatchSingleton(value=None):
-            return ast.copy_location(ast.Constant(None), at)
-    return None
+def when(
+    tests: list[str],
+    body: list[ast.stmt],
+    orelse: list[ast.stmt],
+    at: ast.pattern,
+    guard: ast.expr | None = None,
+    unbound: Any = (),
+) -> ast.stmt:
+    """Write ``if a and b: body else: orelse``: first tests of classes, which decide what parts there are.
 
-
-def sequence(
-    at: ast.pattern, x: ast.expr, patterns: list[ast.pattern]
-) -> tuple[list[ast.expr], list[tuple[ast.expr, ast.pattern]]]:
-    """Give the tests of a pattern of a sequence, and the items with their patterns; those of a star are a list."""
-    star = next((k for k, q in enumerate(patterns) if isinstance(q, ast.MatchStar)), None)
-    count = len(patterns) - (star is not None)
-    if isinstance(x, ast.Tuple) and star is None and len(x.elts) == count:
-        return [], list(zip(x.elts, patterns, strict=True))
-    how = "==" if star is None else ">="
-    tests = [test("isinstance_(_, Sequence_)", at, x), test(f"len_(_) {how} {count}", at, x)]
-    places = [k if star is None or k < star else k - len(patterns) for k in range(len(patterns))]
-    found = [(item(x, ast.Constant(k)), q) for k, q in zip(places, patterns, strict=True)]
-    if star is not None:
-        after = star + 1 - len(patterns)
-        rest, name = test(f"[*_[{star}:{after or ''}]]", at, x), patterns[star].name  # type: ignore[attr-defined]
-        found[star] = rest, ast.copy_location(ast.MatchAs(None, name), at)
-    return tests, found
-
-
-def item(x: ast.expr, key: ast.expr) -> ast.expr:
-    """Write ``x[key]``."""
-    return ast.Subscript(copy(x), copy(key), ast.Load())
-
-
-def field(x: ast.expr, name: str) -> ast.expr:
-    """Write ``x.name``."""
-    return ast.Attribute(copy(x), name, ast.Load())
-
-
-def all_of(tests: list[ast.expr]) -> ast.expr:
-    """Write ``a and b``."""
-    tests = list(map(copy, tests)) or [ast.Constant(True)]
-    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
-
-
-def test(form: str, at: ast.pattern, *parts: ast.expr) -> ast.expr:
-    """Write a test with parts in the places of ``_``, and the names of `TESTS` for those that end with it."""
-    pending: list[ast.expr] = list(parts)
-
-    class Filled(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            if node.id == "_":
-                return copy(pending.pop(0))
-            return ast.Name(f" {node.id[:-1]}", ast.Load())
-
-    found: ast.expr = Filled().visit(ast.parse(form, mode="eval").body)
-    return placed(found, at)
-
-
-def when(tests: list[ast.expr], body: list[ast.stmt], orelse: list[ast.stmt], *unbound: str) -> ast.stmt:
-    """Write ``if a and b: body else: orelse``, where the names of a pattern whose condition fails stay unbound."""
-    found = ast.copy_location(ast.If(placed(all_of(tests), tests[0]), body, orelse), tests[0])
+    The names of a pattern whose condition fails are `unbound`.
+    """
+    ordered = sorted(tests, key=lambda t: not (t.startswith(("_isinstance", "_len")) or t.endswith(" is None")))
+    parts = [written(t, at) for t in ordered] + ([] if guard is None else [guard])
+    test = parts[0] if len(parts) == 1 else ast.copy_location(ast.BoolOp(ast.And(), parts), at)
+    found = ast.copy_location(ast.If(test, body, orelse), at)
     found.is_case, found.unbound = True, frozenset(unbound)  # type: ignore[attr-defined]
     return found
 
 
-def assignments(bound: Bound, at: ast.pattern) -> list[ast.stmt]:
+def assigned(bound: Mapping[str, str], at: ast.pattern) -> list[ast.stmt]:
     """Assign the parts of a subject to the names of a pattern, all at once."""
-    pairs = [(n, e) for n, e in bound.items() if not (isinstance(e, ast.Name) and e.id == n)]
+    pairs = [(n, e) for n, e in bound.items() if n != e]
     if not pairs:
         return []
-    targets: list[ast.expr] = [ast.Name(n, ast.Store()) for n, _ in pairs]
-    if len(pairs) == 1:
-        return [placed(ast.Assign(targets, copy(pairs[0][1])), at)]
-    values = ast.Tuple([copy(e) for _, e in pairs], ast.Load())
-    return [placed(ast.Assign([ast.Tuple(targets, ast.Store())], values), at)]
+    targets, values = (", ".join(part) for part in zip(*pairs, strict=True))
+    return placed(ast.parse(f"{targets} = {values}"), at).body
 
 
 class Parts(ast.NodeTransformer):
     """Replaces the names of a pattern by the parts of the subject."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Mapping[str, str]) -> None:
         self.bound = bound
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Replace one."""
-        found = self.bound.get(node.id)
-        return node if found is None else placed(copy(found), node)
+        return written(self.bound[node.id], node) if node.id in self.bound else node

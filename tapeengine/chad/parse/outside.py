@@ -17,7 +17,7 @@ from .stars import BUILTINS
 from .texts import MISSING
 
 #: What the tests of the patterns of a match name; a program cannot bind these.
-TESTS = {" isinstance": isinstance, " len": len, " Sequence": Sequence, " Mapping": Mapping}
+TESTS = {" isinstance": isinstance, " len": len, " Sequence": Sequence}
 #: The names of the modules that programs use as numpy.
 NUMPY = ("numpy", "tapeengine.numpy")
 

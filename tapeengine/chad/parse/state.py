@@ -246,9 +246,9 @@ class Parser:
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        tree = self._read()
+        self.tree = self._read()
         self.outer = names_outside(function)
-        self.tree, self.local_names = separated(self.plain(tree))
+        self.tree, self.local_names = separated(self.plain(self.tree))
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
@@ -268,7 +268,9 @@ class Parser:
         try:
             tree = Generators(Matches(tree, self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
-            tree = tree if changed else own_fields(tree, self.outer)
+            if not changed:
+                types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
+                tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.plain(tree))

@@ -24,10 +24,7 @@ NUMBERS = {FLOAT: (float, numpy.float64), INT: (int, numpy.int64), BOOL: (bool, 
 
 @dataclass(frozen=True)
 class Test:
-    """The test of a variable, or of a part of one that has a name in the environment, for some classes.
-
-    `positive` tells whether the condition holds for these classes, or for all others.
-    """
+    """The test of a variable, or of a part that has a name in the environment, for classes or for all others."""
 
     name: str
     node: ast.expr
