@@ -239,13 +239,7 @@ def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
 
 
 def with_elements(type_: Type, element: Type = FLOAT) -> Type:
-    """Give a type in which elements of empty lists, of which nothing is known, have another type.
-
-    Examples
-    --------
-    >>> with_elements(Array(Product((Array(NEVER), INT)))) == Array(Product((Array(FLOAT), INT)))
-    True
-    """
+    """Give a type in which elements of empty lists, of which nothing is known, have another type."""
     if type_ == Array(NEVER):
         return Array(element)
     return with_parts(type_, lambda part: with_elements(part, element))

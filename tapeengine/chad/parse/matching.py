@@ -19,18 +19,7 @@ Way = tuple[list[str], dict[str, str]]
 
 
 class Matches(ast.NodeTransformer):
-    r"""Rewrites a function without ``match``, except where a pattern is not in the language.
-
-    Examples
-    --------
-    >>> text = "def f(t):\n    match t:\n        case [x, y] if x > y: return x"
-    >>> tree = ast.parse(text).body[0]
-    >>> print(ast.unparse(Matches(tree, {}).visit(tree)))
-    def f(t):
-        if  isinstance(t,  Sequence) and  len(t) == 2 and (t[0] > t[1]):
-            x, y = (t[0], t[1])
-            return x
-    """
+    """Rewrites a function without ``match``, except where a pattern is not in the language."""
 
     def __init__(self, tree: ast.AST, outer: Mapping[str, Any]) -> None:
         self.names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in ast.walk(tree))
@@ -151,10 +140,7 @@ def when(
     guard: ast.expr | None = None,
     unbound: Any = (),
 ) -> ast.stmt:
-    """Write ``if a and b: body else: orelse``: first tests of classes, which decide what parts there are.
-
-    The names of a pattern whose condition fails are `unbound`.
-    """
+    """Write an if: tests of classes come first. Names that a failing condition may have bound are `unbound`."""
     ordered = sorted(tests, key=lambda t: not (t.startswith(("_isinstance", "_len")) or t.endswith(" is None")))
     parts = [written(t, at) for t in ordered] + ([] if guard is None else [guard])
     test = parts[0] if len(parts) == 1 else ast.copy_location(ast.BoolOp(ast.And(), parts), at)

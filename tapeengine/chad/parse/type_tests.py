@@ -81,11 +81,6 @@ def place(node: ast.expr, env: Env) -> str | None:
     """Give the name under which an environment may have a field of a variable; None for another expression.
 
     The name says which variable it is, so that it means nothing once the variable's name has another value.
-
-    Examples
-    --------
-    >>> place(ast.parse("o.p['x']", mode="eval").body, {"o": Var("o_1", UNIT)})
-    'o_1->p->x'
     """
     way: tuple[str, ...] = ()
     while not isinstance(node, ast.Name):
