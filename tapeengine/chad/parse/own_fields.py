@@ -1,7 +1,7 @@
 """Arrays in fields that change in place, ``r.xs[i] = v``: such a field becomes a variable, as the record is not used.
 
-Nothing else may refer to the arrays: the record is an argument of a program, or the value of a constructor that gives
-these fields new arrays. It gets them back before it is returned.
+Nothing else may refer to them: the record is an argument of a program, or the value of a constructor that gives
+these fields new arrays. They are put back where it is returned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .types import class_fields
 
 
 class OwnFields(ast.NodeTransformer):
-    """Replaces fields of a record by variables, which are put back before the record is returned."""
+    """Replaces fields of a record by variables, which are put back where it is returned."""
 
     def __init__(self, record: str, fields: Mapping[str, str]) -> None:
         self.record, self.fields = record, fields
@@ -79,7 +79,7 @@ def changed_fields(tree: ast.AST, record: str) -> list[str]:
 
 
 def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> bool:
-    """Tell whether a record gets its value once, and is otherwise only used for fields of its class, or returned."""
+    """Tell whether a record is only used for fields of its class, or returned."""
     nodes, fields = list(ast.walk(tree)), class_fields(cls) or ()
     used = [id(n) for n in nodes if isinstance(n, ast.Name) and n.id == record]
     allowed = [id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr in fields]
@@ -89,7 +89,7 @@ def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> b
 
 
 def is_new(tree: ast.FunctionDef, call: ast.Call, cls: Any, fields: Mapping[str, str]) -> bool:
-    """Tell whether a constructor gets new arrays for fields; rows of a new list need not be new."""
+    """Tell whether a constructor gets new arrays; rows of a new list need not be new."""
     rows = [n.value for n in ast.walk(tree) if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load)]
     has_rows = any(isinstance(row, ast.Subscript) and isinstance(row.value, ast.Attribute) for row in rows)
     if not dataclasses.is_dataclass(cls) or has_rows or any(isinstance(a, ast.Starred) for a in call.args):
@@ -100,11 +100,11 @@ def is_new(tree: ast.FunctionDef, call: ast.Call, cls: Any, fields: Mapping[str,
 
 
 def is_literal(factory: Any) -> bool:
-    """Tell whether a factory of defaults is `list`, or a function that names nothing and so gives a new list."""
+    """Tell whether a factory of defaults is `list`, or a function that names nothing."""
     return factory is list or (is_plain(factory) and not (factory.__code__.co_names or factory.__code__.co_freevars))
 
 
 def is_new_array(node: ast.expr) -> bool:
-    """Tell whether the text shows that an expression makes an array, or is none."""
+    """Tell whether an expression makes an array, or is none."""
     name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
     return isinstance(node, ast.List | ast.ListComp | ast.Constant | ast.BinOp) or name in MAKING - {"astype", OWN}
