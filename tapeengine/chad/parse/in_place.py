@@ -31,7 +31,7 @@ from ..terms import (
     Var,
     lit,
 )
-from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, with_elements
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, show, with_elements
 from . import dicts
 from .by_cells import placed
 from .expressions import expression, read_ahead
@@ -315,6 +315,8 @@ def with_empty(p: Parser, read: Callable[[], Term], then: Callable[[Term], Term]
     term = read_with(p, read, of)
     if with_elements(term.type) == term.type:
         return then(term)
+    if show(of).count("[") > 5:
+        p.error(p.tree, "a list that holds itself, or lists whose types grow", "annotate the variable")
     unknown, programs = Named(f"elements of a list, {next(NUMBERS)}"), dict(p.programs)
     UNDECIDED.names.add(unknown.name)
     found: Type = FLOAT
