@@ -315,7 +315,7 @@ def with_empty(p: Parser, read: Callable[[], Term], then: Callable[[Term], Term]
     term = read_with(p, read, of)
     if with_elements(term.type) == term.type:
         return then(term)
-    if show(of).count("[") > 5:
+    if show(of).count("[") > 1:
         p.error(p.tree, "a list that holds itself, or lists whose types grow", "annotate the variable")
     unknown, programs = Named(f"elements of a list, {next(NUMBERS)}"), dict(p.programs)
     UNDECIDED.names.add(unknown.name)
