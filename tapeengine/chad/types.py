@@ -215,6 +215,11 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
     return ()
 
 
+def has_part(type_: Type, part: Type) -> bool:
+    """Tell whether a type is another one or has it as a part."""
+    return type_ == part or any(has_part(own, part) for own in parts_of(type_))
+
+
 def records_in(type_: Type) -> set[str]:
     """Give the names of the records that are parts of a type."""
     own = {type_.name} if isinstance(type_, Product) and type_.fields else set()

@@ -31,7 +31,7 @@ from ..terms import (
     Var,
     lit,
 )
-from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, show, with_elements
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, has_part, show, with_elements
 from . import dicts
 from .by_cells import placed
 from .expressions import expression, read_ahead
@@ -315,23 +315,32 @@ def with_empty(p: Parser, read: Callable[[], Term], then: Callable[[Term], Term]
     term = read_with(p, read, of)
     if with_elements(term.type) == term.type:
         return then(term)
-    if show(of).count("[") > 1:
+    unknown = Named(f"elements of a list, {next(NUMBERS)}")
+    trial = read_with(p, read, known_better(of, unknown))
+    if trial.type == term.type:  # the empty lists are those of other statements
+        return then(term)
+    programs = dict(p.programs)
+    found = decided_by(then, trial, unknown)
+    p.programs = programs
+    if has_part(found, unknown) or show(of).count("[") > NESTED:
         p.error(p.tree, "a list that holds itself, or lists whose types grow", "annotate the variable")
-    unknown, programs = Named(f"elements of a list, {next(NUMBERS)}"), dict(p.programs)
+    return with_empty(p, read, then, known_better(of, found))
+
+
+def decided_by(then: Callable[[Term], Term], trial: Term, unknown: Named) -> Type:
+    """Read later statements until they determine an unknown type; floats if none does."""
     UNDECIDED.names.add(unknown.name)
-    found: Type = FLOAT
     try:
-        then(read_with(p, read, known_better(of, unknown)))
+        then(trial)
     except ProgramError:
         pass
     except Decided as decided:
         if decided.name != unknown.name:
             raise
-        found = decided.of
+        return decided.of
     finally:
         UNDECIDED.names.discard(unknown.name)
-    p.programs = programs
-    return with_empty(p, read, then, known_better(of, found))
+    return FLOAT
 
 
 def known_better(of: Type, element: Type) -> Type:
@@ -348,6 +357,8 @@ def read_with(p: Parser, read: Callable[[], Term], of: Type) -> Term:
         p.of_empty = before
 
 
+#: The deepest nesting of empty lists whose types are found.
+NESTED = 5
 #: Numbers for the names of unknown types.
 NUMBERS = itertools.count()
 
