@@ -371,10 +371,8 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integer
         return plain if keeps_integers else None
     if isinstance(value, dict) or (dataclasses.is_dataclass(value) and (spells_none or cotangent is not None)):
         names = list(value if isinstance(value, dict) else value.__dataclass_fields__)
-        made = [
-            of_plain(field_of(value, n), cotangent and field_of(cotangent, n), spells_none, keeps_integers)
-            for n in names
-        ]
+        each = [None if cotangent is None else field_of(cotangent, n) for n in names]
+        made = [of_plain(field_of(value, n), d, spells_none, keeps_integers) for n, d in zip(names, each, strict=True)]
         return record_of(type(value), names, made)
     if type(value) is list and type(cotangent) is list and set(map(type, value)) == {float}:
         return cotangent

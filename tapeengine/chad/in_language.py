@@ -55,6 +55,44 @@ def rounded(x, digits):
     return math.copysign(abs(nearest) / scale, x)
 
 
+def modf(x):
+    """``math.modf``: both parts have the sign of the number."""
+    return math.fmod(x, 1.0), math.copysign(float(math.trunc(abs(x))), x)
+
+
+def frexp(x):
+    """``math.frexp``: powers of two scale exactly, as long as they and the number are normal."""
+    if x == 0.0:
+        return x, 0
+    if not 2.0**-1000 < abs(x) < 2.0**1000:
+        raise ArithmeticError("a power of two is not exact")
+    exponent = math.floor(math.log2(abs(x))) + 1
+    if abs(x) >= 2.0**exponent:
+        exponent += 1
+    if abs(x) < 2.0 ** (exponent - 1):
+        exponent -= 1
+    return x * 2.0**-exponent, exponent
+
+
+def ldexp(x, i):
+    """``math.ldexp``."""
+    if not -1000 < i < 1000:
+        raise ArithmeticError("a power of two is not exact")
+    return x * 2.0**i
+
+
+def isqrt(n):
+    """``math.isqrt``: the root of a float is right but for its last digits."""
+    if n < 0:
+        raise ValueError("isqrt() argument must be nonnegative")
+    root = int(math.sqrt(n))
+    while root * root > n:
+        root -= 1
+    while (root + 1) * (root + 1) <= n:
+        root += 1
+    return root
+
+
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     """``math.isclose``."""
     if a == b:
@@ -475,7 +513,9 @@ def gradient_of(f, h):
 
 def gradient(f, h=1.0, axis=None):
     """``np.gradient`` of a vector, or along an axis of a matrix."""
-    if np.ndim(f) == 1 and axis is None:
+    if np.ndim(f) == 1:
+        if axis is not None and (axis < -1 or axis > 0):
+            raise ValueError("there is no such axis")
         return gradient_of(f, h)
     if np.ndim(f) != 2 or axis is None:
         return None
@@ -654,7 +694,7 @@ NUMPY = (
 #: What stands for a function of Python's, by its name in the library.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
-    **{f"math.{f.__name__}": f for f in (comb, factorial, fsum, gcd, isclose)},
+    **{f"math.{f.__name__}": f for f in (comb, factorial, frexp, fsum, gcd, isclose, isqrt, ldexp, modf)},
     **{f"numpy.{f.__name__}": f for f in NUMPY},
     "numpy.add.outer": sums_of_pairs,
     "numpy.maximum.accumulate": largest_so_far,

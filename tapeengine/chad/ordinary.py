@@ -22,6 +22,7 @@ import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 
 from .._core.programs.replay import Checks
+from .._core.programs.standins import stand_ins
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
 from .parse.callees import is_plain
@@ -70,8 +71,8 @@ def on_duals(
     known[function] = lambda *args, **named: made(*args, **named)  # where functions call one another
     outside = {name: given[name] for name in used if name in given}
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
-    if "float" in used.difference(given) and used.isdisjoint(("isinstance", "type")):
-        exchanged["float"] = _number
+    named = used.difference(given)
+    exchanged |= {n: x for n, x in BUILTINS.items() if n in named and (n != "float" or "type" not in used)}
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
     same = not imports(function.__code__) and all(given.get(name) is value for name, value in exchanged.items())
     if same and all(content(new) is content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
@@ -234,13 +235,16 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
     return any(value is not function and _is_own(value, function) for value in outside)
 
 
-def _number(x: Any = 0.0) -> Any:
-    """``float(x)``, which leaves a traced number as it is."""
-    return x if is_traced(x) and not getattr(x, "shape", ()) else float(x)
+def _is_instance(x: Any, classes: Any) -> bool:
+    """``isinstance(x, C)``, for which a traced number is a float, and a traced array one of numpy."""
+    if isinstance(x, classes) or not is_traced(x):
+        return isinstance(x, classes)
+    shape = getattr(x, "shape", None)
+    return issubclass(complex if shape is None else numpy.ndarray if shape else float, classes)
 
 
-#: The dtype of an array if this stands in place of `float`.
-_number.dtype = numpy.dtype(float)  # type: ignore[attr-defined]
+#: The builtins that a function on dual numbers gets; `float` leaves traced numbers as they are.
+BUILTINS = {"float": stand_ins()[float], "isinstance": _is_instance}
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:

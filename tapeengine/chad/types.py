@@ -215,6 +215,11 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
     return ()
 
 
+def has_part(type_: Type, part: Type) -> bool:
+    """Tell whether a type is another one or has it as a part."""
+    return type_ == part or any(has_part(own, part) for own in parts_of(type_))
+
+
 def records_in(type_: Type) -> set[str]:
     """Give the names of the records that are parts of a type."""
     own = {type_.name} if isinstance(type_, Product) and type_.fields else set()
@@ -236,6 +241,13 @@ def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
         case Array(element):
             return Array(f(element))
     return type_
+
+
+def with_elements(type_: Type, element: Type = FLOAT) -> Type:
+    """Give a type in which elements of empty lists, of which nothing is known, have another type."""
+    if type_ == Array(NEVER):
+        return Array(element)
+    return with_parts(type_, lambda part: with_elements(part, element))
 
 
 def is_choice(type_: Type) -> bool:

@@ -73,8 +73,6 @@ class Walk:
                 return self.loop([], body, orelse, pairs)
             case ast.If(body=body, orelse=orelse):
                 return self.block(body, pairs) | self.block(orelse, pairs)
-            case ast.Match(cases=cases):
-                return pairs.union(*(self.block(case.body, pairs) for case in cases))
             case ast.Break() | ast.Continue() if self.left:
                 self.left[-1] |= pairs
                 return NONE

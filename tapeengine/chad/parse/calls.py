@@ -18,7 +18,7 @@ from ..primitives import REAL
 from ..registered import find
 from ..signatures import defaults_of, names_of
 from ..sizes import Sizes
-from ..terms import Apply, Call, Lambda, Let, Proj, Term, Tuple, Var, lets
+from ..terms import Apply, Call, Elements, Lambda, Let, Proj, Term, Tuple, Var, lets
 from ..types import (
     BOOL,
     FLOAT,
@@ -34,6 +34,7 @@ from ..types import (
     is_choice,
     show,
     spelled,
+    with_elements,
 )
 from . import dicts, library
 from .callees import library_name
@@ -43,11 +44,13 @@ from .expressions import (
     as_name,
     as_names,
     constant,
+    dict_of,
     expression,
     fixed,
     item_of,
     of_each_option,
     parts_written_out,
+    present,
     read_ahead,
     unnamed,
 )
@@ -55,6 +58,7 @@ from .fields import with_fields
 from .functions import Env, Lifted, Local, Parameters
 from .names import DUNDERS, parameters
 from .outside import itself
+from .own_fields import is_literal
 from .parameters import (
     arguments,
     check_stars,
@@ -158,7 +162,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
             return replaced(p, node, receiver, env)
         if p.table.options(receiver.type) is not None:
             return of_each_option(p, node, receiver, lambda own: called_on(p, node, own, env))
-        own = method_of(p, receiver, node.func.attr)
+        own = p.method_of(receiver, node.func.attr)
         if is_of_class(own) or is_static(p, receiver, node.func.attr):
             return call_of_class(p, node, own, env)
         if own is not MISSING:
@@ -278,17 +282,10 @@ def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) ->
 def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
     """Call a method on a member of a union."""
     assert isinstance(node.func, ast.Attribute)
-    method = method_of(p, receiver, node.func.attr)
+    method = p.method_of(receiver, node.func.attr)
     if method is MISSING:
         p.error(node, f"{show(receiver.type)} has no {node.func.attr}", "give each class of the union this method")
     return call_method(p, node, method, receiver, env)
-
-
-def method_of(p: Parser, receiver: Term, name: str) -> Any:
-    """Give the program of a record's method; MISSING if it has no such method."""
-    if not isinstance(receiver.type, Product) or receiver.type.name not in p.table.classes:
-        return MISSING
-    return p.callee(getattr(p.table.classes[receiver.type.name], name, MISSING))
 
 
 def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env) -> Term:
@@ -583,6 +580,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
     name = library_name(found)
+    if name.partition(".")[0] in ("math", "numpy"):
+        args = [present(p, node, a) for a in args]
     if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found) or held_by_object(found):
         return called_by_name(p, node, found, args)
     is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
@@ -663,7 +662,7 @@ def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
         p.error(node, f"{program.__name__}: {error.message}", error.advice)
     if found.type in (UNIT, Array(UNIT)):
         p.error(node, f"{program.__name__} with these arguments", "write it with other functions")
-    return found
+    return present(p, node, found)
 
 
 def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:
@@ -684,7 +683,8 @@ def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -
     """Give a program whose parameters have no annotations for the types of arguments."""
     names = program.positional((None,) * program.arity, {})[0]
     _count(p, node, args, names)
-    given = {n: p.table.known(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
+    types = {n: with_elements(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
+    given = {n: p.table.known(of) for n, of in types.items()}
     ones = {n: axes for n, a in zip(names, args, strict=True) if (axes := p.single_axes.of(a))}
     return program.for_types(given, tuple(spelled(known.of) for known in given.values()), Sizes(ones, p.by_blas))
 
@@ -697,11 +697,15 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     given: dict[str, ast.expr] = dict(zip(places, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
     defaults = field_defaults(p, cls)
-    if not set(given) <= set(names) or not set(types) <= {*given, *defaults} or len(node.args) > len(places):
+    made = factories(cls)
+    if not set(given) <= set(names) or not set(types) <= {*given, *defaults, *made} or len(node.args) > len(places):
         p.error(node, f"{cls.__name__} has the fields {', '.join(names)}", "give each of them once")
     items = {}
     for field, of in types.items():
-        term = expression(p, given[field], env, of) if field in given else constant(p, node, defaults[field])
+        if field in given:
+            term = expression(p, given[field], env, of)
+        else:
+            term = constant(p, node, defaults[field]) if field in defaults else new_default(p, node, made[field])
         items[field] = term if of is None else p.coerce(given.get(field, node), term, of)
     record = Tuple(tuple(items.values()), p.table.record(cls, {field: item.type for field, item in items.items()}))
     return validated(p, node, cls, record)
@@ -736,13 +740,29 @@ def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
     return p.let("record", record, looked_at)
 
 
+def factories(cls: Any) -> dict[str, Any]:
+    """Give the functions that make the defaults of the fields of a dataclass."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    return {f.name: f.default_factory for f in fields if f.default_factory is not dataclasses.MISSING}
+
+
+def new_default(p: Parser, node: ast.AST, factory: Any) -> Term:
+    """Call a factory of defaults: `list`, a record's class, a function, or a lambda that names nothing."""
+    if factory is list:
+        return Elements((), p.of_empty)
+    if factory is dict:
+        return dict_of(p, {})
+    if getattr(factory, "__name__", "") == "<lambda>" and is_literal(factory):
+        return constant(p, node, factory())
+    return called_by_name(p, node, p.callee(factory), [])
+
+
 def field_defaults(p: Parser, cls: Any) -> dict[str, Any]:
     """Give the defaults of the fields of a dataclass or NamedTuple, which are those of its constructor."""
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
     made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
     p.constants.note_defaults(made)
-    unset = {f.name for f in fields if f.default_factory is not dataclasses.MISSING}
-    given = {name: value for name, value in defaults_of(made).items() if name not in unset}
+    given = {name: value for name, value in defaults_of(made).items() if name not in factories(cls)}
     return {f.name: f.default for f in fields if not f.init and f.default is not dataclasses.MISSING} | given
 
 

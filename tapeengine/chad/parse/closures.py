@@ -16,7 +16,7 @@ from typing import Any
 
 from ..terms import Apply, Call, Inject, Lambda, Let, Literal, Proj, Term, Tuple, Var, lets
 from ..traverse import children, free_variables
-from ..types import NEVER, Closure, Type, has_functions, parts_of
+from ..types import NEVER, Closure, Type, has_functions, parts_of, with_elements
 from .expressions import expression
 from .functions import Env, Held, Lifted, Local, Parameters
 from .names import defaults, parameters, uses
@@ -61,8 +61,6 @@ def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
         for part in ast.walk(statement):
             match part:
                 case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
-                    found.add(name)
-                case ast.MatchAs(name=str(name)):
                     found.add(name)
     return found
 
@@ -149,9 +147,15 @@ def call_local(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env
     """Call a local function."""
     if local.is_recursive:
         return p.grammar.recursive(p, node, local, args, env)
-    types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
+    types = types_of(args, local)
     given = tuple(p.coerce(node, a, t) for a, t in zip(args, types, strict=True))
     return Apply(value_of(p, local, types, env), given)
+
+
+def types_of(args: Sequence[Term], local: Local) -> tuple[Type, ...]:
+    """Give the types of a local function's parameters: as annotated, or those of arguments."""
+    each = zip(args, local.parameters.types, strict=True)
+    return tuple(with_elements(a.type) if t is None else t for a, t in each)
 
 
 def call_lifted(p: Parser, node: ast.AST, found: Lifted, args: Sequence[Term], env: Env) -> Term:

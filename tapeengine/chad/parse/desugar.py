@@ -116,12 +116,6 @@ class Plain(ast.NodeTransformer):
 
     visit_Assert = visit_If
 
-    def visit_Match(self, node: ast.Match) -> Any:
-        """Bind the names of a subject before it."""
-        bound, node.subject = self.hoisted(node.subject)
-        self.generic_visit(node)
-        return [*bound, node]
-
     def visit_Delete(self, node: ast.Delete) -> Any:
         """Write ``del xs[i]`` as ``xs.pop(i)``, and ``del xs[i:j]`` as ``xs[i:j] = xs[:0]``, of lists."""
         made: Statements = []
@@ -157,6 +151,8 @@ class Plain(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
         first, *others = node.targets
+        if not others and (parts := one_by_one(node)):
+            return parts
         if not others:
             return self.of_value(node)
         name = first.id if isinstance(first, ast.Name) else self.names("value")
@@ -174,6 +170,17 @@ class Plain(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         """Leave expressions as they are."""
         return node
+
+
+def one_by_one(node: ast.Assign) -> Statements:
+    """Write ``a, b = [], []`` as two statements; nothing for another assignment."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            are_names = all(isinstance(t, ast.Name) for t in targets)
+            if are_names and all(isinstance(v, ast.Constant) or not getattr(v, "elts", [v]) for v in values):
+                pairs = zip(targets, values, strict=True)
+                return [ast.copy_location(ast.Assign([t], v), node) for t, v in pairs]
+    return []
 
 
 def renamed(name: str, value: str, at: ast.AST) -> ast.stmt:
@@ -296,7 +303,7 @@ def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collectio
         match node := pending.pop():
             case ast.Name(id=name):
                 found.update((name, *reads.get(name, ())))
-            case ast.Call(func=ast.Name(id="len")):
+            case ast.Call(func=ast.Name(id="len" | "sum" | "float" | "int")):  # numbers, or new arrays
                 continue
             case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
                 pending.append(index)

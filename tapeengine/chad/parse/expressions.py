@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -33,7 +33,6 @@ from ..types import (
     BOOL,
     FLOAT,
     INT,
-    NEVER,
     UNIT,
     Array,
     Fixed,
@@ -51,10 +50,11 @@ from .constants import DEEPEST, is_deep
 from .functions import Env
 from .grids import element, rows
 from .membership import equal, membership
-from .raising import failing, may_be_none, unguarded
+from .raising import failing
 from .rectangles import indices
 from .state import Parser
 from .texts import MISSING, is_key
+from .type_tests import by_type, narrowing, place, presence, tested
 from .types import Unresolved, class_fields
 from .whole import array, have_one_type, items_of
 
@@ -75,7 +75,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
             p.error(node, "a text that only a run knows", advice)
         case ast.BinOp(left=left, op=op, right=right):
-            terms = operands(p, left, right, env)
+            terms = [present(p, node, x) for x in operands(p, left, right, env)]
             joined = p.grammar.operator_of(p, node, op, terms, env) or joined_records(p, node, *terms)
             joined = joined or numeric.of_lists(p, node, *terms)
             if joined is None:
@@ -121,7 +121,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         ):
             return found
         case ast.Subscript(value=value, slice=index):
-            return p.grammar.subscript(p, node, expression(p, value, env), index, env)
+            return p.grammar.subscript(p, node, present(p, node, expression(p, value, env)), index, env)
         case ast.Attribute(value=value, attr=attr):
             return attribute(p, node, value, attr, env)
         case ast.Lambda():
@@ -276,7 +276,7 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     """``-x``, ``+x``, ``not x``."""
     if isinstance(op, ast.Not):
         return Op("not", (condition(p, operand, env),), BOOL)
-    term = expression(p, operand, env)
+    term = present(p, node, expression(p, operand, env))
     if (made := p.grammar.operator_of(p, node, op, [term], env)) is not None:
         return made
     p.operated(node, [(operand, term)])
@@ -308,6 +308,9 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         return fixed
     if isinstance(node.ops[0], ast.Is | ast.IsNot) and tested(p, node, env) is not None:
         return condition(p, node, env)
+    if (same := same_bool(node)) is not None:
+        left = expression(p, node.left, env)
+        return expression(p, same, env) if left.type == BOOL else p.by_type(left, lit(False))
     left_node, left = node.left, expression(p, node.left, env)
     match node:
         case ast.Compare(ast.Call() | ast.Subscript(), [ast.Is() | ast.IsNot()], [ast.Constant(value=None)]):
@@ -329,6 +332,8 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         if type(op) not in COMPARISONS and not (is_known(left.type) and type(op) in KNOWN):
             p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
         right = expression(p, right_node, env)
+        if type(op) in ORDERED:
+            left, right = present(p, node, left), present(p, node, right)
         own = p.grammar.special(p, node, f"__{COMPARISONS.get(type(op))}__", [left, right])
         if own is not None and own.type != BOOL:
             p.error(node, f"a comparison that gives {show(own.type)}", "call a method by its name")
@@ -338,6 +343,26 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         tests.append(own or numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left_node, left = right_node, right
     return both(tests)
+
+
+#: The comparisons that None does not have.
+ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def present(p: Parser, node: ast.AST, term: Term) -> Term:
+    """Give the operand of an operator; a run fails where it is None."""
+    options = p.table.options(term.type) or ()
+    if len(options) != 2 or UNIT not in options:
+        return term
+    return of_each_option(p, node, term, lambda own: own)
+
+
+def same_bool(node: ast.Compare) -> ast.expr | None:
+    """Give ``x`` or ``not x`` for ``x is True`` and ``x is False`` in a pattern; None for another comparison."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=bool(value))]):
+            return left if value else ast.copy_location(ast.UnaryOp(ast.Not(), left), node)
+    return None
 
 
 #: The results of comparisons with known values, if one of the values is equal.
@@ -464,9 +489,9 @@ def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) 
 def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
     """``and``, ``or``: the right side is evaluated only if need be, with what the left one says about unions."""
     if (parts := narrowed_first(p, ast.BoolOp(op, values), env)) is not None:
-        _, rest, is_or = parts
+        first, rest, is_or = parts
         arms = (ast.Constant(True), rest) if is_or else (rest, ast.Constant(False))
-        chosen = if_expression(p, ast.copy_location(ast.IfExp(values[0], *arms), values[0]), env, None)
+        chosen = if_expression(p, ast.copy_location(ast.IfExp(first, *arms), first), env, None)
         return truth(p, values[0], chosen)
     tests: list[Term] = []
     for value in values:
@@ -514,9 +539,9 @@ def condition(p: Parser, node: ast.expr, env: Env) -> Term:
         return lit(known)
     narrowed = narrowing(p, node, env)
     if narrowed is not None:
-        name, chosen, positive = narrowed
+        name, chosen = narrowed
         options = p.table.options(env[name].type) or ()
-        branches = (Branch(p.fresh("_", o), lit((i == chosen) == positive)) for i, o in enumerate(options))
+        branches = (Branch(p.fresh("_", o), lit(i in chosen)) for i, o in enumerate(options))
         return Case(env[name], tuple(branches))
     if isinstance(node, ast.BoolOp):
         return bool_op(p, node.op, node.values, env)
@@ -537,109 +562,23 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
     p.error(node, f"a condition is a bool, not {show(term.type)}", advice)
 
 
-def tested(p: Parser, node: ast.expr, env: Env) -> tuple[str, Type, bool] | None:
-    """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable: name, type, is it positive."""
-    match node:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            inner = tested(p, operand, env)
-            return None if inner is None else (inner[0], inner[1], not inner[2])
-        case ast.Call(func=callee, args=[ast.Name(id=name), cls]) if (
-            name in env and p.static(callee, env) is isinstance
-        ):
-            return name, class_in_test(p, cls, env), True
-        case ast.Call(func=callee, args=[ast.Attribute() as part, cls]) if p.static(callee, env) is isinstance:
-            return narrowable(p, part, class_in_test(p, cls, env), True, env)
-        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
-            return narrowable(p, left, UNIT, isinstance(op, ast.Is), env)
-    return None
-
-
-def class_in_test(p: Parser, cls: ast.expr, env: Env) -> Type:
-    """Give the type that ``isinstance`` tests for: a class by its name, or one that was given to a parameter."""
-    given = {n.id: p.known_object(env[n.id]) for n in ast.walk(cls) if isinstance(n, ast.Name) and n.id in env}
-    for name, found in given.items():
-        if not isinstance(found, type):
-            p.error(cls, f"isinstance with the variable {name} as the class", "write the class itself by its name")
-    return p.translated(p.annotation_object(cls, "the class", **given), cls, "the class")
-
-
-def narrowable(p: Parser, node: ast.expr, of: Type, positive: bool, env: Env) -> tuple[str, Type, bool] | None:
-    """Give a test of a variable, or of a field of one, which gets a name in the environment for it."""
-    name = node.id if isinstance(node, ast.Name) else place(node, env)
-    if name and name not in env and not isinstance(node, ast.Name):
-        env[name] = expression(p, node, env)
-    return (name, of, positive) if name else None
-
-
-def place(node: ast.expr, env: Env) -> str | None:
-    """Give the name under which an environment may have a field of a variable; None for another expression.
-
-    The name says which variable it is, so that it means nothing once the variable's name has another value.
-
-    Examples
-    --------
-    >>> place(ast.parse("o.p['x']", mode="eval").body, {"o": Var("o_1", UNIT)})
-    'o_1->p->x'
-    """
-    way: tuple[str, ...] = ()
-    while not isinstance(node, ast.Name):
-        match node:
-            case ast.Attribute(value=value, attr=part) | ast.Subscript(value=value, slice=ast.Constant(value=part)):
-                node, way = value, (str(part), *way)
-            case _:
-                return None
-    root = env.get(node.id)
-    return "->".join((root.name, *way)) if way and isinstance(root, Var) else None
-
-
-def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
-    """Give the result of ``isinstance(x, C)`` or ``x is None`` where the type of x alone decides it."""
-    test = tested(p, node, env)
-    if test is not None and test[0] not in env and test[0] in p.outer and test[1] == UNIT:
-        return (p.outer[test[0]] is None) == test[2]
-    if test is None or not isinstance(env.get(test[0]), Term):
-        return None
-    name, of, positive = test
-    known = env[name].term if isinstance(env[name], Inject) else env[name]
-    own: Type = known.type
-    if own == NEVER or p.table.options(own) is not None:
-        return None
-    return (own == of or (own, of) == (BOOL, INT)) == positive
-
-
-def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
-    """Recognise ``x is None`` on a variable that was None before a loop which gives it values."""
-    test = tested(p, node, env)
-    found = env.get(test[0]) if test is not None and test[1] == UNIT else None
-    if test is None or not isinstance(found, Term):
-        return None
-    if found.type == NEVER:
-        return failing(BOOL)
-    maybe = unguarded(found)
-    if maybe and not may_be_none(found):
-        return If(maybe[0], lit(not test[2]), failing(BOOL))
-    return maybe and (Op("not", (maybe[0],), BOOL) if test[2] else maybe[0])
-
-
-def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, int, bool] | None:
-    """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable of a union: name, option, is it positive."""
-    test = tested(p, node, env)
-    if test is None or by_type(p, node, env) is not None or presence(p, node, env) is not None:
-        return None
-    name, of, positive = test
-    options = p.table.options(env[name].type) if isinstance(env.get(name), Term) else None
-    if options is None or of not in options:
-        p.error(node, f"{name} is not a union with the member {show(of)}", "give it a union type")
-    return name, options.index(of), positive
-
-
 def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.expr, bool] | None:
     """Take ``x is not None and c`` apart, so that x is narrowed in c: both parts, and whether it is an ``or``."""
-    if not isinstance(test, ast.BoolOp) or len(test.values) < 2 or narrowing(p, test.values[0], env) is None:
+    if not isinstance(test, ast.BoolOp):
         return None
-    first, *others = test.values
-    rest = others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), others[0])
-    return first, rest, isinstance(test.op, ast.Or)
+    is_or, values = isinstance(test.op, ast.Or), test.values
+    while values and by_type(p, values[0], env) is (not is_or):  # it decides nothing
+        values = values[1:]
+    if not values or narrowing(p, values[0], env) is None:
+        return None
+    first, others = values[0], values[1:] or [ast.copy_location(ast.Constant(not is_or), test)]
+    return first, others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), first), is_or
+
+
+def as_member(i: int, var: Var, chosen: Collection[int], union: Term, count: int) -> Term:
+    """Give a variable in an arm for one member of its union: that member, if the arm is for it alone."""
+    together = len(chosen) if i in chosen else count - len(chosen)
+    return var if together == 1 else Inject(i, var, union.type)  # type: ignore[arg-type]
 
 
 def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> Term:
@@ -657,13 +596,13 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
         terms = alternatives(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
-    name, chosen, positive = narrowed
+    name, chosen = narrowed
     options = p.table.options(env[name].type) or ()
     variables = [p.narrowing(name, o, env[name]) for o in options]
     terms_ = []
     for i, var in enumerate(variables):
-        inner = {**env, name: var} if i == chosen or len(options) == 2 else env
-        terms_.append(expression(p, node.body if (i == chosen) == positive else node.orelse, inner, wanted))
+        inner = {**env, name: as_member(i, var, chosen, env[name], len(options))}
+        terms_.append(expression(p, node.body if i in chosen else node.orelse, inner, wanted))
     of = wanted_or_common(p, node, terms_, wanted)
     branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms_, strict=True))
     return Case(env[name], tuple(branches))
@@ -696,10 +635,7 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
     if any(isinstance(e, ast.Starred) for e in elts):
         return joined_display(p, node, elts, env, wanted)
     if not elts:
-        if inner is None:
-            advice = "annotate the variable: xs: list[float] = [], rows: list[list[float]] = [[] for _ in range(n)]"
-            p.error(node, "the type of an empty list is not known", advice)
-        return Elements((), inner)
+        return Elements((), inner or p.of_empty)
     full = [e for e in elts if not isinstance(e, ast.List) or e.elts]
     if inner is None and 0 < len(full) < len(elts):  # the others give the type of elements of the empty ones
         inner = items_of(p, node, [expression(p, e, env) for e in full]).of
@@ -804,6 +740,8 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     if isinstance(record.type, Product) and attr in record.type.fields:
         return Proj(record, record.type.fields.index(attr))
     found: Term | None = p.grammar.property_of(p, node, record, attr)
+    if found is None and (value := p.class_attribute(record, attr)) is not MISSING:
+        found = constant(p, node, value)
     return found or p.error(node, f"{show(record.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 
 

@@ -31,7 +31,7 @@ from ..terms import (
     Var,
     lit,
 )
-from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, has_part, show, with_elements
 from . import dicts
 from .by_cells import placed
 from .expressions import expression, read_ahead
@@ -306,29 +306,59 @@ def popped(
     return taken(lit(-1)) if is_last else p.let("at", p.coerce(args[0], expression(p, args[0], env), INT), taken)
 
 
-def empty(p: Parser, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
-    """``ys = []``: later statements determine the type of its elements; by default they are floats.
+def with_empty(p: Parser, read: Callable[[], Term], then: Callable[[Term], Term], of: Type = NEVER) -> Term:
+    """Assign a value with empty lists: later statements determine the type of their elements; by default floats.
 
-    They are read with an unknown type, also in the functions that get the list, until something determines it.
+    They are read with an unknown type, also in the functions that get the lists, until something determines it. `of` is
+    what is known of it.
     """
-    unknown = Named(f"elements of {name}, {next(NUMBERS)}")
-    UNDECIDED.names.add(unknown.name)
+    term = read_with(p, read, of)
+    if with_elements(term.type) == term.type:
+        return then(term)
+    unknown = Named(f"elements of a list, {next(NUMBERS)}")
+    trial = read_with(p, read, known_better(of, unknown))
+    if trial.type == term.type:  # the empty lists are those of other statements
+        return then(term)
     programs = dict(p.programs)
+    found = decided_by(then, trial, unknown)
+    p.programs = programs
+    if has_part(found, unknown) or show(of).count("[") > NESTED:
+        p.error(p.tree, "a list that holds itself, or lists whose types grow", "annotate the variable")
+    return with_empty(p, read, then, known_better(of, found))
+
+
+def decided_by(then: Callable[[Term], Term], trial: Term, unknown: Named) -> Type:
+    """Read later statements until they determine an unknown type; floats if none does."""
+    UNDECIDED.names.add(unknown.name)
     try:
-        p.grammar.bind(p, name, Elements((), unknown), env, then)
-        of: Type = FLOAT
+        then(trial)
     except ProgramError:
-        of = FLOAT
+        pass
     except Decided as decided:
         if decided.name != unknown.name:
             raise
-        of = decided.of
+        return decided.of
     finally:
         UNDECIDED.names.discard(unknown.name)
-    p.programs = programs
-    return p.grammar.bind(p, name, Elements((), of), env, then)
+    return FLOAT
 
 
+def known_better(of: Type, element: Type) -> Type:
+    """Give what is known of the elements of empty lists, after what was not has another type."""
+    return element if of == NEVER else with_elements(of, element)
+
+
+def read_with(p: Parser, read: Callable[[], Term], of: Type) -> Term:
+    """Read an expression whose empty lists have elements of a type."""
+    before, p.of_empty = p.of_empty, of
+    try:
+        return read()
+    finally:
+        p.of_empty = before
+
+
+#: The deepest nesting of empty lists whose types are found.
+NESTED = 5
 #: Numbers for the names of unknown types.
 NUMBERS = itertools.count()
 

@@ -187,7 +187,7 @@ def is_used_once(
 def head(statement: ast.stmt) -> list[ast.AST]:
     """Give what a statement evaluates first, and once."""
     match statement:
-        case ast.For(iter=first) | ast.If(test=first) | ast.Match(subject=first):
+        case ast.For(iter=first) | ast.If(test=first):
             return [first]
         case ast.While() | ast.FunctionDef():
             return []

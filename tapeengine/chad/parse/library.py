@@ -46,7 +46,7 @@ from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, nu
 from . import arrays, composed, joining, membership, numeric, ordering, reductions, whole
 from .closures import only_called
 from .einsum import einsum
-from .expressions import as_name, condition, expression, tested
+from .expressions import as_name, condition, expression
 from .fixed_points import settled_step
 from .functions import Env
 from .iterables import elements_of
@@ -67,6 +67,7 @@ from .reductions import (
 )
 from .reshaping import RESHAPING, outer, reshaped
 from .state import Parser
+from .type_tests import tested
 from .whole import array, element, numbers
 
 
@@ -524,11 +525,23 @@ def select(p: Parser, node: ast.Call, env: Env) -> Term:
     return found
 
 
+def range_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``range(...)`` as a value: an array of integers."""
+    over, i = p.grammar.iteration(p, node, env), p.fresh("i", INT)
+    return over.around(Build(over.size, i, over.item(i)))  # type: ignore[no-any-return]
+
+
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``isinstance(x, C)`` as a bool."""
-    if tested(p, node, env) is None:
-        p.error(node, "this use of isinstance", "test a variable of a union: isinstance(x, C)")
-    return condition(p, node, env)
+    if tested(p, node, env) is not None:
+        return condition(p, node, env)
+    if len(node.args) != 2 or isinstance(node.args[0], ast.Name):
+        p.error(node, "this use of isinstance", "test a variable: isinstance(x, C)")
+
+    def called(x: ast.expr, env: Env) -> Term:
+        return isinstance_(p, with_args(node, [x, node.args[1]]), env)
+
+    return as_name(p, "x", node, expression(p, node.args[0], env), env, called)
 
 
 #: The place of ``dtype=`` among the arguments of the functions that take it.
@@ -662,6 +675,7 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "numpy.amax": function_of(REDUCTIONS["max"]),
         "numpy.amin": function_of(REDUCTIONS["min"]),
         "builtins.map": map_,
+        "builtins.range": range_,
         "builtins.filter": filter_,
         "builtins.list": listed,
         "builtins.tuple": tuple_,

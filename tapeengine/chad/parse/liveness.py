@@ -12,7 +12,7 @@ Live = frozenset[str]
 NONE: Live = frozenset()
 
 
-def live_after(function: ast.FunctionDef) -> Mapping[ast.stmt, Live]:
+def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
     r"""Give for each statement of a function the names that are read after it, and those that local functions read.
 
     Examples
@@ -77,9 +77,6 @@ class Walk:
                 return self.loop(body, set(), after | frozenset(uses([test])))
             case ast.If(test=test, body=body, orelse=orelse):
                 return self.block(body, after) | self.block(orelse, after) | frozenset(uses([test]))
-            case ast.Match(subject=subject, cases=cases):
-                read = uses([subject, *(c.guard for c in cases if c.guard is not None)])
-                return frozenset(read).union(*(self.block(c.body, after) for c in cases), after)
             case ast.Break() if self.broken:
                 return self.broken[-1]
             case ast.Continue() if self.continued:

@@ -46,6 +46,7 @@ from ..types import (
     show,
 )
 from .arrays import axes, digits, product, row
+from .by_cells import placed
 from .callees import library_name
 from .closures import captured_in, is_function
 from .dicts import written_out
@@ -103,6 +104,13 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
                 return _numbered(p, as_array(p, args[0], expression(p, args[0], env)))
             case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
                 return _combinations(p, iteration(p, args[0], env))
+            case (
+                "itertools.combinations" | "itertools.permutations" | "itertools.combinations_with_replacement" as name
+            ):
+                return iteration(p, chosen(p, node, name[10:], env), env)
+            case "itertools.count":
+                start, step = (p.coerce(node, expression(p, a, env), INT) for a in [*args, *COUNT[len(args) :]])
+                return Iteration(ENDLESS, lambda i: Op("iadd", (start, Op("imul", (step, i), INT)), INT))
             case "reversed" if len(args) == 1:
                 inner = iteration(p, args[0], env)
                 return Iteration(inner.size, lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i)), inner.lets)
@@ -115,6 +123,35 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
         return Iteration(Size(array), lambda i: Index(array, i))
     var = p.fresh("xs", array.type)
     return Iteration(Size(var), lambda i: Index(var, i), ((var, array),))
+
+
+#: The number of steps of what never ends: a loop over it is left before.
+ENDLESS = lit(2**62)
+#: The arguments of ``itertools.count``.
+COUNT = [ast.Constant(0), ast.Constant(1)]
+
+
+def chosen(p: Parser, node: ast.Call, name: str, env: Env) -> ast.expr:
+    """Write ``permutations(xs, r)`` and the like as a comprehension with a loop for each of r places."""
+    xs, shown = node.args[0], node.args[1:]
+    if not shown and isinstance(xs, ast.Call) and p.static(xs.func, env) is range:
+        shown = xs.args
+    count = p.known(shown[0], env) if len(shown) == 1 else None
+    if type(count) is not int or not 0 < count < 10:
+        p.error(node, f"{name} of a number of elements that the text does not show", "write it as the second argument")
+    places = [f"i{k}" for k in range(count)]
+    loops = []
+    for k, i in enumerate(places):
+        first = {"combinations": f"i{k - 1} + 1", "permutations": "0"}.get(name, f"i{k - 1}") if k else "0"
+        loops.append(f"for {i} in range({first}, len(xs))")
+        loops += [f"if {i} != {j}" for j in places[:k] if name == "permutations"]
+    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(xs)] {' '.join(loops)}]"
+    made: Any = placed(ast.parse(text, mode="eval").body, node)
+    for n in ast.walk(made):
+        if isinstance(n, ast.Name) and n.id in ("len", "range", "tuple"):
+            n.id = f" {n.id}"  # which a program cannot bind
+    made.generators[0].iter.elts[0].args = [xs]
+    return made  # type: ignore[no-any-return]
 
 
 def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:
@@ -210,10 +247,11 @@ def is_strict(p: Parser, node: ast.Call) -> bool:
 
 
 def _zip(parts: Sequence[Iteration], is_strict: bool) -> Iteration:
-    size = parts[0].size
-    for part in parts[1:]:
-        if part.size != size:
-            size = Op("iequal" if is_strict else "imin", (size, part.size), INT)
+    sizes = [part.size for part in parts if part.size is not ENDLESS or is_strict] or [ENDLESS]
+    size: Term = sizes[0]
+    for other in sizes[1:]:
+        if other != size:
+            size = Op("iequal" if is_strict else "imin", (size, other), INT)
     every = tuple(pair for part in parts for pair in part.lets)
     return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), every)
 

@@ -89,8 +89,6 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
                 found += [name for target in targets for name in _stored(target)]
             case ast.AnnAssign(target=target) | ast.AugAssign(target=target) | ast.For(target=target):
                 found += _stored(target)
-            case ast.Match(cases=cases):
-                found += [name for one in cases for name in bound_by(one.pattern)]
     return list(dict.fromkeys(found))
 
 
@@ -108,11 +106,6 @@ def _stored(target: ast.expr) -> list[str]:
     if isinstance(target, ast.Name):
         return [target.id]
     return [n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-
-
-def bound_by(pattern: ast.pattern) -> list[str]:
-    """Give the names that a pattern binds."""
-    return [node.name for node in ast.walk(pattern) if isinstance(node, ast.MatchAs) and node.name is not None]
 
 
 @dataclass(frozen=True)
@@ -155,26 +148,16 @@ def surely_assigned(statements: Sequence[ast.stmt]) -> list[str]:
     for s in statements:
         match s:
             case ast.If(body=body, orelse=orelse):
-                found += in_all([(block, []) for block in (body, orelse)])
-            case ast.Match(cases=cases):
-                arms = [(case.body, bound_by(case.pattern)) for case in cases]
-                found += in_all(arms if is_complete(cases) else [*arms, ([], [])])
+                found += in_all([body, orelse])
             case _:
                 found += assigned([s])
     return list(dict.fromkeys(found))
 
 
-def in_all(arms: Sequence[tuple[list[ast.stmt], list[str]]]) -> list[str]:
-    """Give the names that all arms assign which may reach their end; each binds some names first."""
-    each: list[list[str]] = [[*names, *surely_assigned(arm)] for arm, names in arms if ends(arm)]
+def in_all(arms: Sequence[list[ast.stmt]]) -> list[str]:
+    """Give the names that all arms assign which may reach their end."""
+    each = [surely_assigned(arm) for arm in arms if ends(arm)]
     return [name for name in (each[0] if each else []) if all(name in other for other in each)]
-
-
-def is_complete(cases: Sequence[ast.match_case]) -> bool:
-    """Tell whether a case always fits: the last one, or one of those of a union, which need a case for each member."""
-    patterns = [case.pattern for case in cases if case.guard is None]
-    is_union = any(isinstance(p, ast.MatchClass) for p in patterns)
-    return is_union or any(isinstance(p, ast.MatchAs) and p.pattern is None for p in patterns)
 
 
 def jumps(statements: Sequence[ast.stmt]) -> Jumps:

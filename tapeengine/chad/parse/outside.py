@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from numpy import ufunc
@@ -16,6 +16,8 @@ from .names import OWN
 from .stars import BUILTINS
 from .texts import MISSING
 
+#: What the tests of the patterns of a match name; a program cannot bind these.
+TESTS = {" isinstance": isinstance, " len": len, " Sequence": Sequence}
 #: The names of the modules that programs use as numpy.
 NUMPY = ("numpy", "tapeengine.numpy")
 
@@ -27,7 +29,7 @@ def itself(value: Any) -> Any:
 
 def names_outside(function: Any) -> dict[str, Any]:
     """Give the objects that a Python function may name: builtins, its module's variables, those of functions around."""
-    found = {**vars(builtins), **BUILTINS, OWN: itself, **function.__globals__, **imported(function)}
+    found = {**vars(builtins), **BUILTINS, **TESTS, OWN: itself, **function.__globals__, **imported(function)}
     found.update(_captured(function))
     if function.__qualname__ == function.__name__:
         found[function.__name__] = function

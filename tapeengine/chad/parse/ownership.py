@@ -11,6 +11,8 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
+import numpy
+
 from .aliases import changes
 from .liveness import changed_after
 from .names import OWN, assigned, defaults, exchanged, handed, is_given_back, is_handed, parameters, passed_on, renaming
@@ -22,12 +24,14 @@ MAKING = frozenset(
     "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
     "concatenate copy eye roll empty empty_like full_like tile pad interp astype logspace".split()
 ) | {OWN}
-#: Functions of numpy whose result is always a new array, or a number.
+#: Functions of numpy, beside ufuncs, whose result is always a new array, or a number.
 COMPUTING = frozenset(
-    "abs exp expm1 log log1p log2 log10 sqrt square sin cos tan tanh sinh cosh mean std var sum prod dot matmul outer "
-    "r_ c_ inner maximum minimum where bincount clip column_stack convolve correlate cross cumprod delete gradient "
-    "hstack identity insert kron power stack take unique vstack".split()
+    "mean std var sum prod dot outer nansum nanmean median average percentile quantile trapezoid cov corrcoef choose "
+    "r_ c_ inner where bincount clip column_stack convolve correlate cross cumprod delete gradient round select "
+    "hstack identity insert kron stack take unique vstack".split()
 )
+#: Methods that give a new array along an axis.
+ALONG = frozenset("mean std var sum prod max min cumsum cumprod argsort argmax argmin any all".split())
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(
     "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
@@ -85,7 +89,7 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
         targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AnnAssign) else []
         if [t.id for t in targets if isinstance(t, ast.Name)] == [name]:
             return False
-        if not isinstance(s, ast.If | ast.For | ast.While | ast.Match):
+        if not isinstance(s, ast.If | ast.For | ast.While):
             inner = [n for n in ast.walk(s) if isinstance(n, ast.stmt)]
             if isinstance(s, ast.FunctionDef) or any(name in (renaming(n) or ()) for n in inner):
                 return None
@@ -99,8 +103,7 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
             for other, _ in changes(part)
         ):
             return None
-        blocks = [c.body for c in s.cases] if isinstance(s, ast.Match) else [s.body, s.orelse]
-        found = [remains(block, name) for block in blocks]
+        found = [remains(block, name) for block in (s.body, s.orelse)]
         if None in found:
             return None
         if isinstance(s, ast.If) and not any(found):
@@ -284,8 +287,7 @@ class Walk:
         if not passed_on(statement):
             keeps = isinstance(statement, ast.Assign | ast.AnnAssign) and not self.stores_elements(statement)
             self.uses(statement, keeps=keeps)
-        blocks = [getattr(statement, "body", []), getattr(statement, "orelse", [])]
-        for block in (*blocks, *(case.body for case in getattr(statement, "cases", []))):
+        for block in (getattr(statement, "body", []), getattr(statement, "orelse", [])):
             for inner in block:
                 self.statement(inner)
 
@@ -309,8 +311,14 @@ class Walk:
         match value:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.makes(body) and self.makes(orelse)
+            case ast.Call(func=ast.Attribute(attr=name), keywords=[ast.keyword("axis"), *_]) if name in ALONG:
+                return True
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
                 return name in MAKING or self.computes(value.func) or self.makes_record(value.func)
+            case ast.Subscript(value=xs, slice=ast.Compare(left=ys)) if ast.unparse(xs) == ast.unparse(ys):
+                return True  # elements of an array of numpy
+            case ast.Subscript(slice=ast.List()):
+                return True
         return id(value) in self.copies or isinstance(
             value,
             ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare,
@@ -320,7 +328,8 @@ class Walk:
         """Tell whether a function of numpy makes a new array."""
         if not isinstance(function, ast.Attribute):
             return False
-        return function.attr in names and self.is_numpy(ast.unparse(function.value))
+        is_new = function.attr in names or isinstance(getattr(numpy, function.attr, None), numpy.ufunc)
+        return is_new and self.is_numpy(ast.unparse(function.value))
 
     def uses(self, statement: ast.stmt, keeps: bool) -> None:
         """Record the uses of variables in a statement's own expressions that store an array elsewhere."""

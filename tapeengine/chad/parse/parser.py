@@ -10,8 +10,8 @@ from ..depth import deep
 from ..errors import ProgramError
 from ..kinds import Given, of_arrays
 from ..terms import Definition, Term, Tuple, Var
-from ..types import Type, is_known, show
-from . import arrays, calls, closures, grid_parts, loops, reshaping, statements, subscripts
+from ..types import Type, is_known, show, with_elements
+from . import arrays, calls, closures, expressions, grid_parts, loops, reshaping, statements, subscripts
 from .constants import Constants
 from .functions import Env
 from .lists import RESULT
@@ -28,6 +28,7 @@ class ProgramParser(Parser):
     """Parses one function; see `Parser` for its parameters."""
 
     grammar = Grammar(
+        expression=expressions.expression,
         call=calls.call_expression,
         call_method=calls.call_method,
         subscript=subscripts.subscript,
@@ -69,6 +70,7 @@ class ProgramParser(Parser):
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
             self.note_copies(self.tree, result)
         term = body(self, self.tree, env, result)
+        term = self.coerce(self.tree, term, with_elements(term.type))
         if is_known(term.type):
             what = f"{show(term.type)} as a result"
             self.error(self.tree, what, "return numbers, and choose texts and functions outside the program")

@@ -24,6 +24,7 @@ from ..signatures import defaults_of
 from .callees import is_plain, library_name
 from .constants import global_names
 from .defaults import keep_defaults
+from .matching import Matches
 from .names import OWN, assigned, inner_nodes, parameters, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
@@ -179,13 +180,13 @@ def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None)
     for node in inner_nodes(statements):
         match node:
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
-                while isinstance(value, ast.Subscript):
+                while isinstance(value, ast.Subscript | ast.Attribute):
                     value = value.value
                 found += [value.id] if isinstance(value, ast.Name) else []
             case ast.Attribute(ctx=ast.Store(), value=ast.Name(id=name)):
                 found.append(name)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)) if attr in CHANGING:
-                found.append(name)
+            case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGING and root(value):
+                found.append(root(value))
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
                 found.append(name)
             case ast.Call() if changed := of(node):
@@ -289,6 +290,7 @@ def text_of(function: Any) -> ast.FunctionDef | None:
         return None
     if not isinstance(tree, ast.FunctionDef):
         return None
+    Matches(tree, names_outside(function)).visit(tree)
     if changed := getattr(function, "changed", None):
         hand_back(tree, changed)
     if rewritten := getattr(function, "rewritten", None):

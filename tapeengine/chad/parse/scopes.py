@@ -139,11 +139,6 @@ class _Renamer(ast.NodeTransformer):
         node.arg = self.found(node.arg)
         return node
 
-    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
-        if node.name is not None:
-            node.name = self.found(node.name)
-        return self.generic_visit(node)
-
     def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.Nonlocal:
         node.names = [self.found(name) for name in node.names]
         return node

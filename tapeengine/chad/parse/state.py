@@ -58,6 +58,7 @@ from ..types import (
     Type,
     has_arrays,
     is_choice,
+    is_known,
     parts_of,
     show,
 )
@@ -74,8 +75,10 @@ from .generators import Generators
 from .iterators import consumed, place_of
 from .lists import Kinds
 from .liveness import live_after
+from .matching import Matches
 from .names import parameters, renamed_once
 from .outside import attribute, is_numpy, named_outside, names_outside, root
+from .own_fields import own_fields
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
 from .raising import failing, is_read, may_be_none, unguarded
@@ -159,6 +162,7 @@ class Grammar:
     applies a method that Python calls for ``len`` and so on, `applied` a function that the parser knows.
     """
 
+    expression: Callable[..., Term]
     call: Callable[..., Term]
     call_method: Callable[..., Term]
     subscript: Callable[..., Term]
@@ -237,13 +241,14 @@ class Parser:
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
+        self.of_empty: Type = NEVER
         self.constants = Constants(function)
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
         self.filename = inspect.getsourcefile(function) or "<unknown>"
-        tree = self._read()
+        self.tree = self._read()
         self.outer = names_outside(function)
-        self.tree, self.local_names = separated(self.plain(tree))
+        self.tree, self.local_names = separated(self.plain(self.tree))
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
@@ -261,8 +266,11 @@ class Parser:
         if rewritten := getattr(self.function, "rewritten", None):
             rewritten(tree)
         try:
-            tree = Generators(tree, self.outer).visit(tree)
+            tree = Generators(Matches(tree, self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
+            if not changed:
+                types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
+                tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.plain(tree))
@@ -395,7 +403,12 @@ class Parser:
         return {f: None if hint is None else self.translated(hint, node, f"the field {f}") for f, hint in hints.items()}
 
     def static(self, node: ast.expr, env: Env) -> Any:
-        """Give the Python object that a name or attribute chain denotes; MISSING if it denotes a term."""
+        """Give the Python object that a name or attribute chain denotes, or its program; MISSING if it is a term."""
+        found = self.object(node, env)
+        return found if isinstance(node, ast.Name) and node.id in env else self.callee(found)
+
+    def object(self, node: ast.expr, env: Env) -> Any:
+        """Do the same as `static`, without the program in the place of a function or a class."""
         match node:
             case ast.Name(id=name):
                 if name in env:
@@ -405,17 +418,31 @@ class Parser:
                     self.error(node, f"{name} has no value on every path to here", advice)
                 if name not in self.outer:
                     raise Unresolved(name)
-                return self.callee(self.constant(node))
+                return self.constant(node)
             case ast.Attribute(value=value, attr=attr):
-                owner = self.static(value, env)
+                owner = self.object(value, env)
                 if owner is MISSING:
                     return MISSING
                 if isinstance(owner, ModuleType | type) or root(node) in env:
                     self.constants.note_attribute(owner, attr)
                 else:
                     self.constants.note(self.function, path_of(node))
-                return self.callee(attribute(owner, attr, MISSING))
+                return attribute(owner, attr, MISSING)
         return MISSING
+
+    def method_of(self, receiver: Any, name: str) -> Any:
+        """Give the program of a record's method; MISSING if it has no such method."""
+        cls = self.table.classes.get(getattr(getattr(receiver, "type", None), "name", ""))
+        return self.callee(getattr(cls, name, MISSING))
+
+    def class_attribute(self, record: Term, name: str) -> Any:
+        """Give an attribute of a record's class that is no function; MISSING if there is none."""
+        cls = self.table.classes.get(getattr(record.type, "name", ""))
+        found = inspect.getattr_static(cls, name, MISSING)
+        if found is MISSING or hasattr(found, "__get__"):
+            return MISSING
+        self.constants.note_attribute(cls, name)
+        return found
 
     def constant(self, node: ast.Name) -> Any:
         """Give what a name denotes outside, which a derivative keeps until that changes."""
@@ -597,6 +624,8 @@ class Parser:
                 if term.type == option:
                     return Inject(i, term, of)
             own = self.table.options(term.type) or ()
+            if len(options) == 2 and options[1] == UNIT and (member := self.convert(term, options[0])) is not None:
+                return Inject(0, member, of)
             if is_choice(of) and is_choice(term.type) and set(own) <= set(options):
                 variables = [self.fresh("m", option) for option in own]
                 branches = (Branch(v, Inject(options.index(v.of), v, of)) for v in variables)
@@ -654,7 +683,7 @@ class Parser:
         """Determine the element type of an empty list from the type of an array that it meets."""
         if isinstance(unknown, Array) and isinstance(of, Array):
             self.decide(unknown.element, of.element)
-        elif isinstance(unknown, Named) and self.is_undecided(unknown):
+        elif isinstance(unknown, Named) and self.is_undecided(unknown) and of != NEVER:
             raise Decided(unknown.name, of)
 
     def unify(self, node: ast.AST, first: Type, second: Type) -> Type:
@@ -666,6 +695,8 @@ class Parser:
         options = tuple(dict.fromkeys(each[0] + each[1]))
         if is_choice(Sum(options)):
             return Sum(options)
+        if UNIT in (first, second) and not any(map(is_known, options)):
+            return Sum((*(of for of in options if of != UNIT), UNIT))
         if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
             items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
             return replace(first, items=tuple(items))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from ..errors import ProgramError
-from ..terms import Branch, Case, Definition, If, Inject, Let, Literal, Proj, Term, Tuple, Var, lets, lit
-from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, is_choice, is_known, show
+from ..in_language import WRITTEN
+from ..terms import Branch, Case, Definition, If, Let, Literal, Proj, Term, Tuple, Var, lets, lit
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from . import in_place, numeric
 from .closures import (
     call_lifted,
@@ -20,19 +21,19 @@ from .closures import (
     is_function,
     joined_held,
     local_of,
+    types_of,
     value_of,
 )
 from .constants import imported, imported_names, imports
 from .dicts import is_dict
-from .expressions import condition, expression, narrowed_first, narrowing, wanted_or_common
+from .expressions import as_member, condition, expression, narrowed_first, wanted_or_common
 from .fields import call_changing, changing_method, field
 from .fixed_points import settled
 from .functions import Env, Lifted, Local
 from .grids import made as made_grid
-from .matching import branches
+from .liveness import Walk
 from .names import (
     DUNDERS,
-    bound_by,
     computed_parts,
     ends,
     exchanged,
@@ -43,9 +44,12 @@ from .names import (
     uses,
 )
 from .partial import held_type
+from .procedures import handing_back
 from .raising import failing, guarded, may_be_none, unguarded
 from .scopes import original
 from .state import Parser
+from .texts import MISSING
+from .type_tests import narrowing
 from .unpacking import parts_of
 
 #: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
@@ -135,6 +139,9 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             raising = ast.copy_location(ast.Raise(), first)
             otherwise = ast.copy_location(ast.If(test, [ast.copy_location(ast.Pass(), first)], [raising]), first)
             return if_statement(p, otherwise, env, then, flow)
+        case ast.Expr(value=ast.Call() as call) if is_for_errors(p, call, env):
+            term = expression(p, call, env)
+            return failing() if term.type == NEVER else p.let("unused", term, lambda _: then(env))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
             changed = changing_method(p, env.get(name), method)
             if changed is not None:
@@ -146,8 +153,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return in_place.popped(p, first, name, args, env, lambda x, env: assign(p, targets, x, env, then))
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
             return define(p, value, name, env, then)
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=[])):
-            return in_place.empty(p, name, env, then)
         case ast.Assign(value=value) if handed(first):
             check_handed(p, first, env)
             term = expression(p, value, env)
@@ -157,7 +162,8 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return then({**env, **{name: env[value] for name, value in exchanged(first).items()}})
         case ast.Assign(targets=targets, value=value):
             no_views_among(p, first)
-            return assign(p, targets, expression(p, value, env), env, then)
+            read = lambda: expression(p, value, env)  # noqa: E731
+            return in_place.with_empty(p, read, lambda term: assign(p, targets, term, env, then))
         case ast.AnnAssign(target=ast.Name(), value=None):
             return then(env)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value and p.is_vague(annotation):
@@ -170,8 +176,6 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return augmented(p, first, target, op, value, env, then)
         case ast.If():
             return if_statement(p, first, env, then, flow)
-        case ast.Match():
-            return match_statement(p, first, env, then, flow)
         case ast.For():
             return p.grammar.for_(p, first, env, then, flow)
         case ast.While():
@@ -180,6 +184,19 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return local_function(p, first, env, then)
     refuse(p, first)
     raise AssertionError
+
+
+def is_for_errors(p: Parser, call: ast.Call, env: Env) -> bool:
+    """Tell whether a call whose value is not used is of a function or a method of the user's own that changes nothing.
+
+    It may raise an error.
+    """
+    found = env.get(getattr(call.func, "id", ""), p.static(call.func, env))
+    if found is MISSING and isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in env:
+        found = p.method_of(env[call.func.value.id], call.func.attr)  # type: ignore[attr-defined]
+        return hasattr(found, "__tapeengine_function__") and not handing_back(found)
+    is_own = getattr(found, "__tapeengine_function__", None) not in (None, *WRITTEN)
+    return is_own or isinstance(found, Lifted | Local)
 
 
 def no_views_among(p: Parser, node: ast.Assign) -> None:
@@ -376,21 +393,20 @@ def augmented(
 
 @dataclass(frozen=True)
 class Arm:
-    """One arm of a statement that branches: its statements, the variables at its start, those that it binds itself."""
+    """One arm of a statement that branches: its statements, and the variables at its start."""
 
     statements: Sequence[ast.stmt]
     env: Env
-    bound: Sequence[str] = ()
 
     @property
     def changed(self) -> list[str]:
         """The variables that have another value after it on some path."""
-        return [*self.bound, *in_place.changed(self.statements)]
+        return in_place.changed(self.statements)
 
     @property
     def assigned(self) -> list[str]:
         """The variables that have a value after it on every path."""
-        return [*self.bound, *surely_assigned(self.statements)]
+        return surely_assigned(self.statements)
 
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
@@ -413,15 +429,20 @@ def branching(
         return combine(same_type(p, node, [block(p, arm.statements, arm.env, then, flow) for arm in arms]))
     every = [arm for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for arm in every for n in arm.changed))
-    names = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
+    known = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
+    names = [n for n in names if n in env or n in p.live_after[node]]
     late = {n: may_be_none(env[n]) for n in names if n in env and unguarded(env[n])}
     names += [HAS + n for n in late]
 
     def after(env: Env) -> Term:
         return then({**env, **{n: guarded(env[HAS + n], env[n], late[n]) for n in late}})
 
-    joining = Joining(p, node, names)
+    joining = Joining(p, node, names, optional=[n for n in names if n not in known])
     terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+    if joining.missing:
+        names = [n for n in names if n not in joining.missing]
+        joining = Joining(p, node, names)
+        terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
     if not joining.types:
         return combine(terms)
     types = joining.common()
@@ -433,10 +454,21 @@ def branching(
 
 
 class Joining:
-    """The results of the arms of a branching statement: the values of the variables that they change."""
+    """The results of the arms of a branching statement: the values of the variables that they change.
 
-    def __init__(self, p: Parser, node: ast.AST, names: list[str], wanted: list[Type] | None = None) -> None:
-        self.p = p
+    `missing` are those of the `optional` ones that have no value after some arm.
+    """
+
+    def __init__(
+        self,
+        p: Parser,
+        node: ast.AST,
+        names: list[str],
+        wanted: list[Type] | None = None,
+        optional: Collection[str] = (),
+    ) -> None:
+        self.p, self.optional = p, optional
+        self.missing: set[str] = set()
         self.node = node
         self.names = names
         self.wanted = wanted
@@ -455,6 +487,9 @@ class Joining:
     def value(self, n: str, env: Env) -> Term:
         """Give the value of a variable, or whether it has one."""
         name = n.removeprefix(HAS)
+        if n in self.optional and n not in env:  # Python's text does not show that all paths assign it
+            self.missing.add(n)
+            return lit(True)
         maybe = unguarded(env.get(name)) if HAS + name in self.names else None
         if n != name:
             return maybe[0] if maybe else lit(True)
@@ -506,6 +541,7 @@ def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, 
 
 def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     """``if``, also on a sum with isinstance."""
+    no_unbound(p, node)
     narrowed = narrowing(p, node.test, env)
     if narrowed is None and (other := nested(p, node, env)) is not None:
         return if_statement(p, other, env, then, flow)
@@ -515,16 +551,15 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
             return block(p, node.body if test.value else node.orelse, env, then, flow)
         each = [Arm(node.body, env), Arm(node.orelse, env)]
         return branching(p, node, each, lambda ts: If(test, ts[0], ts[1]), env, then, flow)
-    name, chosen, positive = narrowed
+    name, chosen = narrowed
     subject = env[name]
     options = p.table.options(subject.type)
     assert options is not None
     variables = [p.narrowing(name, option, subject) for option in options]
     each = []
     for i, var in enumerate(variables):
-        alone = i == chosen or len(options) == 2
-        inner = {**env, name: var if alone else Inject(i, var, subject.type)}
-        each.append(Arm(node.body if (i == chosen) == positive else node.orelse, inner))
+        inner = {**env, name: as_member(i, var, chosen, subject, len(options))}
+        each.append(Arm(node.body if i in chosen else node.orelse, inner))
 
     def combine(terms: list[Term]) -> Term:
         return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
@@ -532,8 +567,16 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
     return branching(p, node, each, combine, env, then, flow)
 
 
-#: The most parts of the syntax of statements that may stand twice.
-SHORT = 200
+def no_unbound(p: Parser, node: ast.If) -> None:
+    """Refuse a use of a name that Python binds before the condition of a case fails."""
+    names: frozenset[str] = getattr(node, "unbound", frozenset())
+    if names and (used := names & Walk().block(node.orelse, p.live_after[node])):
+        what = f"{min(used)} may have a value from a case whose condition fails"
+        p.error(node, what, "give it another name, or a value before")
+
+
+#: The most parts of the syntax of statements that may stand twice, and of the cases of a match.
+SHORT, CASES = 200, 4000
 
 
 def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
@@ -542,68 +585,18 @@ def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
     if parts is None:
         return None
     first, rest, is_or = parts
-    twice = node.body if is_or else node.orelse
-    if sum(1 for each in twice for _ in ast.walk(each)) > SHORT:
+    twice, limit = node.body if is_or else node.orelse, CASES if hasattr(node, "is_case") else SHORT
+    if sum(1 for each in twice for _ in ast.walk(each)) > limit:
         return None
-    inner: list[ast.stmt] = [ast.copy_location(ast.If(rest, node.body, node.orelse), node)]
-    return ast.copy_location(ast.If(first, *((node.body, inner) if is_or else (inner, node.orelse))), node)
+    inner = like(p, node, ast.If(rest, node.body, node.orelse))
+    return like(p, node, ast.If(first, *((node.body, [inner]) if is_or else ([inner], node.orelse))))
 
 
-def match_statement(p: Parser, node: ast.Match, env: Env, then: Rest, flow: Flow) -> Term:
-    """``match`` on a sum, by class patterns; on a number or a text, by values."""
-    if isinstance(p.known(node.subject, env), str):
-        return block(p, branches(p, node.subject, None, node.cases), env, then, flow)
-    subject = expression(p, node.subject, env)
-    options = None if is_choice(subject.type) else p.table.options(subject.type)
-    if options is None:
-        if subject.type not in (INT, FLOAT, BOOL) and not is_known(subject.type):
-            p.error(node.subject, f"match is on a union or a number, not on {show(subject.type)}", "use if")
-        var = p.fresh("subject", subject.type)
-        at = ast.copy_location(ast.Name(f" {var.name}", ast.Load()), node.subject)
-        made = branches(p, at, subject.type, node.cases)
-        return Let(var, subject, block(p, made, {**env, at.id: var}, then, flow))
-    each: list[Arm] = []
-    variables = []
-    for option in options:
-        var = p.fresh("m", option)
-        variables.append(var)
-        chosen = next((c for c in node.cases if _fits(p, c, option)), None)
-        if chosen is None:
-            p.error(node, f"no case for {show(option)}", "add one, or case _")
-        each.append(Arm(chosen.body, _captures(p, chosen.pattern, var, subject, env), bound_by(chosen.pattern)))
-
-    def combine(terms: list[Term]) -> Term:
-        return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
-
-    return branching(p, node, each, combine, env, then, flow)
-
-
-def _fits(p: Parser, case: ast.match_case, option: Type) -> bool:
-    if case.guard is not None:
-        p.error(case.guard, "a case with a condition is not in the language", "put an if into the case")
-    match case.pattern:
-        case ast.MatchAs(pattern=None):
-            return True
-        case ast.MatchSingleton(value=None):
-            return option == UNIT
-        case ast.MatchClass(cls=cls):
-            return p.annotated(cls, cls, "the class") == option
-    p.error(case.pattern, "this pattern is not in the language", "write case Class(name, ...), case None or case _")
-
-
-def _captures(p: Parser, pattern: ast.pattern, var: Var, subject: Term, env: Env) -> Env:
-    bound: dict[str, Any] = {}
-    if isinstance(pattern, ast.MatchAs) and pattern.name is not None:
-        bound[pattern.name] = subject
-    if isinstance(pattern, ast.MatchClass):
-        assert isinstance(var.of, Product)
-        fields = [*var.of.fields[: len(pattern.patterns)], *pattern.kwd_attrs]
-        for field, sub in zip(fields, [*pattern.patterns, *pattern.kwd_patterns], strict=True):
-            if not isinstance(sub, ast.MatchAs) or sub.pattern is not None:
-                p.error(sub, "a pattern inside a pattern is not in the language", "bind a name and match on it")
-            if sub.name is not None:
-                bound[sub.name] = Proj(var, var.of.fields.index(field))
-    return {**env, **bound}
+def like(p: Parser, node: ast.If, made: ast.If) -> ast.If:
+    """Give a part of an if what is known of it."""
+    p.live_after[made] = p.live_after[node]
+    made.__dict__.update({name: value for name, value in vars(node).items() if name not in node._fields})
+    return made
 
 
 def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
@@ -627,7 +620,7 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
 
 def call_recursive(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:
     """Call a local function that calls itself, of which the arguments say the types."""
-    types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
+    types = types_of(args, local)
     captured = captures(uses(local.node.body), env)  # type: ignore[arg-type]
     key = types, tuple(v.type for v in captured.values() if isinstance(v, Term))
     if key not in local.lifted:

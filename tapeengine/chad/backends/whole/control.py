@@ -480,9 +480,14 @@ def one_branch(w: Writer, s: F.If, condition: V.Value) -> None:
 
 
 def joined(s: F.If) -> list[F.Var]:
-    """Give the variables that both branches assign."""
-    sets = [{v.name: v for t in b if isinstance(t, F.Assign) for v in t.outs} for b in (s.then, s.orelse)]
+    """Give the variables that both branches assign, also by branches inside."""
+    sets = [{v.name: v for t in b for v in surely_set(t)} for b in (s.then, s.orelse)]
     return [v for n, v in sets[0].items() if n in sets[1]]
+
+
+def surely_set(s: F.Statement) -> Sequence[F.Var]:
+    """Give the variables that a statement assigns, whichever branch is taken."""
+    return joined(s) if isinstance(s, F.If) else s.outs if isinstance(s, F.Assign) else ()
 
 
 def is_cheap(w: Writer, s: F.If) -> bool:
