@@ -239,10 +239,141 @@ def registers_of_value(Path path):
     return build(path.outputs, leaves)
 
 
-def registers_of_arguments(Plan plan, tuple primals):
-    """For each float of arguments, whose values are 1.0, 2.0, ..., the register that it is read into, from input 1 on."""
-    cdef Registers registers = plan.read(primals)
-    cdef uint32_t i
-    if registers is None:
+@cython.final
+cdef class Columns(Reader):
+    """Reads the arguments of all lanes: for a number that lanes share its value, for another one its values in all lanes.
+
+    Discrete leaves must be those of the recording.
+    """
+
+    cdef double *v
+    cdef list columns       # an array for each input that has lanes, None for the others
+    cdef tuple known
+    cdef Py_ssize_t at, lanes
+    cdef bint mapped, shared    # which numbers the argument may contain
+
+    cdef bint fits(self, int kind, object aux, object value) except -1:
+        if kind == FLOAT and self.mapped and type(value) is array_class:
+            return PyArray_NDIM(<ndarray> value) == 1 and (value.dtype is double_dtype or value.dtype == double_dtype)
+        if kind == DISCRETE and not self.shared and hasattr(value, "shape"):
+            return False    # each lane has an element of it
+        return (self.shared or kind == DISCRETE) and Reader.fits(self, kind, aux, value)
+
+    cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
+        if kind == DISCRETE:
+            self.at += 1
+            return same_leaf(value, self.known[self.at - 1])
+        if type(value) is not array_class:
+            self.v[id] = value
+            return True
+        self.columns[id] = value
+        if self.lanes == 0:
+            self.lanes = PyArray_DIMS(<ndarray> value)[0]
+        return self.lanes == PyArray_DIMS(<ndarray> value)[0]
+
+    cdef bint floats(self, Step s, object values) except -1:
+        if self.shared and te_read_floats(PySequence_Fast_ITEMS(values), s.n, self.v + s.id) == <Py_ssize_t> s.n:
+            return True
+        return Reader.floats(self, s, values)
+
+
+cdef int fill_rows(double *x, Py_ssize_t lanes, const double *v, list columns) except -1:
+    """Store a row for each input: its column, or its value as often as there are lanes."""
+    cdef Py_ssize_t i, l, stride
+    cdef const char *column
+    for i in range(1, PyList_GET_SIZE(columns)):
+        one = <object> PyList_GET_ITEM(columns, i)
+        column, stride = <const char *> &v[i], 0
+        if one is not None:
+            column, stride = <const char *> PyArray_DATA(<ndarray> one), PyArray_STRIDES(<ndarray> one)[0]
+        for l in range(lanes):
+            memcpy(x + l, column + l * stride, sizeof(double))
+        x += lanes
+    return 0
+
+
+def rows_of_arguments(Plan plan, tuple primals, mapped, shared):
+    """A row for each input of a plan of numbers, and whether the lanes share it; None if the arguments have another form.
+
+    Parameters
+    ----------
+    plan : Plan
+    primals : tuple
+    mapped, shared : sequence of bool
+        For each argument whether it may contain arrays with an element for each lane, and numbers that lanes share.
+    """
+    cdef Columns reader = Columns.__new__(Columns)
+    cdef Registers registers
+    cdef Py_ssize_t i
+    if len(primals) != PyList_GET_SIZE(plan.primals) or plan.forms:
         return None
-    return [int(registers.v[i]) for i in range(1, plan.inputs + 1)]
+    registers = plan.take()
+    reader.structures, reader.known, reader.v = plan.structures, plan.known, registers.v
+    reader.columns = [None] * (plan.inputs + 1)
+    for i in range(PyList_GET_SIZE(plan.primals)):
+        reader.mapped, reader.shared = mapped[i], shared[i]
+        if not reader.read(<Layout> PyList_GET_ITEM(plan.primals, i), primals[i]):
+            return None
+    rows = numpy.empty((plan.inputs, reader.lanes))
+    fill_rows(<double *> PyArray_DATA(<ndarray> rows), reader.lanes, registers.v, reader.columns)
+    plan.give(registers)
+    return rows, numpy.array([one is None for one in reader.columns[1:]], bool)
+
+
+@cython.final
+cdef class Inputs(Leaves):
+    """Leaves of arguments: columns, and numbers that lanes share; the discrete ones are those of the recording, or None."""
+
+    cdef Plan plan
+    cdef list columns
+    cdef ndarray numbers
+    cdef tuple known
+    cdef Py_ssize_t left
+
+    cdef object scalar(self, uint32_t id):
+        column = <object> PyList_GET_ITEM(self.columns, id - 1)
+        if column is not None:
+            return column
+        return te_float(self.plan.floats() + id, (<const double *> PyArray_DATA(self.numbers))[id - 1])
+
+    cdef object double(self, uint32_t id, object cls):
+        if cls is numpy_double and PyList_GET_ITEM(self.columns, id - 1) == <PyObject *> None:
+            return self.numbers[id - 1]
+        return Leaves.double(self, id, cls)
+
+    cdef object discrete(self):
+        if self.known is None:
+            return None
+        self.left -= 1      # `Reader` meets the last one of an argument first
+        return self.known[self.left]
+
+
+def arguments_of_inputs(Plan plan, list columns, ndarray numbers, bint known):
+    """Arguments with the column of each input, or its number where that is None.
+
+    Parameters
+    ----------
+    plan : Plan
+    columns : list of array or None
+    numbers : array of float64
+    known : bool
+        Whether the discrete leaves are those of the recording; otherwise they are None, as in cotangents.
+    """
+    cdef Inputs leaves = Inputs.__new__(Inputs)
+    cdef Py_ssize_t i
+    cdef list found = []
+    leaves.plan, leaves.columns, leaves.numbers = plan, columns, numbers
+    leaves.known, leaves.left = plan.known if known else None, len(plan.known)
+    for i in range(PyList_GET_SIZE(plan.primals) - 1, -1, -1):
+        found.append(build(<Layout> PyList_GET_ITEM(plan.primals, i), leaves))
+    return tuple(found[::-1])
+
+
+def inputs_of(Plan plan, tuple cotangents):
+    """The cotangent of each input, from those of the arguments."""
+    cdef Py_ssize_t i
+    found = numpy.full(plan.inputs + 1, -0.0)   # to which any number is added without a change
+    for i in range(PyList_GET_SIZE(plan.primals)):
+        begin_seeds(<Layout> PyList_GET_ITEM(plan.primals, i), plan.structures, "cotangent",
+                    <double *> PyArray_DATA(<ndarray> found)).match(cotangents[i])
+    return found[1:]
