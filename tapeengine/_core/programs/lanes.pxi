@@ -201,6 +201,7 @@ cdef class Register:
     """In the place of a number of a program's value: where a run has it."""
 
     cdef readonly uint32_t number
+    cdef readonly uint32_t turn     # when its cotangent is added, among those of the value
 
     def __init__(self, uint32_t number):
         self.number = number
@@ -210,13 +211,19 @@ cdef class Register:
 cdef class Places(Leaves):
     """The leaves of a value: registers, and constants that are known before the run."""
 
-    cdef tuple known
+    cdef tuple known        # None if constants do not matter
     cdef Py_ssize_t taken
+    cdef list registers
 
     cdef object scalar(self, uint32_t id):
-        return Register(id) if id else self.discrete()
+        if id == 0:
+            return self.discrete()
+        self.registers.append(Register(id))
+        return self.registers[len(self.registers) - 1]
 
     cdef object discrete(self):
+        if self.known is None:
+            return None
         self.taken += 1
         return self.known[len(self.known) - self.taken]
 
@@ -232,11 +239,38 @@ def has_doubles_only(Path path):
     return True
 
 
+@cython.final
+cdef class Turns(Matcher):
+    """Counts the numbers of a value in the order in which a backpropagator adds their cotangents."""
+
+    cdef uint32_t count
+
+    cdef int scalar(self, uint32_t id, object value) except -1:
+        if type(value) is Register:
+            (<Register> value).turn = self.count
+            self.count += 1
+        return True
+
+    cdef int array(self, uint32_t storage, object view, object value) except -1:
+        return True
+
+
+cdef tuple with_registers(Path path, tuple known):
+    cdef Places leaves = Places.__new__(Places)
+    leaves.known, leaves.registers = known, []
+    return build(path.outputs, leaves), leaves.registers
+
+
 def registers_of_value(Path path):
     """A path's value with a `Register` in the place of each number that is computed."""
-    cdef Places leaves = Places.__new__(Places)
-    leaves.known = path.known
-    return build(path.outputs, leaves)
+    cdef Turns turns = Turns.__new__(Turns)
+    value, registers = with_registers(path, path.known)
+    shape, others = with_registers(path, None)
+    turns.layout = path.outputs
+    turns.match(shape)
+    for register, other in zip(registers, others):
+        (<Register> register).turn = (<Register> other).turn
+    return value
 
 
 @cython.final

@@ -170,10 +170,14 @@ class Lanes:
 @final
 class Register:
     number: int
+    turn: int
     def __init__(self, number: int) -> None: ...
 
 @final
 class Places: ...
+
+@final
+class Turns: ...
 
 @final
 class Columns(Reader): ...

@@ -39,7 +39,7 @@ from tapeengine._core.arrays.storing cimport (
 )
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
-    ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Step, build,
+    ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Matcher, Step, build,
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
