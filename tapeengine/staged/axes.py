@@ -97,7 +97,7 @@ class Mapped:
 
     @property
     def has_numbers_only(self) -> bool:
-        """Whether a lane has no continuous leaves but numbers, and no arrays of its own: only such lanes are replayed."""
+        """Whether a lane consists of numbers and of discrete leaves that lanes share: only such lanes are replayed."""
         for leaf, mapped in zip(self.leaves, self.mapped, strict=True):
             if mapped:
                 if is_traced(leaf) or leaf.ndim != 1 or leaf.dtype != DOUBLE:

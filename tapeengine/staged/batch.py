@@ -26,7 +26,7 @@ from .._core.programs.replay import (
 )
 from .._core.sweeps.inspection import open_tape
 from .._core.sweeps.trace import value_unseen
-from ..errors import RepeatError, StructureError
+from ..errors import RepeatError
 from ..naming import reduced
 from ..structure import Structures
 from ..transforms.calls import call_with_rule

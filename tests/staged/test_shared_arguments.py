@@ -175,14 +175,14 @@ def test_an_array_that_lanes_share_is_no_column() -> None:
         te.vmap(discrete, (0, 0))(x, n)
 
 
-NESTED = st.recursive(st.integers(0, 2), lambda inner: st.lists(inner, min_size=1, max_size=4), max_leaves=12)
+NESTED = st.recursive(st.integers(0, 4), lambda inner: st.lists(inner, min_size=1, max_size=4), max_leaves=12)
 
 
 @settings(max_examples=80, deadline=None)
 @given(NESTED.filter(lambda shape: isinstance(shape, list)), st.booleans(), st.integers(0, 99))
 def test_a_number_at_several_places_of_a_value(shape: Any, tuples: bool, seed: int) -> None:
     def program(a: Any, b: Any) -> Any:
-        return filled(shape, [a, b, a * b], tuples)
+        return filled(shape, [a, b, a * b, 2.0, 3], tuples)
 
     random = np.random.default_rng(seed)
     a, b = random.normal(size=(2, 3))
@@ -200,7 +200,7 @@ class Draws:
         self.random = random
 
     def __getitem__(self, k: int) -> Any:
-        return self.random.normal(size=3)
+        return None if k == 4 else self.random.normal(size=3)
 
 
 def filled(shape: Any, values: Any, tuples: bool) -> Any:
@@ -211,7 +211,9 @@ def filled(shape: Any, values: Any, tuples: bool) -> Any:
 
 
 def element(x: Any, k: int) -> Any:
-    return type(x)([element(item, k) for item in x]) if isinstance(x, (list, tuple)) else float(x[k])
+    if isinstance(x, (list, tuple)):
+        return type(x)([element(item, k) for item in x])
+    return None if x is None else float(x[k])
 
 
 @pytest.mark.parametrize("number", [float, np.float64])

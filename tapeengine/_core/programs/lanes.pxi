@@ -217,7 +217,7 @@ cdef class Places(Leaves):
 
     cdef object scalar(self, uint32_t id):
         if id == 0:
-            return self.discrete()
+            return 0.0 if self.known is None else self.discrete()
         self.registers.append(Register(id))
         return self.registers[len(self.registers) - 1]
 
