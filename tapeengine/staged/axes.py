@@ -77,10 +77,6 @@ class Mapped:
             self.leaves.append(_with_lanes_first(leaf, axis or 0) if has_axis else leaf)
             self.mapped.append(has_axis)
 
-    def number(self, k: int, value: float) -> Any:
-        """A number in the class that a leaf has in a lane."""
-        return value if self.mapped[k] else type(self.leaves[k])(value)
-
     def keep_apart(self) -> None:
         """See that no lane can change an array of another lane, or of the caller: a lane is a part of a copy.
 
@@ -99,21 +95,30 @@ class Mapped:
         args: tuple[Any, ...] = unflatten(self.steps, found)
         return args
 
-    def columns(self) -> list[Any] | None:
-        """For each number its values in all lanes, None for a discrete leaf; None if lanes cannot be replayed."""
-        columns: list[Any] = []
+    @property
+    def has_numbers_only(self) -> bool:
+        """Whether a lane consists of numbers and of discrete leaves that lanes share: only such lanes are replayed."""
         for leaf, mapped in zip(self.leaves, self.mapped, strict=True):
             if mapped:
                 if is_traced(leaf) or leaf.ndim != 1 or leaf.dtype != DOUBLE:
-                    return None
-                columns.append(leaf)
-            elif type(leaf) in DOUBLES:
-                columns.append(np.full(self.lanes, leaf))
-            elif is_continuous(leaf):
-                return None
-            else:
-                columns.append(None)
-        return columns
+                    return False
+            elif type(leaf) not in DOUBLES and is_continuous(leaf):
+                return False
+        return True
+
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments, with the axis of lanes first."""
+        pairs = zip(self.leaves, self.mapped, strict=True)
+        args: tuple[Any, ...] = unflatten(self.steps, [np.asarray(leaf) if m else leaf for leaf, m in pairs])
+        return args
+
+
+def whole_arguments(in_axes: Any, count: int) -> list[bool] | None:
+    """For each argument whether all its numbers have lanes, in the first axis, or none has; None if not all are so."""
+    axes = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * count
+    if len(axes) != count or not all(axis is None or (type(axis) is int and axis == 0) for axis in axes):
+        return None
+    return [axis is not None for axis in axes]
 
 
 def _spread(structures: Structures, axes: Any, arg: Any) -> list[int | None]:

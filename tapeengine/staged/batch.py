@@ -20,11 +20,13 @@ from .._core.programs.replay import (
     Lanes,
     Path,
     Plan,
-    registers_of_arguments,
+    arguments_of_inputs,
+    inputs_of,
+    rows_of_arguments,
 )
 from .._core.sweeps.inspection import open_tape
 from .._core.sweeps.trace import value_unseen
-from ..errors import RepeatError, StructureError
+from ..errors import RepeatError
 from ..naming import reduced
 from ..structure import Structures
 from ..transforms.calls import call_with_rule
@@ -32,7 +34,7 @@ from ..transforms.contract import Engine
 from ..transforms.forms import flatten, is_traced, unflatten
 from ..transforms.progress import Progress, told
 from ..transforms.transformed import check_program, whole
-from .axes import Mapped, joined
+from .axes import Mapped, joined, whole_arguments
 from .outputs import DifferentLanes, Outputs
 
 #: The most lanes of a call that record a path.
@@ -108,7 +110,7 @@ class Batched:
         if self._is_staged and engine is self.engine and engine.switches is None:
             try:
                 run = self._run(args, keywords, keep=True)
-                return run.value(), Derivative(self, run.arguments(), keywords, run.backward).pull
+                return run.value(), Derivative(self, run.arguments, keywords, run.backward).pull
             except NotReplayed as error:
                 trial = Trial(self, args, keywords) if error.is_new else None
         found = engine.vjp(self._lambda(trial), *args, **keywords)
@@ -176,9 +178,9 @@ class Batched:
         """The value at plain arguments and its derivative, for one record on the enclosing tape."""
         traced, found = self._ruled(values, keywords)
         if traced:
-            return found, Derivative(self, values, keywords, None)
+            return found, Derivative(self, lambda: values, keywords, None)
         run = self._run(values, keywords, keep=True)
-        return run.value(), Derivative(self, values, keywords, run.backward)
+        return run.value(), Derivative(self, lambda: values, keywords, run.backward)
 
     def _run(self, args: tuple[Any, ...], keywords: dict[str, Any], keep: bool) -> Run:
         """Run all lanes.
@@ -189,15 +191,28 @@ class Batched:
         """
         if self.out_axes != 0 or self._arrays(keywords):
             raise NotReplayed
+        whole = whole_arguments(self.in_axes, len(args))
+        if whole is not None:
+            shared = [not mapped for mapped in whole]
+            for plan in self.program.__tapeengine_plans__(keywords):
+                found = rows_of_arguments(plan, args, whole, shared)
+                if found is not None and found[0].size and not found[1].all():
+                    return self._run_of(args, plan, found, keywords, keep)
         mapped = Mapped(self.engine.structures, args, self.in_axes)
-        columns = mapped.columns()
-        if columns is None:
+        if not mapped.has_numbers_only:
             raise NotReplayed
         plan, is_new = self.program.__tapeengine_plan__(mapped.lane(0), keywords)
-        if plan is None:
+        every = [True] * len(args)
+        found = None if plan is None else rows_of_arguments(plan, mapped.arguments(), every, every)
+        if plan is None or found is None:
             raise NotReplayed(is_new)
+        return self._run_of(args, plan, found, keywords, keep)
+
+    def _run_of(
+        self, args: tuple[Any, ...], plan: Plan, found: tuple[Any, Any], keywords: dict[str, Any], keep: bool
+    ) -> Run:
         try:
-            return Run(self, mapped, columns, plan, keywords, keep)
+            return Run(self, args, plan, found, keywords, keep)
         except DifferentLanes:
             raise NotReplayed from None
 
@@ -253,7 +268,9 @@ class Derivative:
         If lanes must run again, and one of them has shown that another run may differ.
     """
 
-    def __init__(self, batched: Batched, args: tuple[Any, ...], keywords: dict[str, Any], back: Any) -> None:
+    def __init__(
+        self, batched: Batched, args: Callable[[], tuple[Any, ...]], keywords: dict[str, Any], back: Any
+    ) -> None:
         self.batched, self.args, self.keywords, self.back = batched, args, keywords, back
         self.why = batched.program.why
 
@@ -262,12 +279,12 @@ class Derivative:
         engine = self.batched.engine
         if self.back is not None and not any(map(is_traced, flatten(engine.structures, cotangent)[0])):
             return self.back(cotangent)
-        return engine.vjp(self._again(), *self.args, **self.keywords)[1](cotangent)
+        return engine.vjp(self._again(), *self.args(), **self.keywords)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the values."""
         again, keywords = self._again(), self.keywords
-        return self.batched.engine.jvp(lambda *args: again(*args, **keywords), self.args, tangents)[1]
+        return self.batched.engine.jvp(lambda *args: again(*args, **keywords), self.args(), tangents)[1]
 
     def _again(self) -> Callable[..., Any]:
         if self.why is not None:
@@ -286,62 +303,50 @@ class Run:
     """
 
     def __init__(
-        self, batched: Batched, mapped: Mapped, columns: list[Any], plan: Plan, keywords: dict[str, Any], keep: bool
+        self,
+        batched: Batched,
+        args: tuple[Any, ...],
+        plan: Plan,
+        found: tuple[Any, Any],
+        keywords: dict[str, Any],
+        keep: bool,
     ) -> None:
         self.engine = batched.engine
         self.staged = batched.program
         self.threads = batched.threads
         self.progress = batched.progress
-        self.mapped = mapped
         self.plan = plan
         self.keywords = keywords
         self.keep = keep
-        self.numbers = [k for k, column in enumerate(columns) if column is not None]
-        self.places = self._places()
-        self.inputs = np.array([columns[self.numbers[place]] for place in self.places]).reshape(
-            len(self.places), mapped.lanes
-        )
-        self.outputs = Outputs(self.engine, plan, mapped.lanes)
+        self.inputs, self.shared = found
+        self.lanes = self.inputs.shape[1]
+        self.outputs = Outputs(self.engine, plan, self.lanes)
         self.pieces: list[tuple[Lanes, Any, Any, int]] = []
         self.alone: list[tuple[int, Any]] = []
-        self._explore()
-
-    def _places(self) -> list[int]:
-        """For each input of the plan which of the numbers it is; known after the first call with numbers there."""
-        key = len(self.mapped.leaves), tuple(self.numbers)
-        known = self.plan.places
-        if key not in known:
-            marks = list(self.mapped.leaves)
-            for k, number in enumerate(self.numbers):
-                marks[number] = self.mapped.number(number, k + 1.0)
-            places = registers_of_arguments(self.plan, unflatten(self.mapped.steps, marks))
-            if places is None:
-                raise StructureError("the lanes have arguments of another form than the first one")
-            known[key] = [place - 1 for place in places]
-        return known[key]  # type: ignore[no-any-return]
+        self._explore(functools.cache(lambda: Mapped(self.engine.structures, args, batched.in_axes)))
 
     def _workers(self, what: str) -> Workers:
         if self.progress is None:
             return Workers(self.threads, nullcontext())
-        return Workers(self.threads, told(self.progress, self.mapped.lanes, f"vmap: {what}"))
+        return Workers(self.threads, told(self.progress, self.lanes, f"vmap: {what}"))
 
     # -- forwards ------------------------------------------------------------------------------------------------------
-    def _explore(self) -> None:
-        groups = [Group(self.plan.paths[:1], np.arange(self.mapped.lanes), 0)]
+    def _explore(self, mapped: Callable[[], Mapped]) -> None:
+        groups = [Group(self.plan.paths[:1], np.arange(self.lanes), 0)]
         with self._workers("value") as workers:
             while groups:
                 known = [group for group in groups if group.paths]
                 ended = iter(workers.make([call for group in known for call in group.begin(self)]))
                 after = [group.ended(self, [next(ended) for _ in group.parts]) for group in known]
-                alone = [self._one_alone(group.rows, workers) for group in groups if not group.paths]
+                alone = [self._one_alone(mapped(), group.rows, workers) for group in groups if not group.paths]
                 groups = [group for group in (*itertools.chain(*after), *alone) if len(group.rows)]
 
-    def _one_alone(self, rows: Any, workers: Workers) -> Group:
+    def _one_alone(self, mapped: Mapped, rows: Any, workers: Workers) -> Group:
         """Run the program for one lane and record its path, or for all lanes if no more paths are to be recorded."""
         room = self._has_room()
         program, now = (self.staged, rows[:1]) if room else (self.staged.program, rows)
         for row in now:
-            args = self.mapped.lane(int(row))
+            args = mapped.lane(int(row))
             keywords = rebuilt(self.engine.structures, self.keywords)
             if self.keep:
                 value, back = self.engine.vjp(program, *args, **keywords)
@@ -356,7 +361,7 @@ class Run:
 
     def _has_room(self) -> bool:
         """Whether lanes may record paths: that takes longer than a run, so few lanes do if they replace other paths."""
-        most = MOST_ALONE if len(self.plan.paths) < self.staged.paths else self.mapped.lanes // REPLACING
+        most = MOST_ALONE if len(self.plan.paths) < self.staged.paths else self.lanes // REPLACING
         return self.staged.why is None and len(self.alone) < most
 
     def value(self) -> Any:
@@ -377,24 +382,24 @@ class Run:
         with self._workers("cotangents") as workers:
             workers.make([functools.partial(run, *piece) for piece in self.pieces])
             for row, back in self.alone:
-                parts = flatten(self.engine.structures, back(self.outputs.lane(leaves, row)))[0]
-                for place, k in enumerate(self.places):
-                    found[place, row] = parts[self.numbers[k]]
+                found[:, row] = inputs_of(self.plan, back(self.outputs.lane(leaves, row)))
                 workers.tell(1)
-        return self._of_numbers(found, np.sum, [None] * len(self.mapped.leaves))
+        return self._of_rows(found, functools.partial(np.sum, axis=1), is_known=False)
 
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the call, which the caller may change."""
-        return self._of_numbers(self.inputs, operator.itemgetter(0), self.mapped.leaves)
+        return self._of_rows(self.inputs, operator.itemgetter((slice(None), 0)), is_known=True)
 
-    def _of_numbers(self, rows: Any, shared: Callable[[Any], Any], others: list[Any]) -> tuple[Any, ...]:
-        """Arguments made of a row for each number, and of other leaves."""
-        leaves = list(others)
-        for row, k in zip(rows, self.places, strict=True):
-            number = self.numbers[k]
-            leaves[number] = row if self.mapped.mapped[number] else self.mapped.number(number, float(shared(row)))
-        args: tuple[Any, ...] = unflatten(self.mapped.steps, leaves)
-        return args
+    def _of_rows(self, rows: Any, one: Callable[[Any], Any], is_known: bool) -> tuple[Any, ...]:
+        """Arguments made of a row for each input, and of one number where the lanes share it."""
+        shared = np.flatnonzero(self.shared)
+        span = slice(shared[0], shared[-1] + 1) if len(shared) else slice(0)  # of which nothing is copied
+        numbers = np.empty(len(rows))
+        numbers[span] = one(rows[span])
+        columns: list[Any] = [None] * len(rows)
+        for k in np.flatnonzero(~self.shared).tolist():
+            columns[k] = rows[k]
+        return arguments_of_inputs(self.plan, columns, numbers, is_known)
 
 
 class Group:

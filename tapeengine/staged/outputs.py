@@ -40,6 +40,7 @@ class Outputs:
             raise DifferentLanes
         leaves = self._checked(registers_of_value(path))
         places = [k for k, leaf in enumerate(leaves) if type(leaf) is Register]
+        places.sort(key=lambda k: leaves[k].turn)  # in which their cotangents are added
         constants = [(k, leaf) for k, leaf in enumerate(leaves) if type(leaf) in DOUBLES]
         return np.array([leaves[k].number for k in places], np.uint32), np.array(places, np.uint32), constants
 

@@ -272,6 +272,12 @@ class Staged(Replays):
             return None, self.why is None
         return (None if plan.has_arrays or plan.has_calls else plan), False
 
+    def __tapeengine_plans__(self, keywords: dict[str, Any]) -> list[Plan]:
+        """Return the plans that can be replayed in lanes."""
+        family = self._family(keywords) if self._may_record(self.engine) else None
+        plans = family.plans if family is not None else []
+        return [plan for plan in plans if not plan.has_arrays and not plan.has_calls]
+
     def __tapeengine_trial__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, bool]:
         """Run the program as Python; return its value, and whether nothing speaks against recording another run."""
         run = Observed(self._watch(keywords))

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .calls import Derivative, call_with_rule
 from .contract import Engine
 from .forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, unflatten
@@ -32,23 +34,54 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
         if traced_part(engine, values):
             return call(engine, program, values, keep), Call(engine, program, values, None)
-        value, backpropagator = engine.vjp(program, *values)
-        return value, Call(engine, program, values, backpropagator if keep else None)
+        again = Again(engine, program, keep)
+        return again.run(values)
 
     traced, result = call_with_rule(engine, args, run, program.__name__)
     return result if traced else engine.vjp(program, *args)[0]
 
 
+class Again:
+    """Repeats a call in replays of the staged program that made it."""
+
+    __slots__ = ("engine", "keep", "program")
+
+    def __init__(self, engine: Engine, program: Any, keep: bool) -> None:
+        self.engine = engine
+        self.program = program
+        self.keep = keep
+
+    def run(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
+        """Return the program's value and its derivative at plain arguments."""
+        value, backpropagator = self.engine.vjp(self.program, *args)
+        return value, Call(self.engine, self.program, args, backpropagator if self.keep else None, self)
+
+    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call] | None:
+        """Do the same in a replay, whose arrays later operations overwrite; None if it raises an error."""
+        leaves, steps = flatten(self.engine.structures, args)
+        own = unflatten(steps, [leaf.copy("K") if type(leaf) is np.ndarray else leaf for leaf in leaves])
+        try:
+            return self.run(own)
+        except Exception:  # which the staged program may handle
+            return None
+
+    def join(self, other: Again) -> None:
+        """Do nothing: a call keeps no recordings."""
+
+
 class Call:
     """The derivative of one call."""
 
-    __slots__ = ("args", "backpropagator", "engine", "program")
+    __slots__ = ("again", "args", "backpropagator", "engine", "program")
 
-    def __init__(self, engine: Engine, program: Any, args: tuple[Any, ...], backpropagator: Any) -> None:
+    def __init__(
+        self, engine: Engine, program: Any, args: tuple[Any, ...], backpropagator: Any, again: Again | None = None
+    ) -> None:
         self.engine = engine
         self.program = program
         self.args = args
         self.backpropagator = backpropagator
+        self.again = again
 
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""

@@ -201,6 +201,7 @@ cdef class Register:
     """In the place of a number of a program's value: where a run has it."""
 
     cdef readonly uint32_t number
+    cdef readonly uint32_t turn     # when its cotangent is added, among those of the value
 
     def __init__(self, uint32_t number):
         self.number = number
@@ -210,13 +211,19 @@ cdef class Register:
 cdef class Places(Leaves):
     """The leaves of a value: registers, and constants that are known before the run."""
 
-    cdef tuple known
+    cdef tuple known        # None if constants do not matter
     cdef Py_ssize_t taken
+    cdef list registers
 
     cdef object scalar(self, uint32_t id):
-        return Register(id) if id else self.discrete()
+        if id == 0:
+            return 0.0 if self.known is None else self.discrete()
+        self.registers.append(Register(id))
+        return self.registers[len(self.registers) - 1]
 
     cdef object discrete(self):
+        if self.known is None:
+            return None
         self.taken += 1
         return self.known[len(self.known) - self.taken]
 
@@ -232,17 +239,175 @@ def has_doubles_only(Path path):
     return True
 
 
+@cython.final
+cdef class Turns(Matcher):
+    """Counts the numbers of a value in the order in which a backpropagator adds their cotangents."""
+
+    cdef uint32_t count
+
+    cdef int scalar(self, uint32_t id, object value) except -1:
+        if type(value) is Register:
+            (<Register> value).turn = self.count
+            self.count += 1
+        return True
+
+    cdef int array(self, uint32_t storage, object view, object value) except -1:
+        return True
+
+
+cdef tuple with_registers(Path path, tuple known):
+    cdef Places leaves = Places.__new__(Places)
+    leaves.known, leaves.registers = known, []
+    return build(path.outputs, leaves), leaves.registers
+
+
 def registers_of_value(Path path):
     """A path's value with a `Register` in the place of each number that is computed."""
-    cdef Places leaves = Places.__new__(Places)
-    leaves.known = path.known
-    return build(path.outputs, leaves)
+    cdef Turns turns = Turns.__new__(Turns)
+    value, registers = with_registers(path, path.known)
+    shape, others = with_registers(path, None)
+    turns.layout = path.outputs
+    turns.match(shape)
+    for register, other in zip(registers, others):
+        (<Register> register).turn = (<Register> other).turn
+    return value
 
 
-def registers_of_arguments(Plan plan, tuple primals):
-    """For each float of arguments, whose values are 1.0, 2.0, ..., the register that it is read into, from input 1 on."""
-    cdef Registers registers = plan.read(primals)
-    cdef uint32_t i
-    if registers is None:
+@cython.final
+cdef class Columns(Reader):
+    """Reads the arguments of all lanes: for a number that lanes share its value, for another one its values in all lanes.
+
+    Discrete leaves must be those of the recording.
+    """
+
+    cdef double *v
+    cdef list columns       # an array for each input that has lanes, None for the others
+    cdef tuple known
+    cdef Py_ssize_t at, lanes
+    cdef bint mapped, shared    # which numbers the argument may contain
+
+    cdef bint fits(self, int kind, object aux, object value) except -1:
+        if kind == FLOAT and self.mapped and type(value) is array_class:
+            return PyArray_NDIM(<ndarray> value) == 1 and (value.dtype is double_dtype or value.dtype == double_dtype)
+        if kind == DISCRETE and not self.shared and hasattr(value, "shape"):
+            return False    # each lane has an element of it
+        return (self.shared or kind == DISCRETE) and Reader.fits(self, kind, aux, value)
+
+    cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
+        if kind == DISCRETE:
+            self.at += 1
+            return same_leaf(value, self.known[self.at - 1])
+        if type(value) is not array_class:
+            self.v[id] = value
+            return True
+        self.columns[id] = value
+        if self.lanes == 0:
+            self.lanes = PyArray_DIMS(<ndarray> value)[0]
+        return self.lanes == PyArray_DIMS(<ndarray> value)[0]
+
+    cdef bint floats(self, Step s, object values) except -1:
+        if self.shared and te_read_floats(PySequence_Fast_ITEMS(values), s.n, self.v + s.id) == <Py_ssize_t> s.n:
+            return True
+        return Reader.floats(self, s, values)
+
+
+cdef int fill_rows(double *x, Py_ssize_t lanes, const double *v, list columns) except -1:
+    """Store a row for each input: its column, or its value as often as there are lanes."""
+    cdef Py_ssize_t i, l, stride
+    cdef const char *column
+    for i in range(1, PyList_GET_SIZE(columns)):
+        one = <object> PyList_GET_ITEM(columns, i)
+        column, stride = <const char *> &v[i], 0
+        if one is not None:
+            column, stride = <const char *> PyArray_DATA(<ndarray> one), PyArray_STRIDES(<ndarray> one)[0]
+        for l in range(lanes):
+            memcpy(x + l, column + l * stride, sizeof(double))
+        x += lanes
+    return 0
+
+
+def rows_of_arguments(Plan plan, tuple primals, mapped, shared):
+    """A row for each input of a plan of numbers, and whether the lanes share it; None if the arguments have another form.
+
+    Parameters
+    ----------
+    plan : Plan
+    primals : tuple
+    mapped, shared : sequence of bool
+        For each argument whether it may contain arrays with an element for each lane, and numbers that lanes share.
+    """
+    cdef Columns reader = Columns.__new__(Columns)
+    cdef Registers registers
+    cdef Py_ssize_t i
+    if len(primals) != PyList_GET_SIZE(plan.primals) or plan.forms:
         return None
-    return [int(registers.v[i]) for i in range(1, plan.inputs + 1)]
+    registers = plan.take()
+    reader.structures, reader.known, reader.v = plan.structures, plan.known, registers.v
+    reader.columns = [None] * (plan.inputs + 1)
+    for i in range(PyList_GET_SIZE(plan.primals)):
+        reader.mapped, reader.shared = mapped[i], shared[i]
+        if not reader.read(<Layout> PyList_GET_ITEM(plan.primals, i), primals[i]):
+            return None
+    rows = numpy.empty((plan.inputs, reader.lanes))
+    fill_rows(<double *> PyArray_DATA(<ndarray> rows), reader.lanes, registers.v, reader.columns)
+    plan.give(registers)
+    return rows, numpy.array([one is None for one in reader.columns[1:]], bool)
+
+
+@cython.final
+cdef class Inputs(Leaves):
+    """Leaves of arguments: columns, and numbers that lanes share; the discrete ones are those of the recording, or None."""
+
+    cdef Plan plan
+    cdef list columns
+    cdef ndarray numbers
+    cdef tuple known
+    cdef Py_ssize_t left
+
+    cdef object scalar(self, uint32_t id):
+        column = <object> PyList_GET_ITEM(self.columns, id - 1)
+        if column is not None:
+            return column
+        return te_float(self.plan.floats() + id, (<const double *> PyArray_DATA(self.numbers))[id - 1])
+
+    cdef object double(self, uint32_t id, object cls):
+        if cls is numpy_double and PyList_GET_ITEM(self.columns, id - 1) == <PyObject *> None:
+            return self.numbers[id - 1]
+        return Leaves.double(self, id, cls)
+
+    cdef object discrete(self):
+        if self.known is None:
+            return None
+        self.left -= 1      # `Reader` meets the last one of an argument first
+        return self.known[self.left]
+
+
+def arguments_of_inputs(Plan plan, list columns, ndarray numbers, bint known):
+    """Arguments with the column of each input, or its number where that is None.
+
+    Parameters
+    ----------
+    plan : Plan
+    columns : list of array or None
+    numbers : array of float64
+    known : bool
+        Whether the discrete leaves are those of the recording; otherwise they are None, as in cotangents.
+    """
+    cdef Inputs leaves = Inputs.__new__(Inputs)
+    cdef Py_ssize_t i
+    cdef list found = []
+    leaves.plan, leaves.columns, leaves.numbers = plan, columns, numbers
+    leaves.known, leaves.left = plan.known if known else None, len(plan.known)
+    for i in range(PyList_GET_SIZE(plan.primals) - 1, -1, -1):
+        found.append(build(<Layout> PyList_GET_ITEM(plan.primals, i), leaves))
+    return tuple(found[::-1])
+
+
+def inputs_of(Plan plan, tuple cotangents):
+    """The cotangent of each input, from those of the arguments."""
+    cdef Py_ssize_t i
+    found = numpy.full(plan.inputs + 1, -0.0)   # to which any number is added without a change
+    for i in range(PyList_GET_SIZE(plan.primals)):
+        begin_seeds(<Layout> PyList_GET_ITEM(plan.primals, i), plan.structures, "cotangent",
+                    <double *> PyArray_DATA(<ndarray> found)).match(cotangents[i])
+    return found[1:]

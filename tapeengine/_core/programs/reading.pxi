@@ -117,16 +117,17 @@ cdef class Arguments(Reader):
 cdef bint plain_within(object x, int depth) except -1:
     cdef Py_ssize_t i
     if type(x) is not list and type(x) is not tuple:
-        return type(x) is float or type(x) is array_class or type(x) in <frozenset> ATOMS
+        return type(x) is float or type(x) is numpy_double or type(x) is array_class or type(x) in <frozenset> ATOMS
     for i in range(len(x)):
         item = <object> PySequence_Fast_GET_ITEM(x, i)
-        if type(item) is not float and (depth == 0 or not plain_within(item, depth - 1)):
+        if type(item) is not float and type(item) is not numpy_double and (
+                depth == 0 or not plain_within(item, depth - 1)):
             return False
     return True
 
 
 def is_plain(x):
-    """Whether x consists of lists and tuples, not too deep, of Python's own numbers and texts and numpy's own arrays."""
+    """Whether x consists of lists and tuples, not too deep, of Python's numbers and texts, doubles and numpy's arrays."""
     return plain_within(x, 32)
 
 

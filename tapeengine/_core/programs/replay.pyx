@@ -39,7 +39,7 @@ from tapeengine._core.arrays.storing cimport (
 )
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
-    ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Step, build,
+    ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Matcher, Step, build,
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
@@ -96,6 +96,7 @@ UNCHANGING = (
 #: The texts of guards, from TE_LT_TRUE on.
 GUARDS = ("<", "not <", "<=", "not <=", "==", "!=", "trunc", "floor", "ceil", "round", "value", "finite", "infinite", "nan")
 cdef object array_class = numpy.ndarray, numpy_scalar = numpy.generic, numpy_double = numpy.float64
+cdef object double_dtype = numpy.dtype(numpy.float64)
 cdef object ufunc_class = numpy.ufunc, matmul = numpy.matmul, types_function = types.FunctionType, types_cell = types.CellType
 cdef object types_module = types.ModuleType
 #: Methods that only making an object calls, and those that only making an object or a class calls.
