@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 import symtable
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -318,6 +319,12 @@ def hidden_captures(table: symtable.SymbolTable) -> Iterator[str]:
         yield from hidden_captures(inner)
 
 
+tables_of_comprehensions = pytest.mark.skipif(
+    sys.version_info >= (3, 12), reason="symtable has no tables of comprehensions, which are part of their functions"
+)
+
+
+@tables_of_comprehensions
 @pytest.mark.parametrize(("module", "path"), ALL)
 def test_no_variable_of_a_comprehension_hides_a_captured_one(module: str, path: Path) -> None:
     """CPython 3.12.1 and 3.13.0 lose the captured variable, because comprehensions run in their function's frame."""
@@ -325,6 +332,7 @@ def test_no_variable_of_a_comprehension_hides_a_captured_one(module: str, path: 
         assert list(hidden_captures(symtable.symtable(path.read_text(), str(path), "exec"))) == []
 
 
+@tables_of_comprehensions
 def test_a_hidden_capture_is_seen() -> None:
     source = "def f():\n    def g():\n        return [a for a in b], lambda: a\n    a = 1"
     assert list(hidden_captures(symtable.symtable(source, "m.py", "exec"))) == ["a"]

@@ -218,11 +218,20 @@ for rules in (MATMUL.vjp_rules, DOT.vjp_rules):
             rule.function = MatrixRule(rule.function, second=position == 1)
 
 
+#: Whether an empty first sequence adapts to the second operand, as from numpy 2.5 on.
+FIRST_ADAPTS = numpy.dot([], numpy.ones(0, numpy.float32)).dtype == numpy.float32
+
+
 def _operands(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the operands of a product, in which Python's numbers do not adapt and an empty second sequence does."""
+    """Return the operands of a product, in which Python's numbers do not adapt and an empty sequence does."""
     x, y = promoting(a), promoting(b)
-    is_empty = isinstance(b, (list, tuple)) and 0 in shape_of(y)
-    return x, np.astype(y, dtype_of(x)) if is_empty else y
+    if _is_empty_sequence(b, y):
+        return x, np.astype(y, dtype_of(x))
+    return np.astype(x, dtype_of(y)) if FIRST_ADAPTS and _is_empty_sequence(a, x) else x, y
+
+
+def _is_empty_sequence(given: Any, converted: Any) -> bool:
+    return isinstance(given, (list, tuple)) and 0 in shape_of(converted)
 
 
 def dot(a: Any, b: Any, out: None = None) -> Any:

@@ -52,9 +52,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """
     places = whole_numbers(x)
     if weights is None or not places.size:  # numpy counts in an empty list, whatever the weights
-        return numpy.bincount(places, minlength=minlength)
+        return numpy.bincount(x, minlength=minlength)
     given = as_array(weights)
-    numpy.bincount(places, numpy.zeros(shape_of(given), dtype_of(given)), minlength)  # raises numpy's errors
+    numpy.bincount(x, numpy.zeros(shape_of(given), dtype_of(given)), minlength)  # raises numpy's errors
     size = max(operator.index(minlength), int(places.max(initial=-1)) + 1)
     return SCATTER_ADD(np.astype(given, numpy.float64), places=places, size=size)
 

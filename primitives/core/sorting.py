@@ -38,7 +38,9 @@ from .values import (
 )
 
 
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+def sort(
+    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
+) -> Any:
     """Sort along an axis; see `numpy.sort`.
 
     Examples
@@ -49,8 +51,9 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     if kind is not None and stable is not None:
         raise ValueError("`kind` and `stable` parameters can't be provided at the same time. Use only one of them.")
     x, axis = _axis_or_flat(a, axis)
-    found = np.take_along_axis(x, np.argsort(x, axis=axis, kind="stable" if stable else kind, order=order), axis=axis)
-    return in_order_of(found, x)
+    options = {"kind": kind, "stable": stable, "descending": descending}  # the last one from numpy 2.5 on
+    places = np.argsort(x, axis=axis, order=order, **{name: one for name, one in options.items() if one is not None})
+    return in_order_of(np.take_along_axis(x, places, axis=axis), x)
 
 
 def sort_complex(a: Any) -> Any:

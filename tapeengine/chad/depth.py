@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
+from .._core.programs.callables import calls_by_c
+
 #: The bytes of stack for programs that run on deep data, which Windows limits, and the greatest depth of their calls:
 #: a call from C code needs less than 2 KB. The system gives memory only to the part that is used.
 STACK = 1 << (28 if sys.platform == "win32" else 31)
@@ -80,9 +82,12 @@ def deep(limit: int = 100_000) -> Iterator[None]:
     (False, True)
     """
     _ROOM.enter(limit)
+    more = max(0, limit - calls_by_c(0))
+    calls_by_c(more)
     try:
         yield
     finally:
+        calls_by_c(-more)
         _ROOM.leave()
 
 

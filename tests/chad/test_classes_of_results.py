@@ -146,7 +146,12 @@ def test_results_of_linear_algebra_are_of_numpys_classes(call):
     a = np.random.default_rng(1).normal(size=(3, 3)) + 3.0 * np.eye(3)
     fields = {"a": a, "np": np}
     lines = ["found = np.linalg." + call]
-    names = eval("np.linalg." + call, fields)._fields
+    plain = eval("np.linalg." + call, fields)
+    if any(map(np.iscomplexobj, plain)):  # eig, from numpy 2.5 on; the language has no complex numbers
+        with pytest.raises(ProgramError, match="complex128 has no type in the language"):
+            ENGINE.vjp(te.program(function_of("a", [*lines, "return found"])), a)
+        return
+    names = plain._fields
     numbers = [f"np.sum(abs(np.ones(3) * found.{name}) ** 2.5)" for name in names]
     shapes = ["return found", "return found, 1.0", "return " + ", ".join(f"found.{n}" for n in reversed(names))]
     for shape in (*shapes, f"{', '.join(names)} = found|return " + ", ".join(names)):

@@ -1,10 +1,11 @@
-"""The recursion limit is the interpreter's: it stays raised until the last user has left."""
+"""The recursion limit stays raised until the last user has left; that of calls by C code belongs to a thread."""
 
 import gc
 import sys
 
 import pytest
 
+from tapeengine._core.programs.callables import calls_by_c
 from tapeengine.chad.depth import deep
 
 
@@ -35,3 +36,11 @@ def test_the_collector_of_cycles_comes_back() -> None:
     with pytest.raises(ValueError):
         failing()
     assert gc.isenabled()
+
+
+def test_calls_by_c_code_are_as_deep_and_the_limit_comes_back() -> None:
+    before = calls_by_c(0)
+    with deep(50_000), pytest.raises(ValueError), deep(60_000):
+        assert calls_by_c(0) > 59_000
+        raise ValueError
+    assert calls_by_c(0) == before

@@ -82,9 +82,12 @@ def test_what_numpy_refuses_of_values() -> None:
         lambda n, x: n.median(x[:0], axis=()),
         lambda n, x: n.polyint(x, 3, [1.0, 2.0]),
     ):
-        with pytest.raises(Exception) as plain:
-            call(numpy, VECTOR)
-        with pytest.raises(plain.type):
+        refused: type[Exception] = TapeEngineError
+        try:
+            call(numpy, VECTOR)  # the median does not raise from numpy 2.5 on
+        except Exception as error:
+            refused = type(error)
+        with pytest.raises(refused):
             te.vjp(lambda x, call=call: call(np, x), VECTOR)
 
 

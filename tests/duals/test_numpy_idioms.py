@@ -81,7 +81,7 @@ np.fft.ifft(x).real[1] | np.fft.hfft(x).sum() | np.fft.fftn(A).imag[1, 2] | np.c
 np.cov(x, c)[0, 1] | np.polyval(x, 2.0) | np.polyval([1.0, 2.0, 3.0], s) | np.polyval(x, s)
 np.polyfit(c.cumsum(), x, 1)[0] | np.poly1d([1.0, 2.0])(s) | np.poly1d(x)(2.0) | np.poly1d(x).deriv()(s)
 (np.poly1d(x) * np.poly1d([1.0, 2.0]))(s) | np.poly1d(x).integ()(2.0) | np.poly1d(x)[1] | np.poly1d(x).coeffs[0]
-np.roots(x).real.sum() | np.roots([1.0, -s - 3, s]).max() | np.poly(x)[2] | np.polyadd(x, c)[0]
+np.roots(x).real.sum() | np.roots([1.0, -s - 3, s]).real.max() | np.poly(x)[2] | np.polyadd(x, c)[0]
 np.polymul(x, c)[3] | np.polyder(x)[0] | np.polyint(x)[0] | np.polydiv(x, [1.0, 2.0])[0][1]
 np.polynomial.polynomial.polyval(2.0, x) | np.polynomial.polynomial.polyval(s, x)
 np.polynomial.polynomial.polyval(x, c).sum() | np.polynomial.Polynomial(x)(s) | np.polynomial.Polynomial(c)(s)

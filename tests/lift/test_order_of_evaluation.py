@@ -7,6 +7,7 @@ import linecache
 from typing import Any
 
 import pytest
+from plain_sums import in_order
 
 import tapeengine as te
 
@@ -71,5 +72,5 @@ def test_parts_are_evaluated_in_pythons_order(part: int) -> None:
         lifted = te.lift(plain)
         assert lifted(0.7) == plain(0.7), case
         value, slope = te.value_and_grad(lifted)(0.7)
-        assert value == plain(0.7), case
+        assert value == in_order(plain, 0.7), case
         assert slope == pytest.approx((plain(0.7 + 1e-6) - plain(0.7 - 1e-6)) / 2e-6, rel=1e-6, abs=1e-6), case

@@ -49,6 +49,12 @@ def calls() -> Iterator[Call]:
         yield f"average by a number, axis {axis!r}", lambda np, x, a=axis: np.average(x, axis=a, weights=x), NUMBER
     for name, axis in itertools.product(ALONG.split(), AXES):
         yield f"{name} axis {axis!r}", lambda np, x, name=name, axis=axis: getattr(np, name)(x, axis=axis), CUBE
+    for name, keep, stable in itertools.product(("sort", "argsort"), (*KEEP, None), (None, True, False)):
+        yield (
+            f"{name} descending {keep!r} {stable}",  # which numpy takes from 2.5 on
+            lambda np, x, n=name, d=keep, s=stable: getattr(np, n)(np.round(x), axis=1, descending=d, stable=s),
+            CUBE,
+        )
     for axis in AXES:
         yield f"quantile axis {axis!r}", lambda np, x, axis=axis: np.quantile(x, 0.3, axis=axis), CUBE
         yield f"concatenate axis {axis!r}", lambda np, x, axis=axis: np.concatenate([x, x], axis=axis), CUBE

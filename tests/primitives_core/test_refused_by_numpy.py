@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -138,7 +139,13 @@ def test_warnings_are_numpys(name: str) -> None:
             program()
         return {one.category for one in found}
 
-    assert warned(lambda: te.vjp(lambda x: WARNED[name](np, x), X)) == warned(lambda: WARNED[name](numpy, X)) != set()
+    try:
+        wanted = warned(lambda: WARNED[name](numpy, X))
+    except ValueError as error:  # cross products of two components, from numpy 2.5 on
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            te.vjp(lambda x: WARNED[name](np, x), X)
+    else:
+        assert warned(lambda: te.vjp(lambda x: WARNED[name](np, x), X)) == wanted != set()
 
 
 def test_the_rank_of_a_least_squares_problem_is_numpys() -> None:

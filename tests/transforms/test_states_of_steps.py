@@ -85,7 +85,7 @@ def can(kind: str, write: str) -> bool:
         before = repr(contents(made))
         WRITES[write][0](made, 5.0)
         WRITES[write][1](made, 5.0)
-    except (TypeError, AttributeError, ValueError, IndexError):
+    except (TypeError, AttributeError, ValueError, LookupError):
         return False
     return bool(repr(contents(made)) == before)
 

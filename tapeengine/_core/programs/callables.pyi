@@ -3,6 +3,7 @@ from typing import Any, final
 
 from typing_extensions import disjoint_base
 
+def calls_by_c(more: int) -> int: ...
 def own_derivative(program: Callable[..., Any], name: str) -> Callable[..., Any] | None: ...
 
 @disjoint_base

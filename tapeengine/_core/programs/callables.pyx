@@ -20,6 +20,26 @@ cdef extern from "Python.h":
     PyObject *_PyType_Lookup(type cls, object name)
     bint PyFunction_Check(object x)
 
+cdef extern from *:
+    """
+    static int te_calls_by_c(int more) {
+    #if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030E0000
+        return PyThreadState_Get()->c_recursion_remaining += more;
+    #else
+        return 0x7fffffff;
+    #endif
+    }
+    """
+    int te_calls_by_c(int more)
+
+
+def calls_by_c(int more):
+    """Allow this thread deeper calls by C code, and return how many are left.
+
+    Python 3.12 and 3.13 count them apart from those that `sys.setrecursionlimit` limits; others have no such count.
+    """
+    return te_calls_by_c(more)
+
 
 def own_derivative(program, name):
     """Return the method `name` of a program's class; None if it has none.

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from plain_sums import in_order
 
 import tapeengine as te
 
@@ -59,7 +60,8 @@ def test_improved_code_has_the_bits_of_python_and_of_the_first_code(function):
     for seed, n in enumerate(SIZES):
         x = numbers(n, seed)
         assert both(fast, x) == both(slow, x)
-        assert [float(a).hex() for a in te.vjp(fast, x)[0]] == [a.hex() for a in function([float(a) for a in x])]
+        plain = in_order(function, [float(a) for a in x])
+        assert [float(a).hex() for a in te.vjp(fast, x)[0]] == [a.hex() for a in plain]
 
 
 @pytest.mark.parametrize("bad", [709.9, math.inf, math.nan])

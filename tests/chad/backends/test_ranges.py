@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from plain_sums import in_order
 
 import tapeengine as te
 
@@ -78,7 +79,7 @@ def test_values_are_those_of_python_whatever_the_sizes(function, m):
     for n in SIZES:
         a, b = np.zeros((n, 0)), np.zeros((m, 0))
         value, back = te.vjp(program, a, b, 1.5)
-        assert value == function(a, b, 1.5)
+        assert value == in_order(function, a, b, 1.5)
         slope = back(1.0)[2]
         assert slope == pytest.approx(function(a, b, 1.0) - function(a, b, 0.0), rel=1e-12, abs=1e-9)
 
