@@ -14,10 +14,10 @@ from ..errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ..primitive import Primitive
 from .backends.forms import Forms, has_rows
 from .backends.machine import NotAssembled
-from .backends.passes import Passes, is_stepwise, of_tangent, of_values
+from .backends.passes import Passes, is_stepwise, of_values
 from .backends.tiers import COMPILED, References, is_installed, native, warn
 from .backends.whole.boundary import Boundary
-from .backends.whole.passes import POLES, WholePasses, WholeTangent
+from .backends.whole.passes import POLES, WholePasses
 from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
 from .close import close
@@ -31,6 +31,7 @@ from .ordinary import check_trees, on_duals, records_on_duals
 from .registered import Primitives
 from .reverse import reverse
 from .simplify import simplify_module
+from .tangent_passes import TangentPasses
 from .tangents import tangents as tangent_module
 from .terms import Module
 from .types import Array, Float, is_discrete, records_in
@@ -62,6 +63,7 @@ class Executable:
         self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
+        self.tangents: dict[tuple[int, ...], TangentPasses] = {}
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
@@ -210,16 +212,6 @@ class Executable:
         return self.whole.entered(self.passes, lambda primals: self.dual_vjp(primals)[1])
 
     @functools.cached_property
-    def whole_tangent(self) -> WholeTangent | None:
-        """The tangent as whole-array operations; None if the program has no such form."""
-        if self.dense_tangent is None:
-            return None
-        try:
-            return WholeTangent(self.definition, self.dense_tangent, self.boundary, self.primitives.table)
-        except NotWhole:
-            return None
-
-    @functools.cached_property
     def lowered(self) -> Lowered | None:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
@@ -235,19 +227,23 @@ class Executable:
         lowered.program.primitives.update(self.primitives.table)
         return lowered
 
-    @functools.cached_property
-    def tangent_entry(self) -> Native | None:
-        """The tangent for the core's register machine; None if numpy is faster."""
-        lowered = self.dense_tangent
-        if lowered is None:
-            return None
-        steps = is_stepwise(lowered.program.functions[lowered.main].body)
-        if not self.backend and (self.calls_python or not (steps or self.takes_rows)):
-            whole = self.whole_tangent
-            if whole is not None and not whole.made.stepwise:
-                return None
-        passes = of_tangent(lowered, self.definition, self.classes)
-        return native(passes, self.definition.name, no_backpropagator, self.backend)
+    def along(self, places: tuple[int, ...]) -> TangentPasses:
+        """Give what runs the tangent along the parameters in some places."""
+        if places not in self.tangents:
+            self.tangents[places] = TangentPasses(
+                self.definition,
+                places,
+                lambda: self.lower_tangent(places),
+                self.boundary,
+                self.primitives.table,
+                self.prefers_loops,
+                self.backend,
+            )
+        return self.tangents[places]
+
+    def prefers_loops(self, is_stepwise: bool) -> bool:
+        """Whether loops run a tangent, rather than numpy if it can."""
+        return bool(self.backend) or (not self.calls_python and (is_stepwise or self.takes_rows))
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
@@ -316,18 +312,21 @@ class Executable:
     @functools.cached_property
     def tangent_form(self) -> Lowered:
         """The tangent in the intermediate form, as `reverse_form`."""
-        if self.dense_tangent is not None:
-            return self.dense_tangent
-        return lower_value(tangent_module(self.closed), dense=False)
-
-    @functools.cached_property
-    def dense_tangent(self) -> Lowered | None:
-        """The tangent in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
-            self.check_copies()
-            return self.with_primitives(lower_value(tangent_module(self.closed)))
+            return self.lower_tangent(None)
         except NotLowered:
-            return None
+            return lower_value(tangent_module(self.closed), dense=False)
+
+    def lower_tangent(self, places: tuple[int, ...] | None) -> Lowered:
+        """Lower the tangent along the parameters in some places, or along all, for rows of equal size.
+
+        Raises
+        ------
+        NotLowered
+        """
+        self.check_copies()
+        along = None if places == self.continuous else places
+        return self.with_primitives(lower_value(tangent_module(self.closed, along)))
 
     def check_copies(self) -> None:
         """Leave recursive functions that change arrays to dual numbers, which copy none of them at a call."""
@@ -378,6 +377,19 @@ class Executable:
         each = zip(self.definition.params, primals, strict=True)
         return run, [with_room(convert.conformed, p.of, x, f"the argument {p.name}") for p, x in each]
 
+    def recorded(self, engine: Any, primals: Sequence[Any], places: Sequence[int]) -> tuple[Any, Any] | None:
+        """Record a run on dual numbers of some arguments, for any cotangents and tangents; None where these convert."""
+        run, at = self.on_duals(primals)
+        if self.for_duals[1] is not self.converter or any(x is not y for x, y in zip(at, primals, strict=True)):
+            return None
+
+        def program(*given: Any) -> Any:
+            every = dict(zip(places, given, strict=True))
+            return run(*(every.get(k, x) for k, x in enumerate(primals)))
+
+        found: tuple[Any, Any] = with_room(engine.trace, program, tuple(primals[k] for k in places))
+        return found
+
     @functools.cached_property
     def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
         """The program as Python for dual numbers, and a converter of records in arguments to classes for these."""
@@ -395,22 +407,18 @@ class Executable:
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; return its value and its tangent."""
-        is_whole = len(primals) == len(tangents) == len(self.definition.params)
-        if self.tangent_entry is not None and is_whole:
-            made = self.tangent_entry.vjp(*primals, *(tangents[i] for i in self.continuous))
-            if made is not None:
-                found: tuple[Any, Any] = made[0]
-                return found
+        self.check_number(primals, tangents)
+        places = tuple(k for k in self.continuous if tangents[k] is not None) or self.continuous
+        along = self.along(places)
+        found = along.by_loops(primals, tangents)
+        if found is not None:
+            return found
         self.check_trees(primals)
-        if self.whole_tangent is not None and is_whole:
-            try:
-                whole = self.whole_tangent.jvp(primals, tangents)
-            except DifferentSizes:
-                self.at_pole(self.as_arrays(primals))
-                whole = None
-            if whole is not None:
-                return whole
-        return self.dual_jvp(primals, tangents)
+        try:
+            found = None if along.whole is None else along.whole.jvp(primals, tangents)
+        except DifferentSizes:
+            self.at_pole(self.as_arrays(primals))
+        return self.dual_jvp(primals, tangents) if found is None else found
 
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, with a forward sweep."""
@@ -459,10 +467,6 @@ class Checked:
     def columns(self, block: Any, along: int, wanted: int) -> Any:
         """Return the cotangents of a primal for each of a block of arguments; see `WholePasses.columns`."""
         return self.whole.columns(self.primals, block, along, wanted)
-
-
-def no_backpropagator(primals: tuple[Any, ...]) -> Any:
-    """Say that a tangent function has none; a run that is referred to Python gives nothing."""
 
 
 def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType, FunctionType, MethodType
 from typing import Any, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -469,6 +469,41 @@ class Program(Enterable):
         whole = self.with_integers(value, (*primals, *others))
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         return whole, tangent if is_same else of_plain(whole, tangent)
+
+    def columns(
+        self, primals: tuple[Any, ...], value: Any, places: tuple[int, ...] | None = None
+    ) -> Callable[[int, int], Any] | None:
+        """Give what computes columns of the Jacobian at these primals; None if the program has no such pass.
+
+        Parameters
+        ----------
+        primals : tuple
+        value : object
+            The program's value there.
+        places : tuple of int, optional
+            The arguments whose columns are wanted; by default all that are given.
+        """
+        whole = self.positional(primals, {})[1]
+        executable, along = self.directions(whole, range(len(primals)) if places is None else places)
+        return executable.along(along).columns(whole, value) if along else None
+
+    def recorded(
+        self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: tuple[int, ...] | None = None
+    ) -> tuple[Any, Any] | None:
+        """Give value and backpropagator of a run on dual numbers, if there is no other derivative in this direction.
+
+        The parameters are those of `columns`.
+        """
+        whole = self.positional(primals, {})[1]
+        chosen = tuple(range(len(primals)) if places is None else places)
+        executable, along = self.directions(whole, chosen)
+        lowered = executable.along(along).lowered if is_forward else executable.lowered
+        return executable.recorded(engine, whole, chosen) if lowered is None and not holds_traced(whole) else None
+
+    def directions(self, whole: tuple[Any, ...], places: Iterable[int]) -> tuple[Executable, tuple[int, ...]]:
+        """Give what runs the program for all arguments, and those of some places that have tangents."""
+        executable = self.for_values(whole).executable
+        return executable, tuple(k for k in executable.continuous if k in places)
 
     has_few = staticmethod(has_few)
 

@@ -71,8 +71,9 @@ def dense(
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
     forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
-    is_nested = not isinstance(backpropagator, OwnDerivative) and linear.depends_on_outer(backpropagator)
-    if is_nested and forward and rows.size + 2 < columns.size and "reverse" in found:
+    is_own = isinstance(backpropagator, OwnDerivative)
+    is_nested = not is_own and linear.depends_on_outer(backpropagator)
+    if (is_nested or is_own) and forward and rows.size + 2 < columns.size and "reverse" in found:
         forward = not transposes(backpropagator, rows, columns, arguments.single)
     if is_nested and are_numbers(rows) and are_numbers(columns):
         numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
@@ -253,13 +254,16 @@ def full_matrix(
     `tell` is called with the number of rows or columns swept since its last call.
     """
     dtype = complex if rows.is_complex or columns.is_complex else float
-    own = isinstance(backpropagator, OwnDerivative)
-    if not own and not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
-        matrix = many.matrix(backpropagator, rows.size, columns.size, dtype, forward, tell)
+    recorded = backpropagator
+    if isinstance(backpropagator, OwnDerivative):
+        by_blocks = columns_by_blocks if forward else rows_by_blocks
+        if (matrix := by_blocks(backpropagator, rows, columns, tell)) is not None:
+            return matrix
+        recorded = backpropagator.recorded(forward)
+    if recorded is not None and not linear.depends_on_outer(recorded) and not is_watched(recorded):
+        matrix = many.matrix(recorded, rows.size, columns.size, dtype, forward, tell)
         if matrix is not None:
             return matrix
-    if own and not forward and (matrix := by_blocks(backpropagator, rows, columns, tell)) is not None:
-        return matrix
     if forward:
         return stacked(
             [rows.vector(column) for column in columns_of(backpropagator, columns, single, tell)], rows.size, 1
@@ -267,7 +271,24 @@ def full_matrix(
     return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single, tell)], columns.size, 0)
 
 
-def by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:
+def columns_by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:
+    """The matrix of a program by blocks of tangents; None if it has no such pass."""
+    found = backpropagator.columns() if rows.size and columns.size else None
+    if found is None:
+        return None
+    count = max(1, BLOCK // (rows.size + columns.size))
+    parts = []
+    for start in range(0, columns.size, count):
+        part = found(start, min(count, columns.size - start))
+        if part is None or part.shape[1] != rows.size:
+            return None
+        parts.append(part)
+        if tell is not None:
+            tell(len(part))
+    return np.concatenate(parts).T
+
+
+def rows_by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:
     """The matrix of a program whose value is one array, by blocks of cotangents; None if it has no such pass."""
     space = rows.spaces[0] if len(rows.spaces) == 1 else None
     if space is None or any(s is None or s.dtype != np.float64 for s in (space, *columns.spaces)):

@@ -137,22 +137,42 @@ def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_au
         found = engine.jvp(program, primals, tangents)[1]
         return found[0] if has_aux else found
 
-    derivative = OwnDerivative(pull, push, None if has_aux else getattr(back, "rows", None))
+    derivative = OwnDerivative(pull, push)
+    if not has_aux:
+        derivative.rows = getattr(back, "rows", nothing)
+        derivative.columns = lambda: program.columns(primals, value)
+        derivative.recorded = lambda forward: recorded(engine, program, primals, value, forward)
     return (value[0], derivative, value[1]) if has_aux else (value, derivative)
 
 
+def recorded(engine: Engine, program: Any, primals: tuple[Any, ...], value: Any, forward: bool) -> Any:
+    """The backpropagator of a run on dual numbers, if a program has no other derivative in a direction."""
+    found = program.recorded(engine, primals, forward)
+    if found is None or form_of(engine.structures, found[0]).size != form_of(engine.structures, value).size:
+        return None
+    return found[1]
+
+
 class OwnDerivative:
-    """A program's derivative at given arguments, with the interface of a backpropagator."""
+    """A program's derivative at given arguments, with the interface of a backpropagator.
 
-    __slots__ = ("_back", "_push", "_rows")
+    Attributes
+    ----------
+    rows : callable
+        Gives the cotangents of all arguments for a block of cotangents; None if the program has no such pass.
+    columns : callable
+        Gives what computes columns of the Jacobian, from one on, so many; None if the program has no such pass.
+    recorded : callable
+        Gives the backpropagator of a run on dual numbers, if the program has no other derivative, forwards or not.
+    """
 
-    def __init__(
-        self,
-        back: Callable[[Any], tuple[Any, ...]],
-        push: Callable[[tuple[Any, ...]], Any],
-        rows: Callable[[Any], list[Any] | None] | None,
-    ) -> None:
-        self._back, self._push, self._rows = back, push, rows
+    __slots__ = ("_back", "_push", "columns", "recorded", "rows")
+
+    def __init__(self, back: Callable[[Any], tuple[Any, ...]], push: Callable[[tuple[Any, ...]], Any]) -> None:
+        self._back, self._push = back, push
+        self.rows: Callable[[Any], list[Any] | None] = nothing
+        self.columns: Callable[[], Callable[[int, int], Any] | None] = nothing
+        self.recorded: Callable[[bool], Any] = nothing
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
@@ -162,9 +182,9 @@ class OwnDerivative:
         """Return the tangent of the result."""
         return self._push(tangents)
 
-    def rows(self, block: Any) -> list[Any] | None:
-        """Return the cotangents of all arguments for a block of cotangents; None if the program has no such pass."""
-        return None if self._rows is None else self._rows(block)
+
+def nothing(*_: Any) -> None:
+    """Stand for a pass that a program does not have."""
 
 
 class Chosen:
@@ -197,6 +217,17 @@ class Chosen:
     def __tapeengine_jvp__(self, engine: Engine, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         others = (None,) * len(self.args)
         return engine.jvp(self.program, self.filled(primals, self.args), self.filled(tangents, others))
+
+    def columns(self, primals: tuple[Any, ...], value: Any) -> Callable[[int, int], Any] | None:
+        """Return what computes columns of the Jacobian of the chosen arguments; None if the program has no such pass."""
+        found: Callable[[int, int], Any] | None = self.program.columns(
+            self.filled(primals, self.args), value, self.places
+        )
+        return found
+
+    def recorded(self, engine: Engine, primals: tuple[Any, ...], forward: bool) -> Any:
+        """Return value and backpropagator of a run on dual numbers, if the program has no other derivative."""
+        return self.program.recorded(engine, self.filled(primals, self.args), forward, self.places)
 
     def __tapeengine_directional__(self) -> Chosen:
         """Return the directional derivative along the chosen arguments."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, keeps, outs, reads, walk
+from ...intermediate.analysis import changes, keeps, needed, outs, reads, walk
 from ...intermediate.operations import REAL, WHOLE
 from .values import NotWhole
 
@@ -24,9 +25,11 @@ def for_many(forward: F.Function, reverse: F.Function, wanted: Sequence[int]) ->
         raise NotWhole("a value or an argument that is no array of numbers")
     primals = [forward.params[k] for k in wanted]
     results = [reverse.results[real.index(p)] for p in primals]
-    given = [F.Var(f"{p.name}.block", longer(p.type)) for p in reverse.params]
+    given = list(map(block_of, reverse.params))
     inside = [part(p, block) for p, block in zip(reverse.params, given, strict=True)]
-    body, made = steps(given[0], [*inside, *reverse.body], primals, results)
+    measures, sizes = measured(primals)
+    body, made = steps(given[0], [*inside, *reverse.body], results, sizes)
+    body = [*measures, *body]
     kept = F.Kept(forward.kept.frames, [*forward.kept.fields, *(p for p in primals if p not in forward.kept.fields)])
     return replace(forward, kept=kept), replace(reverse, params=given, body=body, results=list(made), recalled=kept)
 
@@ -45,17 +48,51 @@ def for_columns(forward: F.Function, reverse: F.Function, along: int, wanted: in
     real = [p for p in forward.params if rank_of(p.type) is not None]
     if len(real) != len(reverse.results):
         raise NotWhole("an argument that is no array of numbers")
-    block = F.Var(f"{varied.name}.block", longer(varied.type))
+    block = block_of(varied)
     seed = F.Assign(tuple(reverse.params), (F.Const(0.0, REAL), F.Const(1.0, REAL)))
-    before, inside = divided([*forward.body, seed, *reverse.body], varied)
-    body, made = steps(block, [part(varied, block), *inside], [primal], [reverse.results[real.index(primal)]])
+    before, inside = divided([*forward.body, seed, *reverse.body], [varied])
+    measures, sizes = measured([primal])
+    body, made = steps(block, [part(varied, block), *inside], [reverse.results[real.index(primal)]], sizes)
     params = [block if k == along else p for k, p in enumerate(forward.params)]
+    return F.Function("columns", params, [*before, *measures, *body], list(made))
+
+
+def for_tangents(function: F.Function, count: int, results: Sequence[F.Operand]) -> F.Function:
+    """Give a tangent function for a block of its last ``count`` parameters, the tangents.
+
+    It returns blocks of some results, whose sizes are further parameters. The function has run at these primals, so
+    what may raise an error and is not needed for these results is left out.
+
+    Raises
+    ------
+    NotWhole
+        For results that are no arrays of numbers.
+    """
+    alone = copy.deepcopy(replace(function, results=list(results)))
+    needed(alone, may_raise=False)
+    varied = alone.params[-count:]
+    blocks = list(map(block_of, varied))
+    sizes = [[F.Var(f"size.{k}.{d}", WHOLE) for d in range(rank_of(x.type) or 0)] for k, x in enumerate(results)]
+    before, inside = divided(alone.body, varied)
+    body, made = steps(blocks[0], [*map(part, varied, blocks), *inside], alone.results, sizes)
+    params = [*alone.params[:-count], *blocks, *(n for each in sizes for n in each)]
     return F.Function("columns", params, [*before, *body], list(made))
 
 
-def divided(statements: Sequence[F.Statement], varied: F.Var) -> tuple[list[F.Statement], list[F.Statement]]:
-    """Divide statements into those that do not depend on a variable, and the others."""
-    dependent = {varied.name}
+def block_of(p: F.Var) -> F.Var:
+    """Give the variable of a block of values."""
+    return F.Var(f"{p.name}.block", longer(p.type))
+
+
+def measured(primals: Sequence[F.Var]) -> tuple[list[F.Statement], list[list[F.Var]]]:
+    """Read the sizes of primals."""
+    sizes = [[F.Var(f"{p.name}.{d}", WHOLE) for d in range(rank_of(p.type) or 0)] for p in primals]
+    return [F.Size(n, p, d) for p, each in zip(primals, sizes, strict=True) for d, n in enumerate(each)], sizes
+
+
+def divided(statements: Sequence[F.Statement], varied: Sequence[F.Var]) -> tuple[list[F.Statement], list[F.Statement]]:
+    """Divide statements into those that do not depend on some variables, and the others."""
+    dependent = {v.name for v in varied}
     touched = [names(s) for s in statements]
     count = 0
     while count < len(dependent):
@@ -84,17 +121,15 @@ STEP, COUNT = F.Var("k.block", WHOLE), F.Var("n.block", WHOLE)
 
 
 def steps(
-    block: F.Var, inside: list[F.Statement], primals: Sequence[F.Var], results: Sequence[F.Operand]
+    block: F.Var, inside: list[F.Statement], results: Sequence[F.Operand], sizes: Sequence[list[F.Var]]
 ) -> tuple[list[F.Statement], list[F.Var]]:
-    """Write a loop over a block, and the blocks of its results, which have the sizes of some primals."""
-    made = [F.Var(f"{p.name}.result", longer(p.type)) for p in primals]
+    """Write a loop over a block, and the blocks of its results, which have the given sizes."""
+    made = [F.Var(f"{k}.result", longer(x.type)) for k, x in enumerate(results)]
     body: list[F.Statement] = [F.Size(COUNT, block, 0)]
     inside = list(inside)
-    for p, x, out in zip(primals, results, made, strict=True):
-        sizes = [F.Var(f"{p.name}.{d}", WHOLE) for d in range(rank_of(p.type) or 0)]
-        body += [F.Size(n, p, d) for d, n in enumerate(sizes)]
-        body.append(F.New(out, (COUNT, *sizes)))
-        inside += copied(x, out, (STEP,), sizes)
+    for x, out, each in zip(results, made, sizes, strict=True):
+        body.append(F.New(out, (COUNT, *each)))
+        inside += copied(x, out, (STEP,), each)
     return [*body, F.For(STEP, COUNT, inside)], made
 
 

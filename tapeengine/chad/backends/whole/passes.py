@@ -406,11 +406,16 @@ class WholeTangent:
     """
 
     def __init__(
-        self, definition: Definition, lowered: Lowered, boundary: Boundary, primitives: Mapping[str, Primitive]
+        self,
+        definition: Definition,
+        places: Sequence[int],
+        lowered: Lowered,
+        boundary: Boundary,
+        primitives: Mapping[str, Primitive],
     ) -> None:
         if len(lowered.program.functions) > 1 or not lowered.is_dense:
             raise NotWhole("recursion, or rows of different sizes")
-        self.definition = definition
+        self.definition, self.places = definition, places
         self.boundary = boundary
         self.made = attempted([lowered.program.functions[lowered.main]], primitives)
         self.text = self.made.text
@@ -424,7 +429,7 @@ class WholeTangent:
         given, rest = [], iter(leaves)
         for k, (p, t) in enumerate(zip(self.definition.params, tangents, strict=True)):
             own = [next(rest) for _ in leaf_types(p.of, True)]
-            if not is_discrete(p.of):
+            if k in self.places:
                 given += self.boundary.cotangent_in(p.of, t, iter(own), f"tangent {k}")
         try:
             found = at_poles("raise", self.run)(*leaves, *given)
