@@ -20,6 +20,7 @@ from .backends.whole.boundary import Boundary
 from .backends.whole.passes import POLES, WholePasses
 from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
+from .blocks import Blocks, columns, products, rows
 from .close import close
 from .convert import PLAIN, Converter, of_plain
 from .depth import with_room
@@ -241,6 +242,35 @@ class Executable:
             )
         return self.tangents[places]
 
+    @functools.cached_property
+    def blocks_of(self) -> Callable[[str, tuple[int, ...]], Blocks | None]:
+        """Gives what runs a pass for blocks: "rows" or "columns" of a Jacobian, or "products" with a Hessian.
+
+        The places are those of the parameters that are differentiated; for products, of the one that varies and of the
+        one that is differentiated.
+        """
+        of, types = self.definition, [p.of for p in self.definition.params]
+
+        @functools.cache
+        def found(way: str, places: tuple[int, ...]) -> Blocks | None:
+            along = self.along(places) if way == "columns" else None
+            lowered = self.lowered if along is None else along.lowered
+            if lowered is None:
+                return None
+            chosen, value = [types[k] for k in places], [of.result]
+            if along is not None:
+                passed, varied, made, by_numpy = columns(of, lowered), chosen, value, along.by_numpy
+            elif way == "rows":
+                passed, varied, made, by_numpy = rows(of, lowered, places), value, chosen, self.prefers_numpy
+            else:
+                passed, varied, made = products(of, lowered, *places), chosen[:1], chosen[1:]
+                by_numpy = self.prefers_numpy
+            if passed is None:
+                return None
+            return Blocks(passed, types, varied, made, self.classes, lowered.program, by_numpy, self.backend)
+
+        return found
+
     def prefers_loops(self, is_stepwise: bool) -> bool:
         """Whether loops run a tangent, rather than numpy if it can."""
         return bool(self.backend) or (not self.calls_python and (is_stepwise or self.takes_rows))
@@ -459,14 +489,6 @@ class Checked:
             found = self.other()(cotangent)
         made: tuple[Any, ...] = of_plain(self.primals, found, spells_none=False)
         return made
-
-    def rows(self, block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
-        """Return the cotangents of primals for each of a block of cotangents; see `WholePasses.rows`."""
-        return self.whole.rows(self.primals, block, wanted)
-
-    def columns(self, block: Any, along: int, wanted: int) -> Any:
-        """Return the cotangents of a primal for each of a block of arguments; see `WholePasses.columns`."""
-        return self.whole.columns(self.primals, block, along, wanted)
 
 
 def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:

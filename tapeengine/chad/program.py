@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType, MethodType
 from typing import Any, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -470,40 +470,46 @@ class Program(Enterable):
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         return whole, tangent if is_same else of_plain(whole, tangent)
 
-    def columns(
-        self, primals: tuple[Any, ...], value: Any, places: tuple[int, ...] | None = None
+    def blocks(
+        self, way: str, primals: tuple[Any, ...], value: Any, places: tuple[int, ...] | None = None
     ) -> Callable[[int, int], Any] | None:
-        """Give what computes columns of the Jacobian at these primals; None if the program has no such pass.
+        """Give what computes blocks of a derivative at these primals; None if the program has no such pass.
 
         Parameters
         ----------
+        way : {"rows", "columns", "products"}
+            What is computed: rows or columns of the Jacobian, or products with the Hessian; see `Executable.blocks_of`.
         primals : tuple
         value : object
             The program's value there.
         places : tuple of int, optional
-            The arguments whose columns are wanted; by default all that are given.
+            The arguments that are differentiated; by default all that are given.
         """
         whole = self.positional(primals, {})[1]
-        executable, along = self.directions(whole, range(len(primals)) if places is None else places)
-        return executable.along(along).columns(whole, value) if along else None
+        executable = self.for_values(whole).executable
+        chosen = tuple(range(len(primals)) if places is None else places)
+        along = tuple(k for k in chosen if k in executable.continuous)
+        found = executable.blocks_of(way, along) if along else None
+        parts = tuple(whole[k] for k in along)
+        if found is None:
+            return None
+        if way == "products":
+            return found.at(whole, parts[:1], parts[1:])
+        return found.at(whole, *(((value,), parts) if way == "rows" else (parts, (value,))))
 
     def recorded(
         self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: tuple[int, ...] | None = None
     ) -> tuple[Any, Any] | None:
         """Give value and backpropagator of a run on dual numbers, if there is no other derivative in this direction.
 
-        The parameters are those of `columns`.
+        The parameters are those of `blocks`.
         """
         whole = self.positional(primals, {})[1]
+        executable = self.for_values(whole).executable
         chosen = tuple(range(len(primals)) if places is None else places)
-        executable, along = self.directions(whole, chosen)
+        along = tuple(k for k in executable.continuous if k in chosen)
         lowered = executable.along(along).lowered if is_forward else executable.lowered
         return executable.recorded(engine, whole, chosen) if lowered is None and not holds_traced(whole) else None
-
-    def directions(self, whole: tuple[Any, ...], places: Iterable[int]) -> tuple[Executable, tuple[int, ...]]:
-        """Give what runs the program for all arguments, and those of some places that have tangents."""
-        executable = self.for_values(whole).executable
-        return executable, tuple(k for k in executable.continuous if k in places)
 
     has_few = staticmethod(has_few)
 

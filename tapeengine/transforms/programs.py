@@ -139,8 +139,7 @@ def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_au
 
     derivative = OwnDerivative(pull, push)
     if not has_aux:
-        derivative.rows = getattr(back, "rows", nothing)
-        derivative.columns = lambda: program.columns(primals, value)
+        derivative.blocks = lambda forward: program.blocks("columns" if forward else "rows", primals, value)
         derivative.recorded = lambda forward: recorded(engine, program, primals, value, forward)
     return (value[0], derivative, value[1]) if has_aux else (value, derivative)
 
@@ -158,20 +157,17 @@ class OwnDerivative:
 
     Attributes
     ----------
-    rows : callable
-        Gives the cotangents of all arguments for a block of cotangents; None if the program has no such pass.
-    columns : callable
-        Gives what computes columns of the Jacobian, from one on, so many; None if the program has no such pass.
+    blocks : callable
+        Gives what computes columns or rows of the Jacobian, from one on, so many; None if the program has no such pass.
     recorded : callable
         Gives the backpropagator of a run on dual numbers, if the program has no other derivative, forwards or not.
     """
 
-    __slots__ = ("_back", "_push", "columns", "recorded", "rows")
+    __slots__ = ("_back", "_push", "blocks", "recorded")
 
     def __init__(self, back: Callable[[Any], tuple[Any, ...]], push: Callable[[tuple[Any, ...]], Any]) -> None:
         self._back, self._push = back, push
-        self.rows: Callable[[Any], list[Any] | None] = nothing
-        self.columns: Callable[[], Callable[[int, int], Any] | None] = nothing
+        self.blocks: Callable[[bool], Callable[[int, int], Any] | None] = nothing
         self.recorded: Callable[[bool], Any] = nothing
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
@@ -212,17 +208,21 @@ class Chosen:
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         value, back = engine.vjp(self.program, *self.filled(primals, self.args))
-        return value, Places(back, self.places)
+
+        def chosen(cotangent: Any) -> tuple[Any, ...]:
+            found = back(cotangent)
+            return tuple([found[place] for place in self.places])
+
+        return value, chosen
 
     def __tapeengine_jvp__(self, engine: Engine, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         others = (None,) * len(self.args)
         return engine.jvp(self.program, self.filled(primals, self.args), self.filled(tangents, others))
 
-    def columns(self, primals: tuple[Any, ...], value: Any) -> Callable[[int, int], Any] | None:
-        """Return what computes columns of the Jacobian of the chosen arguments; None if the program has no such pass."""
-        found: Callable[[int, int], Any] | None = self.program.columns(
-            self.filled(primals, self.args), value, self.places
-        )
+    def blocks(self, way: str, primals: tuple[Any, ...], value: Any) -> Callable[[int, int], Any] | None:
+        """Return what computes columns or rows of the Jacobian; None if the program has no such pass."""
+        found: Callable[[int, int], Any] | None
+        found = self.program.blocks(way, self.filled(primals, self.args), value, self.places)
         return found
 
     def recorded(self, engine: Engine, primals: tuple[Any, ...], forward: bool) -> Any:
@@ -241,23 +241,3 @@ class Chosen:
         """Return tangents in the form that the directional derivative takes."""
         found = self.program.tangents(self.filled(primals, self.args), self.filled(tangents, (None,) * len(self.args)))
         return tuple(found[place] for place in self.places)
-
-
-class Places:
-    """A backpropagator that returns the cotangents of some of the arguments."""
-
-    __slots__ = ("back", "places")
-
-    def __init__(self, back: Callable[[Any], tuple[Any, ...]], places: tuple[int, ...]) -> None:
-        self.back = back
-        self.places = places
-
-    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
-        """Return the cotangents of the chosen arguments."""
-        found = self.back(cotangent)
-        return tuple([found[place] for place in self.places])
-
-    def rows(self, block: Any) -> list[Any] | None:
-        """Return the same for a block of cotangents; None if the program has no such pass."""
-        rows: Callable[..., list[Any] | None] | None = getattr(self.back, "rows", None)
-        return None if rows is None else rows(block, self.places)

@@ -1059,7 +1059,7 @@ cdef class Native:
             if not take(self.params, made.primals, &c, &made.memory):
                 return None
             made.has_integers = integers != before
-            if not self.is_done(code.run(r, &made.memory, NULL, &made.steps)):
+            if not self.is_done(code.run(r, &made.memory, &made.memory, &made.steps)):   # both passes may be one
                 return None
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
             if not self.is_given(self.result, &c, False):
@@ -1283,7 +1283,7 @@ cdef class Whole:
     params, result : Form
         The forms of the primals as a tuple, and of the value.
     passes : object
-        `WholePasses`, which converts other cotangents and takes blocks.
+        `WholePasses`, which converts other cotangents.
     other : callable
         ``other(primals)`` is another backpropagator, for cotangents that are not finite.
     """
@@ -1368,10 +1368,6 @@ cdef class WholeBackpropagator:
     cdef bint fits(self, x):
         """Whether a cotangent of the value's form has its shape."""
         return not PyArray_CheckExact(x) or x.shape == self.results[0].shape
-
-    def __getattr__(self, name):
-        """``rows`` and ``columns``: the cotangents for blocks, see `WholePasses`."""
-        return self.whole.passes.of_blocks(name, self.given)
 
 
 cdef class Enterable:

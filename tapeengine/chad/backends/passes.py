@@ -13,7 +13,7 @@ from ..intermediate.operations import WHOLE
 from ..intermediate.statements import Const, For, Function, If, Operand, Program, Statement, Var, While
 from ..lowering.passes import Lowered
 from ..terms import Definition
-from ..types import Sum, is_discrete
+from ..types import Sum
 from .chunks import chunked
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble
@@ -154,8 +154,8 @@ def of_tangent(
     return one_pass(lowered.program, function, params, Form("tuple", items=(result, result)))
 
 
-def of_columns(program: Program, function: Function, params: tuple[Form, ...]) -> Passes | None:
-    """Give a function for blocks of tangents as a forward pass; `params` are the forms of the primals."""
+def of_block(program: Program, function: Function, params: tuple[Form, ...]) -> Passes | None:
+    """Give a function for a block as a forward pass; `params` are the forms of the primals."""
     try:
         given = [leaf(p.type) for p in function.params]
         result = Form("tuple", items=tuple(leaf(x.type) for x in function.results))
