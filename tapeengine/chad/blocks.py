@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -137,7 +139,7 @@ class Blocks:
         if self.forms is None or (len(self.passed[1]), len(self.passed[2])) != tuple(f.width for f in self.forms[1:]):
             return None
         try:
-            function = over_block(*self.passed)
+            function, self.unknown = over_block(*self.passed)
             return (self.on_arrays(function) if self.by_numpy else None) or self.in_loops(function)
         except NotWhole:
             return None
@@ -147,7 +149,8 @@ class Blocks:
         self.made: Functions = attempted([function], self.program.primitives)
         if self.made.stepwise:
             return None
-        return lambda primals, given, others: at_poles("ignore", self.made["value"])(*given, *others)
+        run = at_poles("ignore", self.made["value"])
+        return lambda primals, given, others: run(*given, *others)
 
     def in_loops(self, function: Function) -> Callable[..., Any] | None:
         """Run a block in loops, on the machine at first, which makes arrays in the steps of a block."""
@@ -175,7 +178,7 @@ class Blocks:
         along, like = leaves(self.forms[1], varied), leaves(self.forms[2], made)
         if given is None or along is None or like is None:
             return None
-        shapes, sizes = list(map(np.shape, along)), [n for x in like for n in np.shape(x)]
+        shapes, sizes = list(map(np.shape, along)), [n for k in self.unknown for n in np.shape(like[k])]
 
         def found(start: int, count: int) -> Any:
             first = count if self.by_numpy else min(count, FIRST)
@@ -214,9 +217,12 @@ def basis(shapes: Sequence[tuple[int, ...]], start: int, count: int) -> list[Any
     [array([0., 0.]), array([[1., 0.],
            [0., 1.]])]
     """
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-    rows = np.eye(count, int(ends[-1]), start)
-    parts = np.split(rows, ends[:-1], axis=1) if len(shapes) > 1 else [rows]
+    sizes = [*map(math.prod, shapes)]
+    rows = np.zeros((count, sum(sizes)))
+    rows.ravel()[start :: rows.shape[1] + 1] = 1.0
+    if len(shapes) == 1:
+        return [rows.reshape(count, *shapes[0])]
+    parts = np.split(rows, list(accumulate(sizes))[:-1], axis=1)
     return [part.reshape(count, *shape) for part, shape in zip(parts, shapes, strict=True)]
 
 

@@ -483,11 +483,12 @@ class Program(Enterable):
         value : object
             The program's value there.
         places : tuple of int, optional
-            The arguments that are differentiated; by default all that are given.
+            The arguments that are differentiated, for all primals of the program for their types; by default all that
+            are given.
         """
-        whole = self.positional(primals, {})[1]
-        executable = self.for_values(whole).executable
-        chosen = tuple(range(len(primals)) if places is None else places)
+        whole = self.positional(primals, {})[1] if places is None else primals
+        executable = (self.for_values(whole) if places is None else self).executable
+        chosen = range(len(primals)) if places is None else places
         along = tuple(k for k in chosen if k in executable.continuous)
         found = executable.blocks_of(way, along) if along else None
         parts = tuple(whole[k] for k in along)
@@ -496,6 +497,11 @@ class Program(Enterable):
         if way == "products":
             return found.at(whole, parts[:1], parts[1:])
         return found.at(whole, *(((value,), parts) if way == "rows" else (parts, (value,))))
+
+    def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
+        """Tell whether no primitive's rule has a part in the derivative for these primals."""
+        executable = self.for_values(self.positional(primals, {})[1]).executable
+        return executable.lowered is not None and not executable.primitives.table
 
     def recorded(
         self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: tuple[int, ...] | None = None

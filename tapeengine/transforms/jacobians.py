@@ -74,7 +74,8 @@ def dense(
     is_own = isinstance(backpropagator, OwnDerivative)
     is_nested = not is_own and linear.depends_on_outer(backpropagator)
     if (is_nested or is_own) and forward and rows.size + 2 < columns.size and "reverse" in found:
-        forward = not transposes(backpropagator, rows, columns, arguments.single)
+        is_sure = is_own and backpropagator.has_own_rules()
+        forward = not (is_sure or transposes(backpropagator, rows, columns, arguments.single))
     if is_nested and are_numbers(rows) and are_numbers(columns):
         numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
         return unflatten(rows.steps, [unflatten(columns.steps, row) for row in numbers])

@@ -129,58 +129,49 @@ def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[
 def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
     """The value and the derivative, used as a backpropagator; with `has_aux`, also the program's auxiliary result."""
     value, back = engine.vjp(program, *primals)
-
-    def pull(cotangent: Any) -> Any:
-        return without_discrete(engine, primals, back((cotangent, None) if has_aux else cotangent))
-
-    def push(tangents: tuple[Any, ...]) -> Any:
-        found = engine.jvp(program, primals, tangents)[1]
-        return found[0] if has_aux else found
-
-    derivative = OwnDerivative(pull, push)
-    if not has_aux:
-        derivative.blocks = lambda forward: program.blocks("columns" if forward else "rows", primals, value)
-        derivative.recorded = lambda forward: recorded(engine, program, primals, value, forward)
+    derivative = OwnDerivative(engine, program, primals, value, back, has_aux)
     return (value[0], derivative, value[1]) if has_aux else (value, derivative)
 
 
-def recorded(engine: Engine, program: Any, primals: tuple[Any, ...], value: Any, forward: bool) -> Any:
-    """The backpropagator of a run on dual numbers, if a program has no other derivative in a direction."""
-    found = program.recorded(engine, primals, forward)
-    if found is None or form_of(engine.structures, found[0]).size != form_of(engine.structures, value).size:
-        return None
-    return found[1]
-
-
 class OwnDerivative:
-    """A program's derivative at given arguments, with the interface of a backpropagator.
+    """A program's derivative at given arguments, with the interface of a backpropagator."""
 
-    Attributes
-    ----------
-    blocks : callable
-        Gives what computes columns or rows of the Jacobian, from one on, so many; None if the program has no such pass.
-    recorded : callable
-        Gives the backpropagator of a run on dual numbers, if the program has no other derivative, forwards or not.
-    """
+    __slots__ = ("_at", "_back", "_engine", "_has_aux", "_program", "_value")
 
-    __slots__ = ("_back", "_push", "blocks", "recorded")
-
-    def __init__(self, back: Callable[[Any], tuple[Any, ...]], push: Callable[[tuple[Any, ...]], Any]) -> None:
-        self._back, self._push = back, push
-        self.blocks: Callable[[bool], Callable[[int, int], Any] | None] = nothing
-        self.recorded: Callable[[bool], Any] = nothing
+    def __init__(
+        self, engine: Engine, program: Any, primals: tuple[Any, ...], value: Any, back: Any, has_aux: bool
+    ) -> None:
+        self._engine, self._program, self._at = engine, program, primals
+        self._value, self._back, self._has_aux = value, back, has_aux
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
-        return self._back(cotangent)
+        found = self._back((cotangent, None) if self._has_aux else cotangent)
+        return without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the result."""
-        return self._push(tangents)
+        found = self._engine.jvp(self._program, self._at, tangents)[1]
+        return found[0] if self._has_aux else found
 
+    def blocks(self, forward: bool) -> Callable[[int, int], Any] | None:
+        """Return what computes columns or rows of the Jacobian, from one on, so many; None if there is no such pass."""
+        if self._has_aux:
+            return None
+        way = "columns" if forward else "rows"
+        return self._program.blocks(way, self._at, self._value)  # type: ignore[no-any-return]
 
-def nothing(*_: Any) -> None:
-    """Stand for a pass that a program does not have."""
+    def has_own_rules(self) -> bool:
+        """Return whether no primitive's rule has a part in it, so that both sweeps give the same derivative."""
+        return self._program.has_own_rules(self._at)  # type: ignore[no-any-return]
+
+    def recorded(self, forward: bool) -> Any:
+        """Return the backpropagator of a run on dual numbers, if the program has no other derivative in a direction."""
+        found = None if self._has_aux else self._program.recorded(self._engine, self._at, forward)
+        if found is None:
+            return None
+        sizes = [form_of(self._engine.structures, x).size for x in (found[0], self._value)]
+        return found[1] if sizes[0] == sizes[1] else None
 
 
 class Chosen:
@@ -224,6 +215,10 @@ class Chosen:
         found: Callable[[int, int], Any] | None
         found = self.program.blocks(way, self.filled(primals, self.args), value, self.places)
         return found
+
+    def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
+        """Return whether no primitive's rule has a part in the derivative."""
+        return self.program.has_own_rules(self.filled(primals, self.args))  # type: ignore[no-any-return]
 
     def recorded(self, engine: Engine, primals: tuple[Any, ...], forward: bool) -> Any:
         """Return value and backpropagator of a run on dual numbers, if the program has no other derivative."""

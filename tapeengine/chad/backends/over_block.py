@@ -17,12 +17,12 @@ STEP, COUNT = F.Var("k.block", WHOLE), F.Var("n.block", WHOLE)
 
 def over_block(
     function: F.Function, varied: Sequence[F.Var], results: Sequence[F.Operand], count: int = 0
-) -> F.Function:
+) -> tuple[F.Function, list[int]]:
     """Give a function for a block of some parameters, which gives blocks of some results.
 
-    The other parameters come first, then the blocks, then the sizes of the results. The function has run at these
-    primals: what may raise an error, and is not needed for these results, is left out. Its first ``count`` statements do
-    not depend on the parameters that vary.
+    The other parameters come first, then the blocks, then the sizes of the results whose numbers are listed,
+    which do not follow from other sizes. The function has run at these primals: what may raise an
+    error, and is not needed for the results, is left out. Its first ``count`` statements do not depend on what varies.
 
     Raises
     ------
@@ -33,16 +33,39 @@ def over_block(
     first = list(map(id, alone.body[:count]))
     needed(alone, may_raise=False)
     blocks = [F.Var(f"{p.name}.block", longer(p.type)) for p in varied]
-    sizes = [[F.Var(f"size.{k}.{d}", WHOLE) for d in range(rank_of(x.type) or 0)] for k, x in enumerate(results)]
     before, inside = divided([s for s in alone.body if id(s) not in first], varied)
     before = [*(s for s in alone.body if id(s) in first), *before]
+    known = [sizes_when_made(x, before, inside) for x in alone.results]
+    given = {k: unknown(k, x) for k, (x, found) in enumerate(zip(alone.results, known, strict=True)) if found is None}
+    sizes = [given[k] if found is None else found for k, found in enumerate(known)]
     body, made = steps(blocks[0], [*map(part, varied, blocks), *inside], alone.results, sizes)
-    others = [p for p in alone.params if p not in varied]
-    return F.Function("block", [*others, *blocks, *(n for each in sizes for n in each)], [*before, *body], made)
+    params = [*(p for p in alone.params if p not in varied), *blocks, *(n for each in given.values() for n in each)]
+    return F.Function("block", params, [*before, *body], made), list(given)
+
+
+def sizes_when_made(
+    x: F.Operand, before: Sequence[F.Statement], inside: Sequence[F.Statement]
+) -> Sequence[F.Operand] | None:
+    """Give the sizes with which a step of a block makes a result, if they are the same in each; else None."""
+    if not rank_of(x.type):
+        return ()
+    early = {v.name for s in before for v in outs(s)}
+    for s in inside:
+        if isinstance(s, F.New) and s.out == x and all(isinstance(n, F.Const) or n.name in early for n in s.sizes):
+            return s.sizes or None
+    return None
+
+
+def unknown(k: int, x: F.Operand) -> Sequence[F.Operand]:
+    """Give parameters for the sizes of a result."""
+    return [F.Var(f"size.{k}.{d}", WHOLE) for d in range(rank_of(x.type) or 0)]
 
 
 def steps(
-    block: F.Var, inside: Sequence[F.Statement], results: Sequence[F.Operand], sizes: Sequence[list[F.Var]]
+    block: F.Var,
+    inside: Sequence[F.Statement],
+    results: Sequence[F.Operand],
+    sizes: Sequence[Sequence[F.Operand]],
 ) -> tuple[list[F.Statement], list[F.Operand]]:
     """Write the loop over a block, and the blocks of its results."""
     made = [F.Var(f"{k}.result", longer(x.type)) for k, x in enumerate(results)]
@@ -120,7 +143,7 @@ def part(p: F.Var, block: F.Var) -> F.Statement:
     return F.Row(p, block, (STEP,), False) if isinstance(p.type, F.ArrayOf) else F.Load(p, block, (STEP,), False)
 
 
-def copied(x: F.Operand, out: F.Var, sizes: Sequence[F.Var]) -> list[F.Statement]:
+def copied(x: F.Operand, out: F.Var, sizes: Sequence[F.Operand]) -> list[F.Statement]:
     """Copy a value into a block."""
     if isinstance(x, F.Const) or not isinstance(x.type, F.ArrayOf):
         return [F.Store(out, (STEP,), x)]
