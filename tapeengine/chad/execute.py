@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -322,12 +322,13 @@ class Executable:
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
-        self.check_trees(primals)
-        try:
-            made = self.whole.vjp(primals) if self.whole is not None and not self.steps_through_references else None
-        except DifferentSizes:
-            self.at_pole(self.as_arrays(primals))
-            made = None
+        made = None
+        if self.whole is not None and not self.steps_through_references:
+            self.check_trees(primals)
+            try:
+                made = self.whole.vjp(primals)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
         if made is None:
             return self.pole_vjp(primals)
         value, back = made
@@ -443,11 +444,12 @@ class Executable:
         found = along.by_loops(primals, tangents)
         if found is not None:
             return found
-        self.check_trees(primals)
-        try:
-            found = None if along.whole is None else along.whole.jvp(primals, tangents)
-        except DifferentSizes:
-            self.at_pole(self.as_arrays(primals))
+        if along.whole is not None:
+            self.check_trees(primals)
+            try:
+                found = along.whole.jvp(primals, tangents)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
         return self.dual_jvp(primals, tangents) if found is None else found
 
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -459,13 +461,21 @@ class Executable:
 
     def dual_tangent(self, run: Callable[..., Any], at: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, at values of the parameters' types."""
-        each = enumerate(zip(self.definition.params, at, tangents, strict=True))
-        given = [of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}")) for i, (p, x, t) in each]
-        of, linear = self.definition.result, Sparse(self.closed.types)
-        value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
+        of = self.definition.result
+        try:
+            value, tangent = self.engine.jvp(run, tuple(at), tuple(tangents))
+        except CotangentError:  # tangents that need to be converted, or are refused by what converts them
+            value, tangent = self.engine.jvp(run, tuple(at), tuple(self.converted(at, tangents)))
+        if self.for_duals[1] is self.converter and self.converter.fits(of, value):
+            return value, tangent
         inside, out = self.converter.returned(of, value)
         found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-        return out, self.converter.cotangent_out(of, found, inside, out, linear)
+        return out, self.converter.cotangent_out(of, found, inside, out, Sparse(self.closed.types))
+
+    def converted(self, at: Sequence[Any], tangents: Sequence[Any]) -> Iterator[Any]:
+        """Give tangents in the structures of their primals."""
+        for i, (p, x, t) in enumerate(zip(self.definition.params, at, tangents, strict=True)):
+            yield of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}"))
 
 
 class Checked:

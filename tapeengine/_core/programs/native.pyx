@@ -69,6 +69,7 @@ cdef enum:
     REFERENCE = 3 # the kind of an array whose elements are references
     LEAVES = 32   # the largest number of leaves of an element or of an option
     DEPTH = 4000  # the nesting depth of records beyond which this conversion is not used
+    CHECKED = 1 << 20 # the number of parts after which a value is checked for containing itself
     SMALL = 512   # the largest number of registers on the C stack
     FEW = 16      # the number of words stored in the backpropagator object itself
 
@@ -1424,6 +1425,72 @@ def has_many(primals):
         if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else len(x) if is_list(x) else 0) > most_few:
             return True
     return False
+
+
+def fits(Form form, value, check):
+    """Whether a value of any depth has just the types of a form: no integer for a float, no other sequence for a list.
+
+    ``check((value,))`` refuses large values that contain themselves.
+    """
+    cdef list pending = [form, value]
+    cdef Py_ssize_t seen = 0
+    while pending:
+        x = pending.pop()
+        seen += 1
+        if seen == CHECKED:
+            check((value,))
+        if not is_of(<Form> pending.pop(), x, pending):
+            return False
+    return True
+
+
+cdef bint is_of(Form form, object x, list pending) except -1:
+    """Whether a value is of a form, apart from parts that are appended with their forms."""
+    cdef Form item = form
+    cdef int rank = 0
+    cdef Py_ssize_t i
+    if form.kind < TUPLE and form.rank == 0:
+        return PyFloat_CheckExact(x) if form.kind == FLOAT else PyLong_CheckExact(x) if form.kind == INT else type(x) is bool
+    if PyArray_CheckExact(x):
+        while item.kind == ROWS:
+            rank, item = rank + 1, item.items[0]
+        return (item.kind < TUPLE and PyArray_NDIM(<ndarray> x) == rank + item.rank
+                and PyArray_TYPE(<ndarray> x) == types[<int> item.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
+    if form.kind < TUPLE:
+        if not PyList_CheckExact(x) or form.rank != 1:
+            return False
+        for i in range(PyList_GET_SIZE(x)):
+            y = <object> PyList_GET_ITEM(x, i)
+            if not (PyFloat_CheckExact(y) if form.kind == FLOAT else PyLong_CheckExact(y) if form.kind == INT
+                    else type(y) is bool):
+                return False
+        return True
+    if form.kind == ROWS:
+        if not PyList_CheckExact(x):
+            return False
+        item = form.items[0]
+        for y in x:
+            if item.kind == BOX:
+                pending += (item, y)
+            elif not is_of(item, y, pending):
+                return False
+        return True
+    if form.kind == BOX or form.kind == SUM:
+        i = option_of(form, x)
+        return i >= 0 and is_of(<Form> PyTuple_GET_ITEM(form.items, i), x, pending)
+    if form.kind == TUPLE and x is None:
+        return PyTuple_GET_SIZE(form.items) == 0
+    if (type(x) is not form.cls if form.kind == RECORD else not PyTuple_CheckExact(x)) or (
+            (form.kind == TUPLE or form.cls is dict) and len(x) != PyTuple_GET_SIZE(form.items)):
+        return False
+    for i in range(PyTuple_GET_SIZE(form.items)):
+        item = <Form> PyTuple_GET_ITEM(form.items, i)
+        y = <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i)
+        if item.kind == BOX:
+            pending += (item, y)
+        elif not is_of(item, y, pending):
+            return False
+    return True
 
 
 cdef bint has_few(object program, object x) except -1:
