@@ -22,8 +22,8 @@ from .._core.programs.native import (
     Enterable,
     WholeBackpropagator,
     enter,
+    has_infinity,
     has_many,
-    is_finite,
 )
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
@@ -437,13 +437,19 @@ class Program(Enterable):
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
+        if self.fits((*primals, *others)):
+            return made
         value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
         return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
 
+    def fits(self, primals: tuple[Any, ...]) -> bool:
+        """Tell whether no primal is an integer where a parameter is a float, or has another type in another way."""
+        params, fits = self.executable.definition.params, self.executable.converter.fits
+        return all(fits(p.of, x) for p, x in zip(params, primals))
+
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
-        params, fits = self.executable.definition.params, self.executable.converter.fits
-        if not has_whole(value) or all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals):
+        if not has_whole(value) or self.fits(primals) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
@@ -873,29 +879,6 @@ def listed(value: Any, cotangent: Any) -> Any:
     if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
         return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
     return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
-
-
-def has_infinity(value: Any, nan_only: bool = False) -> bool:
-    """Tell whether there is an infinity or a NaN in a float, an array, or a tuple or list of these.
-
-    Examples
-    --------
-    >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
-    (True, False)
-    """
-    pending = [value]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, float):
-            found = one != one if nan_only else not math.isfinite(one)
-        else:
-            is_array = isinstance(one, numpy.ndarray)
-            found = is_array and not is_finite(one) and (not nan_only or bool(numpy.isnan(one).any()))
-        if found:
-            return True
-        if isinstance(one, tuple | list):
-            pending += one
-    return False
 
 
 @overload

@@ -16,6 +16,25 @@ def is_finite(x):
     return True
 
 
+def has_infinity(value, bint nan_only=False):
+    """Whether there is an infinity or a NaN, or only a NaN, in a float, an array, or a tuple or list of these."""
+    cdef list pending = [(value,)]
+    cdef double number
+    while pending:
+        for part in pending.pop():
+            if isinstance(part, float):
+                number = part
+                found = number != number if nan_only else not isfinite(number)
+            elif isinstance(part, (tuple, list)):
+                pending.append(part)
+                continue
+            else:
+                found = PyArray_CheckExact(part) and not is_finite(part) and (not nan_only or bool(numpy.isnan(part).any()))
+            if found:
+                return True
+    return False
+
+
 cdef bint leaf_is_finite(object x) except -1:
     cdef ndarray array
     if type(x) is float:
