@@ -281,6 +281,8 @@ class Executable:
 
     def vjp_of_kept(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do the same as `vjp`, on arguments that do not change afterwards."""
+        if any(map(is_ragged, primals)):
+            return self.general_vjp_of_kept(primals)
         entry = self.entry
         if entry is None:
             is_few = self.small is not None and has_few(primals)
@@ -323,7 +325,7 @@ class Executable:
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
         made = None
-        if self.whole is not None and not self.steps_through_references:
+        if self.whole is not None and not self.steps_through_references and not any(map(is_ragged, primals)):
             self.check_trees(primals)
             try:
                 made = self.whole.vjp(primals)
@@ -513,6 +515,19 @@ def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Cal
     return backpropagator
 
 
+def is_ragged(x: Any) -> bool:
+    """Tell whether a value is a list of lists, or of arrays, of different lengths, which no array holds.
+
+    Examples
+    --------
+    >>> is_ragged([[1.0], [2.0, 3.0]]), is_ragged([[1.0], [2.0]]), is_ragged([1.0, 2.0])
+    (True, False, False)
+    """
+    if type(x) is not list or not ROWS.issuperset(map(type, x)) or not all(map(np.ndim, x[:1])):
+        return False
+    return any(type(row) is np.ndarray and row.ndim == 0 or len(row) != len(x[0]) for row in x)
+
+
 def has_few(x: Any) -> bool:
     """Tell whether a value has few numbers in each array and each list."""
     if isinstance(x, float | int | str):
@@ -539,6 +554,8 @@ def has_whole(value: Any) -> bool:
     return any(map(has_whole, parts_of(value)))
 
 
+#: Classes of rows that have a length.
+ROWS = frozenset((list, tuple, np.ndarray))
 #: Classes of numbers: a copy of a list of these shares nothing that can change.
 NUMBERS = frozenset((float, int, bool))
 
