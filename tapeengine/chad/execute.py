@@ -525,7 +525,7 @@ def is_ragged(x: Any) -> bool:
     """
     if type(x) is not list or not ROWS.issuperset(map(type, x)) or not all(map(np.ndim, x[:1])):
         return False
-    return any(type(row) is np.ndarray and row.ndim == 0 or len(row) != len(x[0]) for row in x)
+    return any((type(row) is np.ndarray and row.ndim == 0) or len(row) != len(x[0]) for row in x)
 
 
 def has_few(x: Any) -> bool:

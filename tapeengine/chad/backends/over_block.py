@@ -37,7 +37,7 @@ def over_block(
     before = [*(s for s in alone.body if id(s) in first), *before]
     known = [sizes_when_made(x, before, inside) for x in alone.results]
     given = {k: unknown(k, x) for k, (x, found) in enumerate(zip(alone.results, known, strict=True)) if found is None}
-    sizes = [given[k] if found is None else found for k, found in enumerate(known)]
+    sizes: list[Sequence[F.Operand]] = [given[k] if x is None else x for k, x in enumerate(known)]
     body, made = steps(blocks[0], [*map(part, varied, blocks), *inside], alone.results, sizes)
     params = [*(p for p in alone.params if p not in varied), *blocks, *(n for each in given.values() for n in each)]
     return F.Function("block", params, [*before, *body], made), list(given)
@@ -56,7 +56,7 @@ def sizes_when_made(
     return None
 
 
-def unknown(k: int, x: F.Operand) -> Sequence[F.Operand]:
+def unknown(k: int, x: F.Operand) -> Sequence[F.Var]:
     """Give parameters for the sizes of a result."""
     return [F.Var(f"size.{k}.{d}", WHOLE) for d in range(rank_of(x.type) or 0)]
 
