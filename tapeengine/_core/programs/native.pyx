@@ -1444,52 +1444,47 @@ def fits(Form form, value, check):
     return True
 
 
+cdef inline bint is_number(Form form, object x) noexcept:
+    """Whether a value is a number of a form."""
+    return PyFloat_CheckExact(x) if form.kind == FLOAT else PyLong_CheckExact(x) if form.kind == INT else type(x) is bool
+
+
 cdef bint is_of(Form form, object x, list pending) except -1:
     """Whether a value is of a form, apart from parts that are appended with their forms."""
     cdef Form item = form
     cdef int rank = 0
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, n
     if form.kind < TUPLE and form.rank == 0:
-        return PyFloat_CheckExact(x) if form.kind == FLOAT else PyLong_CheckExact(x) if form.kind == INT else type(x) is bool
+        return is_number(form, x)
     if PyArray_CheckExact(x):
         while item.kind == ROWS:
-            rank, item = rank + 1, item.items[0]
+            rank, item = rank + 1, <Form> PyTuple_GET_ITEM(item.items, 0)
         return (item.kind < TUPLE and PyArray_NDIM(<ndarray> x) == rank + item.rank
                 and PyArray_TYPE(<ndarray> x) == types[<int> item.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
-    if form.kind < TUPLE:
-        if not PyList_CheckExact(x) or form.rank != 1:
-            return False
-        for i in range(PyList_GET_SIZE(x)):
-            y = <object> PyList_GET_ITEM(x, i)
-            if not (PyFloat_CheckExact(y) if form.kind == FLOAT else PyLong_CheckExact(y) if form.kind == INT
-                    else type(y) is bool):
-                return False
-        return True
-    if form.kind == ROWS:
-        if not PyList_CheckExact(x):
-            return False
-        item = form.items[0]
-        for y in x:
-            if item.kind == BOX:
-                pending += (item, y)
-            elif not is_of(item, y, pending):
-                return False
-        return True
     if form.kind == BOX or form.kind == SUM:
         i = option_of(form, x)
         return i >= 0 and is_of(<Form> PyTuple_GET_ITEM(form.items, i), x, pending)
-    if form.kind == TUPLE and x is None:
-        return PyTuple_GET_SIZE(form.items) == 0
-    if (type(x) is not form.cls if form.kind == RECORD else not PyTuple_CheckExact(x)) or (
-            (form.kind == TUPLE or form.cls is dict) and len(x) != PyTuple_GET_SIZE(form.items)):
-        return False
-    for i in range(PyTuple_GET_SIZE(form.items)):
-        item = <Form> PyTuple_GET_ITEM(form.items, i)
-        y = <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i)
-        if item.kind == BOX:
-            pending += (item, y)
-        elif not is_of(item, y, pending):
+    if form.kind < TUPLE or form.kind == ROWS:
+        if not PyList_CheckExact(x) or form.rank > 1:
             return False
+        for i in range(PyList_GET_SIZE(x)):
+            y = <object> PyList_GET_ITEM(x, i)
+            if form.kind == ROWS:
+                pending.append(<Form> PyTuple_GET_ITEM(form.items, 0))
+                pending.append(y)
+            elif not is_number(form, y):
+                return False
+        return True
+    n = PyTuple_GET_SIZE(form.items)
+    if form.kind == TUPLE and x is None:
+        return n == 0
+    if not (type(x) is form.cls if form.kind == RECORD else PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == n):
+        return False
+    if form.cls is dict and len(<dict> x) != n:
+        return False
+    for i in range(n):
+        pending.append(<Form> PyTuple_GET_ITEM(form.items, i))
+        pending.append(<object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i))
     return True
 
 

@@ -18,19 +18,13 @@ def is_finite(x):
 
 def has_infinity(value, bint nan_only=False):
     """Whether there is an infinity or a NaN, or only a NaN, in a float, an array, or a tuple or list of these."""
-    cdef list pending = [(value,)]
-    cdef double number
+    cdef list pending = [value]
     while pending:
-        for part in pending.pop():
-            if isinstance(part, float):
-                number = part
-                found = number != number if nan_only else not isfinite(number)
-            elif isinstance(part, (tuple, list)):
-                pending.append(part)
-                continue
-            else:
-                found = PyArray_CheckExact(part) and not is_finite(part) and (not nan_only or bool(numpy.isnan(part).any()))
-            if found:
+        part = pending.pop()
+        if isinstance(part, (tuple, list)):
+            pending.extend(part)
+        elif (isinstance(part, float) or PyArray_CheckExact(part)) and not leaf_is_finite(part):
+            if not nan_only or numpy.isnan(part).any():
                 return True
     return False
 
