@@ -523,9 +523,11 @@ def is_ragged(x: Any) -> bool:
     >>> is_ragged([[1.0], [2.0, 3.0]]), is_ragged([[1.0], [2.0]]), is_ragged([1.0, 2.0])
     (True, False, False)
     """
-    if type(x) is not list or not ROWS.issuperset(map(type, x)) or not all(map(np.ndim, x[:1])):
+    if type(x) is not list or not ROWS.issuperset(map(type, x)):
         return False
-    return any((type(row) is np.ndarray and row.ndim == 0) or len(row) != len(x[0]) for row in x)
+    if any(type(row) is np.ndarray and row.ndim == 0 for row in x):
+        return False
+    return any(len(row) != len(x[0]) for row in x)
 
 
 def has_few(x: Any) -> bool:
