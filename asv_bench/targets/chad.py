@@ -1,7 +1,7 @@
 """Targets for the CHAD frontend: programs against numpy by hand and against plain Python."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import tapeengine as te
-from asv_bench import against_duals
+from asv_bench import against_duals, program_jacobians
 from asv_bench.measure import interleaved, quick
 from asv_bench.peers.leaves import flat, leaves
 from asv_bench.programs import particles, quaternion, typed
@@ -104,6 +104,12 @@ def over_duals() -> Measurement:
     return Measurement(max(figure for figure, _ in found.values()), detail)
 
 
+def of_programs(cases: Mapping[str, Any]) -> Measurement:
+    """Measure transforms of programs against the same functions on dual numbers; the figure is the largest."""
+    found = {name: program_jacobians.over_duals(name) for name in cases}
+    return Measurement(max(found.values()), "; ".join(f"{name} {figure:.2f}" for name, figure in found.items()))
+
+
 def by_hand() -> Measurement:
     """Measure k-means, mixture and factorisation against numpy by hand; the figure is the largest."""
     found = {name: against_duals.by_hand(name) for name in against_duals.FACTORS}
@@ -126,6 +132,20 @@ TARGETS = (
     Target("chad_builds", "regression, matrix product, convolution by builds", 1.5, "x by hand", builds),
     Target("chad_scalars", "particles, quaternion, Newton", 3.0, "x plain Python", scalars),
     Target("chad_kinds", "every typed program, thirty as users write them", 1.0, "x on dual numbers", over_duals),
+    Target(
+        "chad_jacobians",
+        "Jacobians 20 x 200 and 200 x 20, Hessians 30 x 30 of programs",
+        1.0,
+        "x on dual numbers",
+        partial(of_programs, program_jacobians.JACOBIANS),
+    ),
+    Target(
+        "chad_tangents",
+        "tangents of recursive data and of rows of unequal lengths",
+        1.0,
+        "x on dual numbers",
+        partial(of_programs, program_jacobians.TANGENTS),
+    ),
     Target("chad_by_hand", "k-means, mixture, matrix factorisation", 4.0, "x numpy by hand", by_hand),
     Target("chad_jvp", "jvp of the particles", 2.0, "x the forward pass", tangents),
     Target("chad_transformation", "transformation and generation of GMM's derivative", 100.0, "ms", transformation),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
 import numpy
 
+from .._core.programs.native import Form, fits
 from .._core.tape.above import ABOVE
 from ..errors import CotangentError, StructureError
+from .backends.forms import Forms
+from .backends.machine import NotAssembled
 from .derivative_types import cotangent
 from .linear import Sparse
+from .ordinary import check_trees
 from .strangers import is_strange, named
 from .types import (
     BOOL,
@@ -31,10 +34,9 @@ from .types import (
     Type,
     is_discrete,
     numbers_of,
-    rank_of,
     show,
 )
-from .values import Tagged, field_of, is_record, parts_in, record_of, suffixes
+from .values import Tagged, field_of, parts_in, record_of, suffixes
 
 #: A place in a value: a name, or a pair of another place and a suffix; it is formatted only for errors.
 Path = Any
@@ -55,12 +57,6 @@ def shown(path: Path) -> str:
     return "".join([path, *reversed(parts)])
 
 
-#: Gives the parts of a value of a type; None for a value of another type.
-Reader = Callable[[Any], Any]
-#: The Python types of scalars.
-SCALARS: Mapping[Type, type] = MappingProxyType({FLOAT: float, INT: int, BOOL: bool})
-
-
 #: Names the value of a run on dual numbers in errors: an ``except`` block may return another type.
 PLAIN = "what the plain function returns here"
 
@@ -71,7 +67,7 @@ class Converter:
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
         self.types = types
         self.classes = classes
-        self.readers: dict[Type, Reader] = {}
+        self.forms: dict[Type, Form | None] = {}
 
     def conformed(self, of: Type, value: Any, path: Path) -> Any:
         """Convert a Python value to the type: ints to floats where it says so; a value of the type is unchanged.
@@ -81,7 +77,11 @@ class Converter:
         StructureError
             As `inward`.
         """
-        return value if self.fits(of, value) else self.outward(of, self.inward(of, value, path), value)
+        if self.fits(of, value):
+            return value
+        if self.types:
+            check_trees((value,))
+        return self.outward(of, self.inward(of, value, path), value)
 
     def tangent(self, of: Type, primal: Any, value: Any, path: Path) -> Any:
         """Give a tangent in the structure of its primal: zeros for None, None for what is discrete.
@@ -101,60 +101,13 @@ class Converter:
 
     def fits(self, of: Type, value: Any) -> bool:
         """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
-        pending = [(self.reader(of), value)]
-        while pending:
-            reader, part = pending.pop()
-            parts = reader(part)
-            if parts is None:
-                return False
-            pending += parts
-        return True
-
-    def reader(self, of: Type) -> Reader:
-        """Give a function that takes a value of a type apart: the parts to look at, with what reads them."""
-        if of not in self.readers:
-            found: list[Reader] = []
-            self.readers[of] = lambda value: found[0](value)  # for types that contain themselves
-            found.append(self._reader(of))
-            self.readers[of] = found[0]
-        return self.readers[of]
-
-    def _reader(self, of: Type) -> Reader:
-        match of:
-            case Float() | Int() | Bool():
-                kind = SCALARS[of]
-                return lambda value: () if type(value) is kind else None
-            case Array(element):
-                return self._reader_of_array(element)
-            case Product(items, name, fields) if name:
-                cls, each = self.classes[name], list(zip(map(self.reader, items), fields, strict=True))
-                if cls is dict:
-                    return lambda v: [(r, v[f]) for r, f in each] if is_record(v, name, fields) else None
-                return lambda v: [(r, getattr(v, field)) for r, field in each] if type(v) is cls else None
-            case Product(items) if items:
-                readers = list(map(self.reader, items))
-                return lambda v: list(zip(readers, v)) if type(v) is tuple and len(v) == len(readers) else None
-            case Sum() | Named():
-                options = of.options if isinstance(of, Sum) else self.types[of.name].options
-                by_name = {t.name or "NoneType": self.reader(t) for t in options if isinstance(t, Product)}
-                other: Reader = lambda _: None  # noqa: E731
-                return lambda v: by_name.get(type(v).__name__, other)(v)
-        return lambda value: () if value is None or (type(value) is tuple and not value) else None
-
-    def _reader_of_array(self, element: Type) -> Reader:
-        each, kind = self.reader(element), SCALARS.get(element)
-        rank, kinds, number = rank_of(Array(element)), {kind}, SCALARS.get(numbers_of(element))
-
-        def read(value: Any) -> Any:
-            if type(value) is numpy.ndarray:
-                return () if number is not None and value.ndim == rank and value.dtype == number else None
-            if type(value) is not list:
-                return None
-            if kind is not None:
-                return () if kinds.issuperset(map(type, value)) else None
-            return [(each, x) for x in value]
-
-        return read
+        if of not in self.forms:
+            try:
+                self.forms[of] = Forms(self.classes, self.types)(of)
+            except NotAssembled:
+                self.forms[of] = None
+        form = self.forms[of]
+        return form is not None and fits(form, value, check_trees)
 
     def inward(self, of: Type, value: Any, path: Path) -> Any:
         """Convert a Python value to the evaluator's.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from ..errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ..primitive import Primitive
 from .backends.forms import Forms, has_rows
 from .backends.machine import NotAssembled
-from .backends.passes import Passes, is_stepwise, of_tangent, of_values
+from .backends.passes import Passes, is_stepwise, of_values
 from .backends.tiers import COMPILED, References, is_installed, native, warn
 from .backends.whole.boundary import Boundary
-from .backends.whole.passes import POLES, WholePasses, WholeTangent
+from .backends.whole.passes import POLES, WholePasses
 from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
+from .blocks import Blocks, columns, products, rows
 from .close import close
 from .convert import PLAIN, Converter, of_plain
 from .depth import with_room
@@ -31,6 +32,7 @@ from .ordinary import check_trees, on_duals, records_on_duals
 from .registered import Primitives
 from .reverse import reverse
 from .simplify import simplify_module
+from .tangent_passes import TangentPasses
 from .tangents import tangents as tangent_module
 from .terms import Module
 from .types import Array, Float, is_discrete, records_in
@@ -62,6 +64,7 @@ class Executable:
         self.classes = classes
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
+        self.tangents: dict[tuple[int, ...], TangentPasses] = {}
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
@@ -210,16 +213,6 @@ class Executable:
         return self.whole.entered(self.passes, lambda primals: self.dual_vjp(primals)[1])
 
     @functools.cached_property
-    def whole_tangent(self) -> WholeTangent | None:
-        """The tangent as whole-array operations; None if the program has no such form."""
-        if self.dense_tangent is None:
-            return None
-        try:
-            return WholeTangent(self.definition, self.dense_tangent, self.boundary, self.primitives.table)
-        except NotWhole:
-            return None
-
-    @functools.cached_property
     def lowered(self) -> Lowered | None:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
@@ -235,19 +228,52 @@ class Executable:
         lowered.program.primitives.update(self.primitives.table)
         return lowered
 
+    def along(self, places: tuple[int, ...]) -> TangentPasses:
+        """Give what runs the tangent along the parameters in some places."""
+        if places not in self.tangents:
+            self.tangents[places] = TangentPasses(
+                self.definition,
+                places,
+                lambda: self.lower_tangent(places),
+                self.boundary,
+                self.primitives.table,
+                self.prefers_loops,
+                self.backend,
+            )
+        return self.tangents[places]
+
     @functools.cached_property
-    def tangent_entry(self) -> Native | None:
-        """The tangent for the core's register machine; None if numpy is faster."""
-        lowered = self.dense_tangent
-        if lowered is None:
-            return None
-        steps = is_stepwise(lowered.program.functions[lowered.main].body)
-        if not self.backend and (self.calls_python or not (steps or self.takes_rows)):
-            whole = self.whole_tangent
-            if whole is not None and not whole.made.stepwise:
+    def blocks_of(self) -> Callable[[str, tuple[int, ...]], Blocks | None]:
+        """Gives what runs a pass for blocks: "rows" or "columns" of a Jacobian, or "products" with a Hessian.
+
+        The places are those of the parameters that are differentiated; for products, of the one that varies and of the
+        one that is differentiated.
+        """
+        of, types = self.definition, [p.of for p in self.definition.params]
+
+        @functools.cache
+        def found(way: str, places: tuple[int, ...]) -> Blocks | None:
+            along = self.along(places) if way == "columns" else None
+            lowered = self.lowered if along is None else along.lowered
+            if lowered is None:
                 return None
-        passes = of_tangent(lowered, self.definition, self.classes)
-        return native(passes, self.definition.name, no_backpropagator, self.backend)
+            chosen, value = [types[k] for k in places], [of.result]
+            if along is not None:
+                passed, varied, made, by_numpy = columns(of, lowered), chosen, value, along.by_numpy
+            elif way == "rows":
+                passed, varied, made, by_numpy = rows(of, lowered, places), value, chosen, self.prefers_numpy
+            else:
+                passed, varied, made = products(of, lowered, *places), chosen[:1], chosen[1:]
+                by_numpy = self.prefers_numpy
+            if passed is None:
+                return None
+            return Blocks(passed, types, varied, made, self.classes, lowered.program, by_numpy, self.backend)
+
+        return found
+
+    def prefers_loops(self, is_stepwise: bool) -> bool:
+        """Whether loops run a tangent, rather than numpy if it can."""
+        return bool(self.backend) or (not self.calls_python and (is_stepwise or self.takes_rows))
 
     def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
@@ -255,6 +281,8 @@ class Executable:
 
     def vjp_of_kept(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do the same as `vjp`, on arguments that do not change afterwards."""
+        if any(map(is_ragged, primals)):
+            return self.general_vjp_of_kept(primals)
         entry = self.entry
         if entry is None:
             is_few = self.small is not None and has_few(primals)
@@ -296,12 +324,13 @@ class Executable:
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
-        self.check_trees(primals)
-        try:
-            made = self.whole.vjp(primals) if self.whole is not None and not self.steps_through_references else None
-        except DifferentSizes:
-            self.at_pole(self.as_arrays(primals))
-            made = None
+        made = None
+        if self.whole is not None and not self.steps_through_references and not any(map(is_ragged, primals)):
+            self.check_trees(primals)
+            try:
+                made = self.whole.vjp(primals)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
         if made is None:
             return self.pole_vjp(primals)
         value, back = made
@@ -316,18 +345,21 @@ class Executable:
     @functools.cached_property
     def tangent_form(self) -> Lowered:
         """The tangent in the intermediate form, as `reverse_form`."""
-        if self.dense_tangent is not None:
-            return self.dense_tangent
-        return lower_value(tangent_module(self.closed), dense=False)
-
-    @functools.cached_property
-    def dense_tangent(self) -> Lowered | None:
-        """The tangent in the intermediate form, for rows of equal size; None if there is no such form."""
         try:
-            self.check_copies()
-            return self.with_primitives(lower_value(tangent_module(self.closed)))
+            return self.lower_tangent(None)
         except NotLowered:
-            return None
+            return lower_value(tangent_module(self.closed), dense=False)
+
+    def lower_tangent(self, places: tuple[int, ...] | None) -> Lowered:
+        """Lower the tangent along the parameters in some places, or along all, for rows of equal size.
+
+        Raises
+        ------
+        NotLowered
+        """
+        self.check_copies()
+        along = None if places == self.continuous else places
+        return self.with_primitives(lower_value(tangent_module(self.closed, along)))
 
     def check_copies(self) -> None:
         """Leave recursive functions that change arrays to dual numbers, which copy none of them at a call."""
@@ -378,6 +410,19 @@ class Executable:
         each = zip(self.definition.params, primals, strict=True)
         return run, [with_room(convert.conformed, p.of, x, f"the argument {p.name}") for p, x in each]
 
+    def recorded(self, engine: Any, primals: Sequence[Any], places: Sequence[int]) -> tuple[Any, Any] | None:
+        """Record a run on dual numbers of some arguments, for any cotangents and tangents; None where these convert."""
+        run, at = self.on_duals(primals)
+        if self.for_duals[1] is not self.converter or any(x is not y for x, y in zip(at, primals, strict=True)):
+            return None
+
+        def program(*given: Any) -> Any:
+            every = dict(zip(places, given, strict=True))
+            return run(*(every.get(k, x) for k, x in enumerate(primals)))
+
+        found: tuple[Any, Any] = with_room(engine.trace, program, tuple(primals[k] for k in places))
+        return found
+
     @functools.cached_property
     def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
         """The program as Python for dual numbers, and a converter of records in arguments to classes for these."""
@@ -395,22 +440,19 @@ class Executable:
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; return its value and its tangent."""
-        is_whole = len(primals) == len(tangents) == len(self.definition.params)
-        if self.tangent_entry is not None and is_whole:
-            made = self.tangent_entry.vjp(*primals, *(tangents[i] for i in self.continuous))
-            if made is not None:
-                found: tuple[Any, Any] = made[0]
-                return found
-        self.check_trees(primals)
-        if self.whole_tangent is not None and is_whole:
+        self.check_number(primals, tangents)
+        places = tuple(k for k in self.continuous if tangents[k] is not None) or self.continuous
+        along = self.along(places)
+        found = along.by_loops(primals, tangents)
+        if found is not None:
+            return found
+        if along.whole is not None:
+            self.check_trees(primals)
             try:
-                whole = self.whole_tangent.jvp(primals, tangents)
+                found = along.whole.jvp(primals, tangents)
             except DifferentSizes:
                 self.at_pole(self.as_arrays(primals))
-                whole = None
-            if whole is not None:
-                return whole
-        return self.dual_jvp(primals, tangents)
+        return self.dual_jvp(primals, tangents) if found is None else found
 
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, with a forward sweep."""
@@ -421,13 +463,21 @@ class Executable:
 
     def dual_tangent(self, run: Callable[..., Any], at: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, at values of the parameters' types."""
-        each = enumerate(zip(self.definition.params, at, tangents, strict=True))
-        given = [of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}")) for i, (p, x, t) in each]
-        of, linear = self.definition.result, Sparse(self.closed.types)
-        value, tangent = self.engine.jvp(run, tuple(at), tuple(given))
+        of = self.definition.result
+        try:
+            value, tangent = self.engine.jvp(run, tuple(at), tuple(tangents))
+        except CotangentError:  # tangents that need to be converted, or are refused by what converts them
+            value, tangent = self.engine.jvp(run, tuple(at), tuple(self.converted(at, tangents)))
+        if self.for_duals[1] is self.converter and self.converter.fits(of, value):
+            return value, tangent
         inside, out = self.converter.returned(of, value)
         found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-        return out, self.converter.cotangent_out(of, found, inside, out, linear)
+        return out, self.converter.cotangent_out(of, found, inside, out, Sparse(self.closed.types))
+
+    def converted(self, at: Sequence[Any], tangents: Sequence[Any]) -> Iterator[Any]:
+        """Give tangents in the structures of their primals."""
+        for i, (p, x, t) in enumerate(zip(self.definition.params, at, tangents, strict=True)):
+            yield of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}"))
 
 
 class Checked:
@@ -452,18 +502,6 @@ class Checked:
         made: tuple[Any, ...] = of_plain(self.primals, found, spells_none=False)
         return made
 
-    def rows(self, block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
-        """Return the cotangents of primals for each of a block of cotangents; see `WholePasses.rows`."""
-        return self.whole.rows(self.primals, block, wanted)
-
-    def columns(self, block: Any, along: int, wanted: int) -> Any:
-        """Return the cotangents of a primal for each of a block of arguments; see `WholePasses.columns`."""
-        return self.whole.columns(self.primals, block, along, wanted)
-
-
-def no_backpropagator(primals: tuple[Any, ...]) -> Any:
-    """Say that a tangent function has none; a run that is referred to Python gives nothing."""
-
 
 def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Give a backpropagator that converts only cotangents that are not of the kinds of the value."""
@@ -475,6 +513,21 @@ def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Cal
             return converting(cotangent)
 
     return backpropagator
+
+
+def is_ragged(x: Any) -> bool:
+    """Tell whether a value is a list of lists, or of arrays, of different lengths, which no array holds.
+
+    Examples
+    --------
+    >>> is_ragged([[1.0], [2.0, 3.0]]), is_ragged([[1.0], [2.0]]), is_ragged([1.0, 2.0])
+    (True, False, False)
+    """
+    if type(x) is not list or not ROWS.issuperset(map(type, x)):
+        return False
+    if any(type(row) is np.ndarray and row.ndim == 0 for row in x):
+        return False
+    return any(len(row) != len(x[0]) for row in x)
 
 
 def has_few(x: Any) -> bool:
@@ -503,6 +556,8 @@ def has_whole(value: Any) -> bool:
     return any(map(has_whole, parts_of(value)))
 
 
+#: Classes of rows that have a length.
+ROWS = frozenset((list, tuple, np.ndarray))
 #: Classes of numbers: a copy of a list of these shares nothing that can change.
 NUMBERS = frozenset((float, int, bool))
 

@@ -22,8 +22,8 @@ from .._core.programs.native import (
     Enterable,
     WholeBackpropagator,
     enter,
+    has_infinity,
     has_many,
-    is_finite,
 )
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
@@ -437,13 +437,19 @@ class Program(Enterable):
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
+        if self.fits((*primals, *others)):
+            return made
         value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
         return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
 
+    def fits(self, primals: tuple[Any, ...]) -> bool:
+        """Tell whether no primal is an integer where a parameter is a float, or has another type in another way."""
+        params, fits = self.executable.definition.params, self.executable.converter.fits
+        return all(fits(p.of, x) for p, x in zip(params, primals))
+
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
-        params, fits = self.executable.definition.params, self.executable.converter.fits
-        if not has_whole(value) or all(fits(p.of, x) for p, x in zip(params, primals)) or holds_traced(primals):
+        if not has_whole(value) or self.fits(primals) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
@@ -469,6 +475,53 @@ class Program(Enterable):
         whole = self.with_integers(value, (*primals, *others))
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         return whole, tangent if is_same else of_plain(whole, tangent)
+
+    def blocks(
+        self, way: str, primals: tuple[Any, ...], value: Any, places: tuple[int, ...] | None = None
+    ) -> Callable[[int, int], Any] | None:
+        """Give what computes blocks of a derivative at these primals; None if the program has no such pass.
+
+        Parameters
+        ----------
+        way : {"rows", "columns", "products"}
+            What is computed: rows or columns of the Jacobian, or products with the Hessian; see `Executable.blocks_of`.
+        primals : tuple
+        value : object
+            The program's value there.
+        places : tuple of int, optional
+            The arguments that are differentiated, for all primals of the program for their types; by default all that
+            are given.
+        """
+        whole = self.positional(primals, {})[1] if places is None else primals
+        executable = (self.for_values(whole) if places is None else self).executable
+        chosen = range(len(primals)) if places is None else places
+        along = tuple(k for k in chosen if k in executable.continuous)
+        found = executable.blocks_of(way, along) if along else None
+        parts = tuple(whole[k] for k in along)
+        if found is None:
+            return None
+        if way == "products":
+            return found.at(whole, parts[:1], parts[1:])
+        return found.at(whole, *(((value,), parts) if way == "rows" else (parts, (value,))))
+
+    def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
+        """Tell whether no primitive's rule has a part in the derivative for these primals."""
+        executable = self.for_values(self.positional(primals, {})[1]).executable
+        return executable.lowered is not None and not executable.primitives.table
+
+    def recorded(
+        self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: tuple[int, ...] | None = None
+    ) -> tuple[Any, Any] | None:
+        """Give value and backpropagator of a run on dual numbers, if there is no other derivative in this direction.
+
+        The parameters are those of `blocks`.
+        """
+        whole = self.positional(primals, {})[1]
+        executable = self.for_values(whole).executable
+        chosen = tuple(range(len(primals)) if places is None else places)
+        along = tuple(k for k in executable.continuous if k in chosen)
+        lowered = executable.along(along).lowered if is_forward else executable.lowered
+        return executable.recorded(engine, whole, chosen) if lowered is None and not holds_traced(whole) else None
 
     has_few = staticmethod(has_few)
 
@@ -826,29 +879,6 @@ def listed(value: Any, cotangent: Any) -> Any:
     if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
         return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
     return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
-
-
-def has_infinity(value: Any, nan_only: bool = False) -> bool:
-    """Tell whether there is an infinity or a NaN in a float, an array, or a tuple or list of these.
-
-    Examples
-    --------
-    >>> has_infinity((1.0, float("inf"))), has_infinity((1.0, float("inf")), nan_only=True)
-    (True, False)
-    """
-    pending = [value]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, float):
-            found = one != one if nan_only else not math.isfinite(one)
-        else:
-            is_array = isinstance(one, numpy.ndarray)
-            found = is_array and not is_finite(one) and (not nan_only or bool(numpy.isnan(one).any()))
-        if found:
-            return True
-        if isinstance(one, tuple | list):
-            pending += one
-    return False
 
 
 @overload

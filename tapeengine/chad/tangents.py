@@ -11,7 +11,7 @@ So values and tangents are computed side by side, and no loop keeps values.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from . import forward, written
 from . import target as T
@@ -228,14 +228,26 @@ def definition(given: S.Definition, used: set[str]) -> S.Definition:
     return S.Definition(tangent_name(given.name), (*given.params, *ds), body.type, body)
 
 
+def along(main: S.Definition, places: Sequence[int]) -> S.Definition:
+    """Give the tangent of a definition for the parameters in some places; the others have tangents of zero."""
+    names = Names({p.name for p in main.params})
+    ds = {k: names.var(Var(f"t_{main.params[k].name}", tangent(main.params[k].of))) for k in places}
+    real = [(k, p) for k, p in enumerate(main.params) if not is_discrete(p.of)]
+    given = tuple(ds.get(k) or T.Zero(tangent(p.of)) for k, p in real)
+    body = S.Call(tangent_name(main.name), (*main.params, *given), Product((main.result, tangent(main.result))))
+    return S.Definition(f"{tangent_name(main.name)}_along", (*main.params, *ds.values()), body.type, body)
+
+
 @deep()
-def tangents(module: S.Module) -> S.Module:
+def tangents(module: S.Module, places: Sequence[int] | None = None) -> S.Module:
     """Differentiate every definition of a module in forward mode.
 
     Parameters
     ----------
     module : Module
         A module without function values.
+    places : sequence of int, optional
+        The parameters of the main definition that have tangents, instead of all that are not discrete.
 
     Returns
     -------
@@ -243,4 +255,8 @@ def tangents(module: S.Module) -> S.Module:
         The module with, for each definition, another one that also takes tangents and returns value and tangent.
     """
     made = {tangent_name(name): definition(d, set(module.definitions)) for name, d in module.definitions.items()}
-    return S.Module(tangent_name(module.main), {**module.definitions, **made}, module.types)
+    main = tangent_name(module.main)
+    if places is not None:
+        first = along(module.definitions[module.main], places)
+        main, made[first.name] = first.name, first
+    return S.Module(main, {**module.definitions, **made}, module.types)

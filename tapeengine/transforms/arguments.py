@@ -81,7 +81,8 @@ class Arguments:
         self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Do the same for a program with its own derivative; the returned program has its own derivative as well."""
-        places = self._places(args, kwargs)
+        is_simple = self.highest is not None and self.highest < len(args) and not kwargs
+        places = self.chosen if is_simple else self._places(args, kwargs)
         names, whole = f.positional(args, kwargs)
         f = f.for_values(whole)
         at = tuple(names.index(place) if isinstance(place, str) else place for place in places)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -73,9 +73,11 @@ def dense(
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
     forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
-    is_nested = not isinstance(backpropagator, OwnDerivative) and linear.depends_on_outer(backpropagator)
-    if is_nested and forward and rows.size + 2 < columns.size and "reverse" in found:
-        forward = not transposes(backpropagator, rows, columns, arguments.single)
+    is_own = isinstance(backpropagator, OwnDerivative)
+    is_nested = not is_own and linear.depends_on_outer(backpropagator)
+    if (is_nested or is_own) and forward and rows.size + 2 < columns.size and "reverse" in found:
+        is_sure = is_own and backpropagator.has_own_rules()
+        forward = not (is_sure or transposes(backpropagator, rows, columns, arguments.single))
     if is_nested and are_numbers(rows) and are_numbers(columns):
         numbers = traced_numbers(backpropagator, rows, columns, arguments.single, forward)
         return unflatten(rows.steps, [unflatten(columns.steps, row) for row in numbers])
@@ -142,25 +144,19 @@ def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list
         value, backpropagator = engine.vjp(along, *whole, *tangents)
         if type(value[0]) is not float:
             return None
-        if k == 0 and (found := columns_at_once(backpropagator, axes, whole, argnum)) is not None:
+        if k == 0 and (found := products_at_once(along, (*whole, *tangents), argnum)) is not None:
             return found
         rows.append(backpropagator((0.0, 1.0))[argnum])
     return rows
 
 
-def columns_at_once(backpropagator: Any, axes: Any, whole: Sequence[Any], argnum: int) -> list[Any] | None:
-    """The products by blocks of axes, along one of the primals `whole`; None if the derivative has no such pass."""
-    columns = getattr(backpropagator, "columns", None)
-    if columns is None:
+def products_at_once(along: Any, given: tuple[Any, ...], argnum: int) -> list[Any] | None:
+    """The products by blocks of axes, at primals and tangents; None if the derivative has no such pass."""
+    found = along.blocks("products", given, None, (len(given) // 2 + argnum, argnum))
+    if found is None:
         return None
-    count = max(1, BLOCK // max(1, sum(map(np.size, whole))))
-    found: list[Any] = []
-    for start in range(0, len(axes), count):
-        part = columns(axes[start : start + count], len(whole) + argnum, argnum)
-        if part is None:
-            return None
-        found.extend(part)
-    return found
+    parts = blocks(found, given[argnum].size, BLOCK // max(1, sum(map(np.size, given)) // 2))
+    return None if parts is None else [row for part in parts for row in part]
 
 
 def is_vector(args: tuple[Any, ...], argnum: int) -> bool:
@@ -260,13 +256,15 @@ def full_matrix(
     `tell` is called with the number of rows or columns swept since its last call.
     """
     dtype = complex if rows.is_complex or columns.is_complex else float
-    own = isinstance(backpropagator, OwnDerivative)
-    if not own and not linear.depends_on_outer(backpropagator) and not is_watched(backpropagator):
-        matrix = many.matrix(backpropagator, rows.size, columns.size, dtype, forward, tell)
+    recorded = backpropagator
+    if isinstance(backpropagator, OwnDerivative):
+        if (matrix := by_blocks(backpropagator, rows.size, columns.size, forward, tell)) is not None:
+            return matrix
+        recorded = backpropagator.recorded(forward)
+    if recorded is not None and not linear.depends_on_outer(recorded) and not is_watched(recorded):
+        matrix = many.matrix(recorded, rows.size, columns.size, dtype, forward, tell)
         if matrix is not None:
             return matrix
-    if own and not forward and (matrix := by_blocks(backpropagator, rows, columns, tell)) is not None:
-        return matrix
     if forward:
         return stacked(
             [rows.vector(column) for column in columns_of(backpropagator, columns, single, tell)], rows.size, 1
@@ -274,22 +272,29 @@ def full_matrix(
     return stacked([columns.vector(row) for row in rows_of(backpropagator, rows, single, tell)], columns.size, 0)
 
 
-def by_blocks(backpropagator: OwnDerivative, rows: Form, columns: Form, tell: Tell | None) -> Any:
-    """The matrix of a program whose value is one array, by blocks of cotangents; None if it has no such pass."""
-    space = rows.spaces[0] if len(rows.spaces) == 1 else None
-    if space is None or any(s is None or s.dtype != np.float64 for s in (space, *columns.spaces)):
+def by_blocks(backpropagator: OwnDerivative, rows: int, columns: int, forward: bool, tell: Tell | None) -> Any:
+    """The matrix of a program by blocks of tangents or cotangents; None if it has no such pass."""
+    found = backpropagator.blocks(forward) if rows and columns else None
+    if found is None:
         return None
-    count = max(1, BLOCK // max(columns.size, 1))
+    total, length = (columns, rows) if forward else (rows, columns)
+    parts = blocks(found, total, BLOCK // columns, tell)
+    if parts is None or parts[0].shape[1] != length:
+        return None
+    matrix = parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return matrix.T if forward else matrix
+
+
+def blocks(found: Callable[[int, int], Any], total: int, count: int, tell: Tell | None = None) -> list[Any] | None:
+    """The results of a program's pass for all unit vectors, so many at once; None where one is not finite."""
     parts = []
-    for start in range(0, rows.size, count):
-        size = min(count, rows.size - start)
-        found = backpropagator.rows(np.eye(size, rows.size, start).reshape((size, *space.shape)))
-        if found is None:
+    for start in range(0, total, max(1, count)):
+        parts.append(found(start, min(max(1, count), total - start)))
+        if parts[-1] is None:
             return None
-        parts.append(np.concatenate([x.reshape(size, -1) for x in found], axis=1))
         if tell is not None:
-            tell(size)
-    return np.concatenate(parts) if parts else None
+            tell(len(parts[-1]))
+    return parts
 
 
 def are_numbers(form: Form) -> bool:

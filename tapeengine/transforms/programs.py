@@ -162,42 +162,49 @@ def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[
 def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
     """The value and the derivative, used as a backpropagator; with `has_aux`, also the program's auxiliary result."""
     value, back = engine.vjp(program, *primals)
-
-    def pull(cotangent: Any) -> Any:
-        return without_discrete(engine, primals, back((cotangent, None) if has_aux else cotangent))
-
-    def push(tangents: tuple[Any, ...]) -> Any:
-        found = engine.jvp(program, primals, tangents)[1]
-        return found[0] if has_aux else found
-
-    derivative = OwnDerivative(pull, push, None if has_aux else getattr(back, "rows", None))
+    derivative = OwnDerivative(engine, program, primals, value, back, has_aux)
     return (value[0], derivative, value[1]) if has_aux else (value, derivative)
 
 
 class OwnDerivative:
     """A program's derivative at given arguments, with the interface of a backpropagator."""
 
-    __slots__ = ("_back", "_push", "_rows")
+    __slots__ = ("_at", "_back", "_engine", "_has_aux", "_program", "_value")
 
     def __init__(
-        self,
-        back: Callable[[Any], tuple[Any, ...]],
-        push: Callable[[tuple[Any, ...]], Any],
-        rows: Callable[[Any], list[Any] | None] | None,
+        self, engine: Engine, program: Any, primals: tuple[Any, ...], value: Any, back: Any, has_aux: bool
     ) -> None:
-        self._back, self._push, self._rows = back, push, rows
+        self._engine, self._program, self._at = engine, program, primals
+        self._value, self._back, self._has_aux = value, back, has_aux
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
-        return self._back(cotangent)
+        found = self._back((cotangent, None) if self._has_aux else cotangent)
+        return without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the result."""
-        return self._push(tangents)
+        found = self._engine.jvp(self._program, self._at, tangents)[1]
+        return found[0] if self._has_aux else found
 
-    def rows(self, block: Any) -> list[Any] | None:
-        """Return the cotangents of all arguments for a block of cotangents; None if the program has no such pass."""
-        return None if self._rows is None else self._rows(block)
+    def blocks(self, forward: bool) -> Callable[[int, int], Any] | None:
+        """Return what computes columns or rows of the Jacobian, from one on, so many; None if there is no such pass."""
+        if self._has_aux:
+            return None
+        way = "columns" if forward else "rows"
+        return self._program.blocks(way, self._at, self._value)  # type: ignore[no-any-return]
+
+    def has_own_rules(self) -> bool:
+        """Return whether no primitive's rule has a part in it, so that both sweeps give the same derivative."""
+        return self._program.has_own_rules(self._at)  # type: ignore[no-any-return]
+
+    def recorded(self, forward: bool) -> Any:
+        """Return the backpropagator of a run on dual numbers, if the program has no other derivative in a direction."""
+        found = None if self._has_aux else self._program.recorded(self._engine, self._at, forward)
+        if found is None:
+            return None
+        sizes = [form_of(self._engine.structures, x).size for x in (found[0], self._value)]
+        return found[1] if sizes[0] == sizes[1] else None
 
 
 class Chosen:
@@ -225,11 +232,30 @@ class Chosen:
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         value, back = engine.vjp(self.program, *self.filled(primals, self.args))
-        return value, Places(back, self.places)
+
+        def chosen(cotangent: Any) -> tuple[Any, ...]:
+            found = back(cotangent)
+            return tuple([found[place] for place in self.places])
+
+        return value, chosen
 
     def __tapeengine_jvp__(self, engine: Engine, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         others = (None,) * len(self.args)
         return engine.jvp(self.program, self.filled(primals, self.args), self.filled(tangents, others))
+
+    def blocks(self, way: str, primals: tuple[Any, ...], value: Any) -> Callable[[int, int], Any] | None:
+        """Return what computes columns or rows of the Jacobian; None if the program has no such pass."""
+        found: Callable[[int, int], Any] | None
+        found = self.program.blocks(way, self.filled(primals, self.args), value, self.places)
+        return found
+
+    def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
+        """Return whether no primitive's rule has a part in the derivative."""
+        return self.program.has_own_rules(self.filled(primals, self.args))  # type: ignore[no-any-return]
+
+    def recorded(self, engine: Engine, primals: tuple[Any, ...], forward: bool) -> Any:
+        """Return value and backpropagator of a run on dual numbers, if the program has no other derivative."""
+        return self.program.recorded(engine, self.filled(primals, self.args), forward, self.places)
 
     def __tapeengine_directional__(self) -> Chosen:
         """Return the directional derivative along the chosen arguments."""
@@ -243,23 +269,3 @@ class Chosen:
         """Return tangents in the form that the directional derivative takes."""
         found = self.program.tangents(self.filled(primals, self.args), self.filled(tangents, (None,) * len(self.args)))
         return tuple(found[place] for place in self.places)
-
-
-class Places:
-    """A backpropagator that returns the cotangents of some of the arguments."""
-
-    __slots__ = ("back", "places")
-
-    def __init__(self, back: Callable[[Any], tuple[Any, ...]], places: tuple[int, ...]) -> None:
-        self.back = back
-        self.places = places
-
-    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
-        """Return the cotangents of the chosen arguments."""
-        found = self.back(cotangent)
-        return tuple([found[place] for place in self.places])
-
-    def rows(self, block: Any) -> list[Any] | None:
-        """Return the same for a block of cotangents; None if the program has no such pass."""
-        rows: Callable[..., list[Any] | None] | None = getattr(self.back, "rows", None)
-        return None if rows is None else rows(block, self.places)

@@ -73,6 +73,7 @@ cdef enum:
     REFERENCE = 3 # the kind of an array whose elements are references
     LEAVES = 32   # the largest number of leaves of an element or of an option
     DEPTH = 4000  # the nesting depth of records beyond which this conversion is not used
+    CHECKED = 1 << 20 # the number of parts after which a value is checked for containing itself
     SMALL = 512   # the largest number of registers on the C stack
     SEARCHES = 3
     FEW = 16      # the number of words stored in the backpropagator object itself
@@ -1139,7 +1140,7 @@ cdef class Native:
             if not take(self.params, made.primals, &c, &made.memory):
                 return None
             made.has_integers = integers != before
-            if not self.is_done(code.run(r, &made.memory, NULL, &made.steps)):
+            if not self.is_done(code.run(r, &made.memory, &made.memory, &made.steps)):   # both passes may be one
                 return None
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
             if not self.is_given(self.result, &c, False):
@@ -1363,7 +1364,7 @@ cdef class Whole:
     params, result : Form
         The forms of the primals as a tuple, and of the value.
     passes : object
-        `WholePasses`, which converts other cotangents and takes blocks.
+        `WholePasses`, which converts other cotangents.
     other : callable
         ``other(primals)`` is another backpropagator, for cotangents that are not finite.
     """
@@ -1449,10 +1450,6 @@ cdef class WholeBackpropagator:
         """Whether a cotangent of the value's form has its shape."""
         return not PyArray_CheckExact(x) or x.shape == self.results[0].shape
 
-    def __getattr__(self, name):
-        """``rows`` and ``columns``: the cotangents for blocks, see `WholePasses`."""
-        return self.whole.passes.of_blocks(name, self.given)
-
 
 cdef class Enterable:
     """A program that an engine may run directly, once its passes exist: `native` runs it on all arguments.
@@ -1508,6 +1505,67 @@ def has_many(primals):
         if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else len(x) if is_list(x) else 0) > most_few:
             return True
     return False
+
+
+def fits(Form form, value, check):
+    """Whether a value of any depth has just the types of a form: no integer for a float, no other sequence for a list.
+
+    ``check((value,))`` refuses large values that contain themselves.
+    """
+    cdef list pending = [form, value]
+    cdef Py_ssize_t seen = 0
+    while pending:
+        x = pending.pop()
+        seen += 1
+        if seen == CHECKED:
+            check((value,))
+        if not is_of(<Form> pending.pop(), x, pending):
+            return False
+    return True
+
+
+cdef inline bint is_number(Form form, object x) noexcept:
+    """Whether a value is a number of a form."""
+    return PyFloat_CheckExact(x) if form.kind == FLOAT else PyLong_CheckExact(x) if form.kind == INT else type(x) is bool
+
+
+cdef bint is_of(Form form, object x, list pending) except -1:
+    """Whether a value is of a form, apart from parts that are appended with their forms."""
+    cdef Form item = form
+    cdef int rank = 0
+    cdef Py_ssize_t i, n
+    if form.kind < TUPLE and form.rank == 0:
+        return is_number(form, x)
+    if PyArray_CheckExact(x):
+        while item.kind == ROWS:
+            rank, item = rank + 1, <Form> PyTuple_GET_ITEM(item.items, 0)
+        return (item.kind < TUPLE and PyArray_NDIM(<ndarray> x) == rank + item.rank
+                and PyArray_TYPE(<ndarray> x) == types[<int> item.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
+    if form.kind == BOX or form.kind == SUM:
+        i = option_of(form, x)
+        return i >= 0 and is_of(<Form> PyTuple_GET_ITEM(form.items, i), x, pending)
+    if form.kind < TUPLE or form.kind == ROWS:
+        if not PyList_CheckExact(x) or form.rank > 1:
+            return False
+        for i in range(PyList_GET_SIZE(x)):
+            y = <object> PyList_GET_ITEM(x, i)
+            if form.kind == ROWS:
+                pending.append(<Form> PyTuple_GET_ITEM(form.items, 0))
+                pending.append(y)
+            elif not is_number(form, y):
+                return False
+        return True
+    n = PyTuple_GET_SIZE(form.items)
+    if form.kind == TUPLE and x is None:
+        return n == 0
+    if not (type(x) is form.cls if form.kind == RECORD else PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == n):
+        return False
+    if form.cls is dict and len(<dict> x) != n:
+        return False
+    for i in range(n):
+        pending.append(<Form> PyTuple_GET_ITEM(form.items, i))
+        pending.append(<object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i))
+    return True
 
 
 cdef bint has_few(object program, object x) except -1:

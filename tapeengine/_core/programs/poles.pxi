@@ -16,6 +16,19 @@ def is_finite(x):
     return True
 
 
+def has_infinity(value, bint nan_only=False):
+    """Whether there is an infinity or a NaN, or only a NaN, in a float, an array, or a tuple or list of these."""
+    cdef list pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, (tuple, list)):
+            pending.extend(part)
+        elif (isinstance(part, float) or PyArray_CheckExact(part)) and not leaf_is_finite(part):
+            if not nan_only or numpy.isnan(part).any():
+                return True
+    return False
+
+
 cdef bint leaf_is_finite(object x) except -1:
     cdef ndarray array
     if type(x) is float:

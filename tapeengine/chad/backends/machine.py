@@ -14,7 +14,7 @@ from types import MappingProxyType
 from ..._core.programs.machine import Code, opcodes
 from ...errors import UnsupportedError
 from ..intermediate import statements as F
-from ..intermediate.analysis import blocks
+from ..intermediate.analysis import blocks, recalls, walk
 from ..intermediate.operations import REAL, TRUTH, WHOLE
 from ..tables import entry, table
 from .skipped import skipping
@@ -373,6 +373,7 @@ WRITE = table(globals())
 def unions(function: F.Function) -> dict[str, str]:
     """Give the value of a carried variable after its loop the same register as the variable."""
     kept = {f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields}
+    kept |= {f.name for s, _ in walk(function.body) for f in recalls(s)}  # both passes in one function
     found: dict[str, str] = {}
     pending = [function.body]
     while pending:

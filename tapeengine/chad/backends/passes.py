@@ -13,7 +13,7 @@ from ..intermediate.operations import WHOLE
 from ..intermediate.statements import Const, For, Function, If, Operand, Program, Statement, Var, While
 from ..lowering.passes import Lowered
 from ..terms import Definition
-from ..types import Sum, is_discrete
+from ..types import Sum
 from .chunks import chunked
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble
@@ -130,12 +130,17 @@ def of_leaves(lowered: Lowered) -> Passes | None:
     return Passes(lowered.program, pair, params, Form("tuple", items=results), Form("tuple", items=cotangents))
 
 
-def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes | None:
-    """Give a tangent function as a forward pass from primals and tangents to the pair of value and tangent."""
+def of_tangent(
+    lowered: Lowered, definition: Definition, places: Sequence[int], classes: Mapping[str, type]
+) -> Passes | None:
+    """Give a tangent function as a forward pass from primals and tangents to the pair of value and tangent.
+
+    The parameters in some places have tangents.
+    """
     lowered = replace(lowered, program=chunked(lowered.program))
     forms, function = Forms(classes), lowered.program.functions[lowered.main]
     try:
-        tangents = [forms(p.of) for p in definition.params if not is_discrete(p.of)]
+        tangents = [forms(definition.params[k].of) for k in places]
         params, result = (
             (*(forms(p.of) for p in definition.params), *tangents),
             forms.built(definition.result, definition.kind),
@@ -146,8 +151,25 @@ def of_tangent(lowered: Lowered, definition: Definition, classes: Mapping[str, t
     fits = same([x for form in params for x in form.leaves()], leaves) and same(result.leaves() * 2, results)
     if not fits or not all(map(is_continuous, (*tangents, result))):
         return None
-    pair = Pass(function, function.results, [], may_raise=True), nothing(len(leaves))
-    return Passes(lowered.program, pair, params, Form("tuple", items=(result, result)), Form("tuple"))
+    return one_pass(lowered.program, function, params, Form("tuple", items=(result, result)))
+
+
+def of_block(program: Program, function: Function, params: tuple[Form, ...]) -> Passes | None:
+    """Give a function for a block as a forward pass; `params` are the forms of the primals."""
+    try:
+        given = [leaf(p.type) for p in function.params]
+        result = Form("tuple", items=tuple(leaf(x.type) for x in function.results))
+    except NotAssembled:
+        return None
+    of_primals = sum(form.width for form in params)
+    alone = chunked(replace(program, functions={function.name: function}))
+    return one_pass(alone, alone.functions[function.name], (*params, *given[of_primals:]), result)
+
+
+def one_pass(program: Program, function: Function, params: tuple[Form, ...], result: Form) -> Passes:
+    """Give a function as a forward pass without a reverse pass."""
+    pair = Pass(function, function.results, [], may_raise=True), nothing(len(function.params))
+    return Passes(program, pair, params, result, Form("tuple"))
 
 
 def nothing(count: int) -> Pass:

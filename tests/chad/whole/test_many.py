@@ -56,16 +56,21 @@ def test_jacobians_by_blocks_are_those_of_dual_numbers(function: Callable[..., A
         np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
 
 
+def counted(blocks: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list to which each run of a pass appends the length of its block."""
+    runs: list[int] = []
+    run = blocks.run
+    assert isinstance(blocks.made.text, str)
+    monkeypatch.setattr(
+        blocks, "run", lambda primals, given, others: (runs.append(len(others[0])), run(primals, given, others))[1]
+    )
+    return runs
+
+
 def test_a_block_is_one_run_of_the_reverse_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     program = te.program(bent)
     te.jacobian(program)(X, A)
-    passes = program.executable.whole
-    assert passes is not None
-    (made,) = passes.many.values()
-    assert made is not None
-    runs: list[int] = []
-    reverse = made["reverse"]
-    made.namespace["reverse"] = lambda kept, block: (runs.append(len(block)), reverse(kept, block))[1]
+    runs = counted(program.executable.blocks_of("rows", (0,)), monkeypatch)
     whole = te.jacobian(program)(X, A)
     assert runs == [7]
     monkeypatch.setattr(jacobians, "BLOCK", 3 * X.size)
@@ -132,13 +137,8 @@ def test_hessians_by_blocks_are_those_of_dual_numbers(
 def test_a_hessian_of_whole_arrays_is_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     program = te.program(likelihood)
     te.hessian(program)(X, A, Y)
-    passes = program.__tapeengine_directional__().executable.whole
-    assert passes is not None
-    (made,) = passes.many.values()
-    assert made is not None
-    runs: list[int] = []
-    value = made["value"]
-    made.namespace["value"] = lambda *args: (runs.append(len(args[3])), value(*args))[1]
+    found = program.__tapeengine_directional__().executable.blocks_of("products", (3, 0))
+    runs = counted(found, monkeypatch)
     te.hessian(program)(X, A, Y)
     assert runs == [40]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import builtins
 import dis
-import functools
 import keyword
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...._core.programs.native import COPIED, FEW_NUMBERS, Form, Whole, is_finite, leaves, owned
+from ...._core.programs.native import COPIED, FEW_NUMBERS, Whole, is_finite, owned
 from ....errors import StructureError
 from ....primitive import Primitive
 from ...depth import deep
@@ -21,13 +20,11 @@ from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from ...lowering.passes import Lowered
 from ...lowering.patterns import leaf_types
 from ...terms import Definition
-from ...types import Bool, Float, Int, is_discrete, numbers_of, rank_of
 from ..passes import Passes, native, of_leaves
 from ..poles import at_poles
 from .arrays import laid_out, plain_array
 from .boundary import Boundary, NotDense
 from .control import WRITE, fields
-from .many import for_columns, for_many
 from .running import DifferentSizes, Linear, Running
 from .text import (
     Block,
@@ -219,70 +216,6 @@ class WholePasses:
         self.forward, self.reverse = self.made["forward"], self.made["reverse"]
         leaves = of_leaves(lowered)
         self.few = None if leaves is None else native(leaves, is_few=True)
-        is_plain = all(isinstance(numbers_of(p.of), Float | Int | Bool) for p in definition.params)
-        has_forms = leaves is not None and leaves.params and is_plain
-        self.form = Form("tuple", items=leaves.params) if leaves is not None and has_forms else None
-        self.discrete = [is_discrete(p.of) for p in definition.params]
-        self.functions, self.primitives = (functions["forward"], functions["reverse"]), primitives
-        self.many: dict[tuple[int, ...], Functions | None] = {}
-
-    def for_block(self, key: tuple[int, ...], write: Callable[..., Sequence[Function]]) -> Functions | None:
-        """Give functions for a block of values, written once for each key; None if its steps cannot run at once."""
-        if key not in self.many:
-            try:
-                made = attempted(write(*self.functions), self.primitives)
-                self.many[key] = None if made.stepwise else made
-            except NotWhole:
-                self.many[key] = None
-        return self.many[key]
-
-    def rows(self, primals: Sequence[Any], block: Any, wanted: tuple[int, ...] | None = None) -> list[Any] | None:
-        """Return the cotangents of some primals for each of a block of cotangents of a value that is one array.
-
-        Returns
-        -------
-        list of array or None
-            For each wanted primal, its cotangents along the first axis; None for a discrete one. Instead of the list
-            None, if the primals are not numbers and arrays, or a cotangent is not finite.
-        """
-        if self.form is None or not rank_of(self.definition.result):
-            return None
-        leaves = plain_leaves(self.form, primals)
-        places = [k for k in (range(len(primals)) if wanted is None else wanted) if not self.discrete[k]]
-        if leaves is None or not places:
-            return None
-        made = self.for_block(tuple(places), lambda ahead, back: for_many(ahead, back, places))
-        if made is None:
-            return None
-        try:
-            found = at_poles("ignore", lambda: made["reverse"](made["forward"](*leaves)[1], block))()
-        except POLES:
-            return None
-        by_place = dict(zip(places, found, strict=True))
-        every = range(len(primals)) if wanted is None else wanted
-        return [by_place.get(k) for k in every] if is_finite(found) else None
-
-    def columns(self, primals: Sequence[Any], block: Any, along: int, wanted: int) -> Any:
-        """Return the cotangents of a primal for each of a block of arguments; see `for_columns`.
-
-        Returns
-        -------
-        array or None
-            The cotangents along the first axis; None as for `rows`, or where Python may raise an error.
-        """
-        leaves = None if self.form is None else plain_leaves(self.form, primals)
-        if leaves is None:
-            return None
-        key = (-1, along, wanted)
-        made = self.for_block(key, lambda ahead, back: [for_columns(ahead, back, along, wanted)])
-        if made is None:
-            return None
-        leaves[along] = block
-        try:
-            (found,) = at_poles("raise", made["value"])(*leaves)
-        except POLES:
-            return None
-        return found if is_finite(found) else None
 
     def vjp(
         self, primals: Sequence[Any], may_be_infinite: bool = False
@@ -330,12 +263,6 @@ class WholePasses:
         found = unshared(results, (*kept, *leaves))
         x = results[0]
         return found, (np.broadcast_to(x.dtype.type(), x.shape),) if lists and x.nbytes > COPIED else results
-
-    def of_blocks(self, name: str, primals: tuple[Any, ...]) -> Callable[..., Any]:
-        """Return `rows` or `columns` for primals."""
-        if name not in ("rows", "columns"):
-            raise AttributeError(name)
-        return functools.partial(getattr(self, name), primals)
 
     def of_few(self, leaves: list[Any]) -> Ran | None:
         """Run the program on the register machine if there are few numbers; otherwise, or if it cannot, None."""
@@ -406,11 +333,16 @@ class WholeTangent:
     """
 
     def __init__(
-        self, definition: Definition, lowered: Lowered, boundary: Boundary, primitives: Mapping[str, Primitive]
+        self,
+        definition: Definition,
+        places: Sequence[int],
+        lowered: Lowered,
+        boundary: Boundary,
+        primitives: Mapping[str, Primitive],
     ) -> None:
         if len(lowered.program.functions) > 1 or not lowered.is_dense:
             raise NotWhole("recursion, or rows of different sizes")
-        self.definition = definition
+        self.definition, self.places = definition, places
         self.boundary = boundary
         self.made = attempted([lowered.program.functions[lowered.main]], primitives)
         self.text = self.made.text
@@ -424,7 +356,7 @@ class WholeTangent:
         given, rest = [], iter(leaves)
         for k, (p, t) in enumerate(zip(self.definition.params, tangents, strict=True)):
             own = [next(rest) for _ in leaf_types(p.of, True)]
-            if not is_discrete(p.of):
+            if k in self.places:
                 given += self.boundary.cotangent_in(p.of, t, iter(own), f"tangent {k}")
         try:
             found = at_poles("raise", self.run)(*leaves, *given)
@@ -437,11 +369,6 @@ class WholeTangent:
         of, own_ = self.definition.result, iter(owned(found, [*leaves, *given]))
         value = self.boundary.outward(of, own_)
         return value, self.boundary.cotangent_out(of, own_, value)
-
-
-def plain_leaves(form: Form, primals: Sequence[Any]) -> list[Any] | None:
-    """Return primals that are numbers and arrays of a form; None for others."""
-    return None if any(type(x) is list for x in primals) else leaves(form, tuple(primals))
 
 
 def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:
