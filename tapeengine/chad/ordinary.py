@@ -21,8 +21,8 @@ from numpy.lib.array_utils import byte_bounds
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 
+from .._core.programs.callables import stand_ins
 from .._core.programs.replay import Checks
-from .._core.programs.standins import stand_ins
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
 from .parse.callees import is_plain

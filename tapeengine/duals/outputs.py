@@ -49,8 +49,9 @@ def stored(result: Any, out: Any, plain: Plain) -> Any:
     return found if isinstance(result, tuple) else found[0]
 
 
-def check_outputs(name: str, outs: tuple[Any, ...]) -> None:
+def check_outputs(name: str, out: Any) -> None:
     """Refuse outputs that are traced numbers, and those in which the order of writing shows."""
+    outs = out if isinstance(out, tuple) else (out,)
     if any(type(out) in (Dual, ComplexDual) for out in outs):
         raise UnsupportedError(
             f"out= of numpy.{name} is a traced number, as in numpy's functions of lists of such. Use tapeengine.numpy"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .._core.programs.standins import class_of, is_instance, original, stand_in, stand_ins
+from .._core.programs.callables import class_of, is_instance, original, stand_in, stand_ins
 from .._core.scalars import complex as complexes
 from .rewrite import CLASS_OF
 

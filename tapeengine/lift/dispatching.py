@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.programs.standins import stand_ins, traced_class
+from .._core.programs.callables import stand_ins, traced_class
 
 
 def singledispatch(func: Callable[..., Any]) -> Any:

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from .._core.programs.callables import Linked, changed
-from .._core.programs.standins import original
+from .._core.programs.callables import Linked, changed, original
 from ..dropped import TWINS
 from ..errors import module_of
 from .dispatching import singledispatch, singledispatchmethod

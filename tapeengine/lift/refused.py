@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core.arrays.storing import holds_traced
-from .._core.programs.standins import stand_in, stand_ins
+from .._core.programs.callables import stand_in, stand_ins
 from ..dropped import place_of_call
 from ..errors import DroppedDerivativeError
 

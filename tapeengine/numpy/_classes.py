@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array
-from .._core.programs.standins import stand_in, stand_ins
+from .._core.programs.callables import stand_in, stand_ins
 from .._core.scalars.complex import ComplexDual, make
 from .._core.scalars.scalar import Dual
 from ._creation import asarray

@@ -7,10 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._core.arrays import custom
 from .._core.arrays.array import Array
 from .._core.arrays.assignment import refuse_writes
-from .._core.arrays.calls import as_python
+from .._core.arrays.calls import as_python, call
 from .._core.scalars.complex import ComplexDual
 from .._core.structures.boundary import overlapping, place
 from ..errors import CotangentError
@@ -218,7 +217,7 @@ def call_with_rule(
         repeated = None if again is None else Repeated(again, arguments, pairs, form, name)
         return results, FlatRule(derivative, arguments, form, classes, name, repeated)
 
-    results = custom.call(on_leaves, list(map(as_array, leaves)))
+    results = call(on_leaves, list(map(as_array, leaves)))
     if results is None:
         return False, None
     out, are_pairs, values = made

@@ -11,7 +11,7 @@ import numpy as np
 from .._core.arrays.calls import as_python
 from .._core.programs.callables import own_derivative
 from .._core.scalars.scalar import Dual, with_value
-from .._core.sweeps import linear, many
+from .._core.sweeps import linear
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError, pass_on
 from ..sparse.hint import hint_at_sparse
@@ -219,7 +219,7 @@ def is_forward(backpropagator: Any, mode: Mode, found: tuple[Sweep, ...], rows: 
     if isinstance(backpropagator, OwnDerivative):
         cheaper = columns < rows  # a tangent runs the program again, a cotangent the reverse pass only
     else:
-        cheaper = many.walks(backpropagator, columns) <= many.walks(backpropagator, rows)
+        cheaper = linear.walks(backpropagator, columns) <= linear.walks(backpropagator, rows)
     return "forward" in found and ("reverse" not in found or cheaper)
 
 
@@ -262,7 +262,7 @@ def full_matrix(
             return matrix
         recorded = backpropagator.recorded(forward)
     if recorded is not None and not linear.depends_on_outer(recorded) and not is_watched(recorded):
-        matrix = many.matrix(recorded, rows.size, columns.size, dtype, forward, tell)
+        matrix = linear.matrix(recorded, rows.size, columns.size, dtype, forward, tell)
         if matrix is not None:
             return matrix
     if forward:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
-from tapeengine._core.sweeps import many
+from tapeengine._core.sweeps import linear
 from tapeengine.primitive import Primitive
 
 MATRIX = np.array([[0.3, -0.7, 0.2, 0.9], [1.1, 0.4, -0.6, 0.1], [-0.2, 0.8, 0.5, -1.0], [0.6, -0.3, 0.7, 0.2]])
@@ -52,7 +52,7 @@ def row_by_row(f: Callable[..., Any], *primals: Any) -> Any:
 def in_blocks(f: Callable[..., Any], *primals: Any) -> Any:
     """The Jacobian by blocks, which `matrix` refuses only for few rows."""
     value, backpropagator = te.vjp(f, *primals)
-    return many.matrix(backpropagator, numbers(value).size, numbers(primals).size, float, False)
+    return linear.matrix(backpropagator, numbers(value).size, numbers(primals).size, float, False)
 
 
 def written(y: Any, index: Any, value: Any) -> Any:

@@ -41,11 +41,11 @@ def test_blocks_of_scalars_agree_with_single_sweeps() -> None:
 )
 def test_the_mode_takes_what_costs_fewer_walks(n: int, m: int, forward: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scalars are swept in blocks of eight; a walk costs the same in both directions."""
-    from tapeengine._core.sweeps import many
+    from tapeengine._core.sweeps import linear
 
     asked: list[bool] = []
-    matrix = many.matrix
-    monkeypatch.setattr(many, "matrix", lambda *args: (asked.append(args[4]), matrix(*args))[1])
+    matrix = linear.matrix
+    monkeypatch.setattr(linear, "matrix", lambda *args: (asked.append(args[4]), matrix(*args))[1])
     te.jacobian(lambda xs: [tm.sin(xs[k % n]) for k in range(m)])([0.1] * n)
     assert asked == [forward]
 

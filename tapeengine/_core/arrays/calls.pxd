@@ -2,14 +2,21 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.tape.tape cimport Head
+from tapeengine._core.tape.accumulation cimport Reverse
+from tapeengine._core.tape.records cimport ArrayRecord
 
 cdef object outward(Head *h, Dual x)
-cdef object stripped(Head *h, uint32_t tag, object x)
 cdef object apply(object primitive, tuple args, dict static)
 cdef object of_numbers(object x)
-cdef uint32_t innermost_tag(object args) noexcept
-cdef double scalar_value(object out) noexcept
-cdef tuple wrapped(Head *h, object out, uint32_t id)
-cdef tuple wrapped_parts(Head *h, object out)
 cpdef bint is_foreign(object x) except -1
 cpdef object as_python(object x)
+
+cdef class CustomRecord(ArrayRecord):
+    cdef object rule        # pull(cotangents of the results) and push(tangents of the arguments), lists by leaf
+    cdef list inputs        # [(number of the leaf, place)]
+    cdef list outputs       # places by leaf; None for discrete leaves
+    cdef list captured      # [(number of the output, place of the captured value that it was computed from)]
+    cdef Py_ssize_t count   # number of leaves of the arguments
+    cdef uint32_t tag
+    cdef object within(self, Reverse r, object function, list values)
+    cdef object results(self, Head *h, object function, list values)

@@ -6,24 +6,28 @@ an outer trace: the call is then recorded there as well.
 
 from cpython.array cimport array
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray
+cimport cython
 
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
+    NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray,
+)
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays
 from tapeengine._core.tape.nested cimport copied_id
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, of_kind, other_precision
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, of_kind, other_precision, as_kind
 from tapeengine._core.arrays.storing cimport (
-    CALLED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording, is_traced, keep,
-    new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted,
+    CALLED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording,
+    is_traced, keep, new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted, RULED,
 )
 from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT
-from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.records cimport record_array, ArrayRecord
 from tapeengine._core.tape.tape cimport (
     ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
     tape_of,
 )
+from tapeengine._core.tape.accumulation cimport Reverse, View
 
 from bisect import bisect_left
 from functools import partial
@@ -695,3 +699,5 @@ cpdef tuple widened(tuple args):
         return args
     return tuple([array_of_dual(<Dual> x) if type(x) is Dual and is_numpy(x) else
                   numpy.asarray(x) if other_precision(x) else x for x in args])
+
+include "custom.pxi"

@@ -1,20 +1,28 @@
 """Callables of the engine's users: those with derivatives of their own; memoised, lifted and transformed functions."""
 
-from types import MethodType
-
 from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 cimport cython
+from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual
+from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy
 from tapeengine._core.tape.tape cimport innermost_here
+
+from types import MethodType, GenericAlias, UnionType
+import builtins
+import copyreg
+from abc import ABCMeta
+from functools import partial
+from typing import Hashable, SupportsFloat, Union
+
+import numpy
 
 from tapeengine._core.tape.tape import outside
 from tapeengine.naming import reduced
 from tapeengine.structure import Transformed
-
+from tapeengine._core.scalars.floatlike import FloatLike
 
 cdef extern from "Python.h":
     PyObject *_PyType_Lookup(type cls, object name)
@@ -58,10 +66,10 @@ def own_derivative(program, name):
     return <object> found if PyFunction_Check(<object> found) else getattr(type(program), name)
 
 
-cdef bint traced(object x) except -1:
+cdef bint is_dual(object x) except -1:
     if type(x) is tuple:
         for item in <tuple> x:
-            if traced(item):
+            if is_dual(item):
                 return True
         return False
     return type(x) is Dual or type(x) is Array or type(x) is ComplexDual
@@ -125,11 +133,11 @@ cdef class Memoised:
 
     def __call__(self, *args, **options):
         for x in args:
-            if traced(x):
+            if is_dual(x):
                 return self.function(*args, **options)
         if options:
             for x in options.values():
-                if traced(x):
+                if is_dual(x):
                     return self.function(*args, **options)
         if innermost_here() != NULL:    # the cache outlives the trace
             return outside(self.cached, *args, **options)
@@ -186,3 +194,5 @@ cpdef object changed(dict there, dict seen, list names):
         if PyDict_GetItem(there, name) != PyDict_GetItem(seen, name):
             return name
     return None
+
+include "standins.pxi"

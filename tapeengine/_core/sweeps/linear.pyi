@@ -1,4 +1,7 @@
+from collections.abc import Callable
 from typing import Any
+
+import numpy
 
 from tapeengine._core.sweeps.trace import Backpropagator
 
@@ -9,3 +12,12 @@ def hessian_product(
 def is_twice(back: Backpropagator) -> bool: ...
 def depends_on_outer(back: Backpropagator) -> bool: ...
 def result_ids(back: Backpropagator) -> list[int] | None: ...
+def walks(back: Backpropagator, count: int) -> int: ...
+def matrix(
+    back: Backpropagator,
+    size: int,
+    columns: int,
+    dtype: Any,
+    forward: bool,
+    told: Callable[[int], object] | None = None,
+) -> numpy.ndarray[Any, Any] | None: ...

@@ -1,18 +1,31 @@
-"""The derivative of a traced program as a linear map: forward sweeps, Hessian-vector products, the ids of its scalars.
+"""The derivative of a traced program as a linear map: forward sweeps, Hessian-vector products, Jacobians by blocks.
 
 The backpropagator holds the tape, and these functions interpret its records.
 """
 
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
+from cpython.exc cimport PyErr_CheckSignals
+cimport cython
 
-from tapeengine._core.sweeps.sweep cimport push, push_recorded
-from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, FLOATS, NUMPY, Layout, build
+from tapeengine._core.sweeps.sweep cimport push, push_recorded, push_special
+from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout, build
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
-from tapeengine._core.tape.accumulation cimport Reverse, free_zeros, zeros
+from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.sweeps.second cimport resolve_second
-from tapeengine._core.tape.tape cimport Head, Tape, innermost_here
+from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, innermost_here, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds
+from tapeengine._core.tape.numpy_c cimport PyArray_DATA, import_array, ndarray
+from tapeengine._core.tape.blocks cimport (
+    LINE, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars, te_rows_clear,
+    te_rows_gather, te_rows_scatter, te_rows_zero,
+)
+from tapeengine._core.tape.records cimport ArrayRecord
+
+from bisect import bisect_right
+from operator import itemgetter
+
+import numpy
 
 from tapeengine.errors import CotangentError
 
@@ -156,6 +169,8 @@ def result_ids(Backpropagator back):
             ids.append(layout.steps[i].id)
         elif kind == FLOATS:
             ids.extend([layout.steps[i].id + k for k in range(layout.steps[i].n)])
-        elif kind == ARRAY:
+        elif kind == ARRAY_LEAF:
             return None
     return ids
+
+include "many.pxi"

@@ -18,7 +18,7 @@ cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_DIM, PyArray_STRIDES, PyTypeNum_ISCOMPLEX, ndarray, npy_intp
 
-from tapeengine._core.sweeps.many cimport (
+from tapeengine._core.sweeps.linear cimport (
     Batch, fair, lifetimes_of, most_columns, most_rows, places_of, resolve_rows, take_out,
 )
 from tapeengine._core.tape.blocks cimport Block, Lifetimes, Rows

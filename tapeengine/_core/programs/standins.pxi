@@ -1,26 +1,7 @@
-"""Stand-ins for Python's classes in lifted code, where a traced number is a float and a traced array an ndarray.
-
-A stand-in can be called, used in `isinstance` and compared like its class; on plain values the result is the same.
-It is a class itself, so that `match` patterns, annotations and numpy's dtypes accept it.
-"""
-
-import builtins
-import copyreg
-from abc import ABCMeta
-from functools import partial
-from types import GenericAlias, UnionType
-from typing import Hashable, SupportsFloat, Union
-
-from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
-from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
-
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy
-
-import numpy
-
-from tapeengine._core.scalars.floatlike import FloatLike
+# Stand-ins for Python's classes in lifted code, where a traced number is a float and a traced array an ndarray.
+#
+# A stand-in can be called, used in `isinstance` and compared like its class; on plain values the result is the same.
+# It is a class itself, so that `match` patterns, annotations and numpy's dtypes accept it.
 
 __all__ = ["StandIn", "class_of", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
 

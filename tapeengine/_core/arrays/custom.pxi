@@ -1,26 +1,9 @@
-"""Calls of functions with custom derivative rules: each call is one record, whatever the function computes.
-
-The function gets its arguments as values of the next outer trace, or plain ones. So a rule that is called in a recorded
-reverse sweep records on the right tape. What the function computes from captured values of its own trace is recorded
-there as usual, and the record passes the cotangent of such a result on, besides calling the rule for the cotangents of
-the arguments. Each call of a rule has its own tape for computations on captured values of the trace.
-"""
-
-from libc.stdint cimport uint32_t
-cimport cython
-
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.calls cimport innermost_tag, scalar_value, stripped, wrapped, wrapped_parts
-from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.records cimport ArrayRecord, record_array
-from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy
-from tapeengine._core.arrays.storing cimport RULED, copied_once, geometry, head_of_array, is_recording, note, operand, unlifted
-from tapeengine._core.tape.tape cimport Head, Tape, head_of, tape_of
-
-import numpy
-
-cdef object array_class = numpy.ndarray
-
+# Calls of functions with custom derivative rules: each call is one record, whatever the function computes.
+#
+# The function gets its arguments as values of the next outer trace, or plain ones. So a rule that is called in a recorded
+# reverse sweep records on the right tape. What the function computes from captured values of its own trace is recorded
+# there as usual, and the record passes the cotangent of such a result on, besides calling the rule for the cotangents of
+# the arguments. Each call of a rule has its own tape for computations on captured values of the trace.
 
 cdef class CustomRecord(ArrayRecord):
     """One call: the places of its arguments and results, and the rule."""

@@ -1,30 +1,8 @@
-"""Many cotangents or tangents at once through one tape: Jacobians by blocks of rows or columns.
-
-One walk over the tape sweeps a block of them. A record sweeps the whole block if it can, otherwise one cotangent or
-tangent after the other. The memory of a block limits the number of its rows or columns: that of the largest array should
-stay in the cache.
-"""
-
-from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport uint32_t
-cimport cython
-from tapeengine._core.tape.numpy_c cimport PyArray_DATA, import_array, ndarray
-
-from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout
-from tapeengine._core.sweeps.sweep cimport push_special
-from tapeengine._core.sweeps.trace cimport Backpropagator
-from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.tape.blocks cimport (
-    LINE, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars, te_rows_clear, te_rows_gather,
-    te_rows_scatter, te_rows_zero,
-)
-from tapeengine._core.tape.records cimport ArrayRecord
-from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, op_at, record_at
-
-from bisect import bisect_right
-from operator import itemgetter
-
-import numpy
+# Many cotangents or tangents at once through one tape: Jacobians by blocks of rows or columns.
+#
+# One walk over the tape sweeps a block of them. A record sweeps the whole block if it can, otherwise one cotangent or
+# tangent after the other. The memory of a block limits the number of its rows or columns: that of the largest array should
+# stay in the cache.
 
 import_array()
 

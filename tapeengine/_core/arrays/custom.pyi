@@ -1,9 +1,0 @@
-from collections.abc import Callable
-from typing import Any, final
-
-@final
-class Outward:
-    def __init__(self, tag: int) -> None: ...
-    def __call__(self, x: Any) -> Any: ...
-
-def call(function: Callable[[list[Any]], tuple[list[Any], Any]], leaves: list[Any]) -> list[Any] | None: ...
