@@ -64,7 +64,9 @@ def test_modules_compiled_without_vectorcall_have_no_functions_of_cython() -> No
     """All modules share the class of lambdas and inner functions, which calls them by what these leave out."""
     listed = set(re.findall(r"\w+", (ROOT / "setup.py").read_text()))
     modules = [path for path in (ROOT / "tapeengine" / "_core").glob("*/*.pyx") if path.stem not in listed]
-    included = [path.parent / name for path in modules for name in re.findall(r'^include "(.*)"', path.read_text(), re.M)]
+    included = [
+        path.parent / name for path in modules for name in re.findall(r'^include "(.*)"', path.read_text(), re.M)
+    ]
     sources = modules + included
     assert len(sources) > 10
     for path in sources:

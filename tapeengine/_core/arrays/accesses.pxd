@@ -1,6 +1,6 @@
 # Records of copying reads, of writes, and of additions into elements.
 from tapeengine._core.tape.accumulation cimport View
-from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.blocks cimport ArrayRecord
 
 cdef class ReadRecord(ArrayRecord):
     cdef View source, result

@@ -20,7 +20,7 @@ from tapeengine._core.arrays.storing cimport (
     ADDED, POKED, WRITTEN, array_over, constant_of, everything, geometry, head_of_array, is_recording, is_traced,
     make_writable, new_array, note, operand, plain, unlifted, view_by,
 )
-from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.blocks cimport record_array
 from tapeengine._core.tape.tape cimport WRITE, Head, head_of, innermost_here, record_special, tape_of
 
 import numpy

@@ -22,7 +22,7 @@ from tapeengine._core.arrays.storing cimport (
     is_traced, keep, new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted, RULED,
 )
 from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT
-from tapeengine._core.tape.records cimport record_array, ArrayRecord
+from tapeengine._core.tape.blocks cimport record_array, ArrayRecord
 from tapeengine._core.tape.tape cimport (
     ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
     tape_of,

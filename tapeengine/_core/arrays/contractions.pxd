@@ -1,6 +1,6 @@
 # Kernels for sums and products of float64 arrays.
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.blocks cimport ArrayRecord
 
 cdef extern from "tangents.h" nogil:
     void te_sum(Py_ssize_t outer, Py_ssize_t n, Py_ssize_t inner, const double *p, double *out, double divisor)

@@ -22,7 +22,7 @@ from tapeengine._core.arrays.storing cimport (
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
 from tapeengine._core.tape.blocks cimport Rows, Tangents
-from tapeengine._core.tape.records cimport ArrayRecord, record_array
+from tapeengine._core.tape.blocks cimport ArrayRecord, record_array
 from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy

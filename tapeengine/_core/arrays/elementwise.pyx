@@ -24,7 +24,7 @@ from tapeengine._core.arrays.storing cimport (
 )
 from tapeengine._core.scalars.scalar cimport Dual, as_double
 from tapeengine._core.tape.opcodes cimport OP_MUL, OP_NEG, OP_SUB, op_names
-from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.blocks cimport record_array
 from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy

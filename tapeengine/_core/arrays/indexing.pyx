@@ -14,7 +14,7 @@ from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.arrays.storing cimport (
     COPIED_PART, array_over, ended_copy, geometry, head_of_array, is_recording, new_array, note, operand, plain,
 )
-from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.blocks cimport record_array
 from tapeengine._core.tape.tape cimport READ, Head, innermost_here, record_special, tape_of, traces
 
 from operator import index as whole_number

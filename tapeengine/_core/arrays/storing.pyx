@@ -23,7 +23,7 @@ from tapeengine._core.arrays.indexing cimport read_part
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.tape.accumulation cimport View, strided, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
-from tapeengine._core.tape.records cimport record_array
+from tapeengine._core.tape.blocks cimport record_array
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, innermost_here, tape_of, traces
 
 import warnings

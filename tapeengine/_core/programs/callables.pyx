@@ -1,14 +1,16 @@
-"""Callables of the engine's users: those with derivatives of their own; memoised, lifted and transformed functions."""
+"""Callables of the engine's users: memoised, lifted and transformed functions; stand-ins of classes; scalar kernels."""
 
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 cimport cython
-from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
+from cpython.float cimport PyFloat_Check, PyFloat_CheckExact, PyFloat_AS_DOUBLE
+from libc.stdint cimport uintptr_t
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy
-from tapeengine._core.tape.tape cimport innermost_here
+from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy, as_double, head_of_dual, new_dual
+from tapeengine._core.tape.tape cimport innermost_here, Head, record1, record2, tape_of, traces
+from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT, OP_MUL
 
 from types import MethodType, GenericAlias, UnionType
 import builtins
@@ -196,3 +198,5 @@ cpdef object changed(dict there, dict seen, list names):
     return None
 
 include "standins.pxi"
+
+include "kernel.pxi"

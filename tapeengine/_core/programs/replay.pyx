@@ -44,7 +44,7 @@ from tapeengine._core.structures.interleave cimport (
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
-from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
 )

@@ -17,7 +17,7 @@ from tapeengine._core.sweeps.linear cimport staged
 from tapeengine._core.sweeps.sweep cimport push_special, resolve
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
     ARRAY, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, tape_of, value_at,
 )

@@ -20,7 +20,7 @@ from tapeengine._core.tape.blocks cimport (
     LINE, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars, te_rows_clear,
     te_rows_gather, te_rows_scatter, te_rows_zero,
 )
-from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.blocks cimport ArrayRecord
 
 from bisect import bisect_right
 from operator import itemgetter

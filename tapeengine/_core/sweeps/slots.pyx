@@ -23,7 +23,7 @@ from tapeengine._core.sweeps.linear cimport (
 )
 from tapeengine._core.tape.blocks cimport Block, Lifetimes, Rows
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.records cimport ArrayRecord
+from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.tape cimport ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
 from tapeengine._core.sweeps.trace cimport Backpropagator
 

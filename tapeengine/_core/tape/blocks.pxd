@@ -75,3 +75,21 @@ cdef object aligned(object tangents, Py_ssize_t axes)
 cdef object fitted_rows(object cotangents, tuple shape)
 cdef uint32_t resolve_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t lowest) noexcept nogil
 cdef uint32_t push_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t highest) noexcept nogil
+
+cdef class ArrayRecord:
+    cdef int reverse(self, Reverse r, uint32_t id) except -1
+    cdef int forward(self, Reverse r, uint32_t id) except -1
+    cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1
+    cdef bint forward_columns(self, Tangents t, uint32_t id) except -1
+    cdef list reads(self)
+    cdef list writes(self)
+    cdef object keeps(self)
+    cdef object called(self)
+    cdef dict operands(self)
+    cdef object name(self)
+    cdef object detail(self)
+    cdef int depend(self, object walk, uint32_t id) except -1
+    cdef object parts(self, object walk, uint32_t id)
+    cdef bint adds(self)
+
+cdef uint32_t record_array(Head *h, ArrayRecord record, double value) except 0

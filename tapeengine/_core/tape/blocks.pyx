@@ -13,11 +13,17 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 from cpython.ref cimport Py_REFCNT
 cimport cython
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_ISCARRAY, PyArray_NBYTES, PyArray_TYPE, ndarray, npy_intp
 
-from tapeengine._core.tape.accumulation cimport Reverse, View, array_over, fitted, free_zeros, of_type, once, repeats, zeros
-from tapeengine._core.tape.tape cimport SPECIAL, Head, Place, Record, Tape, op_at, record_at
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport (
+    PyArray_DATA, PyArray_ISCARRAY, PyArray_NBYTES, PyArray_TYPE, ndarray, npy_intp,
+)
+from tapeengine._core.tape.accumulation cimport (
+    Reverse, View, array_over, fitted, free_zeros, of_type, once, repeats, zeros,
+)
+from tapeengine._core.tape.tape cimport (
+    SPECIAL, Head, Place, Record, Tape, op_at, record_at, ARRAY, record_special, tape_of,
+)
 
 import numpy
 
@@ -407,3 +413,5 @@ cdef uint32_t push_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t 
             te_rows_sum(t, scalars + <size_t> r.p1 * width, r.d1, scalars + <size_t> r.p2 * width, r.d2, width)
         i += 1
     return i
+
+include "records.pxi"

@@ -1,15 +1,7 @@
-"""The interface between sweeps and the records of array operations.
-
-Each kind of record is a class of its own, in the module of its operation; sweeps know only this base class. A place is
-a `View` for an array, an id for a scalar, None for a discrete or constant value.
-"""
-
-from libc.stdint cimport uint32_t
-
-from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.blocks cimport Rows, Tangents
-from tapeengine._core.tape.tape cimport ARRAY, Head, record_special, tape_of
-
+# The interface between sweeps and the records of array operations.
+#
+# Each kind of record is a class of its own, in the module of its operation; sweeps know only this base class. A place is
+# a `View` for an array, an id for a scalar, None for a discrete or constant value.
 
 cdef class ArrayRecord:
     """An operation on arrays: its rules in both directions, for one cotangent or tangent and for many."""

@@ -1,18 +1,9 @@
-"""Scalar primitives with C kernels, at the speed of the core's own functions.
-
-A `ScalarFunction` calls a kernel by its address. A float gives a float; a dual gives one ordinary record, with the
-partial derivatives that the kernel's C functions compute. For arrays, and where a partial is needed as an expression
-instead of a number (the tape keeps values or depends on an outer trace), it calls the primitive instead, whose rules
-can be differentiated again.
-"""
-
-cimport cython
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from libc.stdint cimport uintptr_t
-
-from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, new_dual
-from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT, OP_MUL
-from tapeengine._core.tape.tape cimport Head, record1, record2, tape_of, traces
+# Scalar primitives with C kernels, at the speed of the core's own functions.
+#
+# A `ScalarFunction` calls a kernel by its address. A float gives a float; a dual gives one ordinary record, with the
+# partial derivatives that the kernel's C functions compute. For arrays, and where a partial is needed as an expression
+# instead of a number (the tape keeps values or depends on an outer trace), it calls the primitive instead, whose rules
+# can be differentiated again.
 
 ctypedef double (*one_double)(double) noexcept nogil
 ctypedef double (*two_doubles)(double, double) noexcept nogil
