@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import holds_traced
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 
@@ -51,10 +52,11 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     array([1., 0., 5.])
     """
     places = whole_numbers(x)
+    counted = places if holds_traced(x) else x
     if weights is None or not places.size:  # numpy counts in an empty list, whatever the weights
-        return numpy.bincount(x, minlength=minlength)
+        return numpy.bincount(counted, minlength=minlength)
     given = as_array(weights)
-    numpy.bincount(x, numpy.zeros(shape_of(given), dtype_of(given)), minlength)  # raises numpy's errors
+    numpy.bincount(counted, numpy.zeros(shape_of(given), dtype_of(given)), minlength)  # raises numpy's errors
     size = max(operator.index(minlength), int(places.max(initial=-1)) + 1)
     return SCATTER_ADD(np.astype(given, numpy.float64), places=places, size=size)
 

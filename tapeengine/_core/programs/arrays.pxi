@@ -625,7 +625,11 @@ cdef class Seen:
 
 
 cdef object kept_now(object place, double *v):
-    return tuple([kept_now(part, v) for part in place]) if type(place) is tuple else number_of(place, v)
+    """A kept value in this run; a complex number is numpy's, as in `calls.Kept`."""
+    if type(place) is tuple:
+        return tuple([kept_now(part, v) for part in place])
+    found = number_of(place, v)
+    return numpy.complex128(found) if type(found) is complex else found
 
 
 cdef bint is_fixed(object place) except -1:

@@ -3,7 +3,6 @@
 # A stand-in can be called, used in `isinstance` and compared like its class; on plain values the result is the same.
 # It is a class itself, so that `match` patterns, annotations and numpy's dtypes accept it.
 
-__all__ = ["StandIn", "class_of", "is_instance", "original", "stand_in", "stand_ins", "traced_class"]
 
 cdef object python_float = builtins.float, python_complex = builtins.complex, python_type = builtins.type
 cdef object ndarray = numpy.ndarray, float64 = numpy.float64, complex128 = numpy.complex128
