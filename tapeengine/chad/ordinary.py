@@ -57,7 +57,9 @@ def on_duals(
     --------
     >>> def area(r):
     ...     return math.pi * math.sqrt(r)
-    >>> on_duals(area)(4.0) == area(4.0), on_duals(area) is area, on_duals(on_duals) is on_duals
+    >>> def double(r):
+    ...     return 2.0 * r
+    >>> on_duals(area)(4.0) == area(4.0), on_duals(area) is area, on_duals(double) is double
     (True, False, True)
     """
     if not isinstance(function, FunctionType):
