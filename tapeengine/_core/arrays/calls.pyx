@@ -16,12 +16,13 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays
 from tapeengine._core.tape.nested cimport copied_id
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, of_kind, other_precision, as_kind
+from tapeengine._core.scalars.scalar cimport (
+    Dual, as_kind, head_of_dual, is_numpy, new_dual, of_kind, other_precision, takes_one,
+)
 from tapeengine._core.arrays.storing cimport (
     CALLED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording,
     is_traced, keep, new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted, RULED,
 )
-from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT
 from tapeengine._core.tape.blocks cimport record_array, ArrayRecord
 from tapeengine._core.tape.tape cimport (
     ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
@@ -632,7 +633,7 @@ cdef int own_kind(Head *h, Tape tape, uint32_t i, bint are_known) except -2:
         return 0 if are_known else 2
     if op >= SPECIAL:
         return 1
-    if r.p2 == i and op < CONSTANT_RIGHT and r.d2 != 0.0:   # a function of one scalar
+    if r.p2 == i and takes_one(op) and r.d2 != 0.0:   # a function of one scalar
         return r.d2 == <double> NUMPY_DOUBLES
     return -1
 

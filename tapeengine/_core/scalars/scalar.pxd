@@ -26,6 +26,7 @@ cdef object value_seen(Dual x)
 cdef object number_seen(Dual x)
 cdef bint is_numpy(object x) except -1
 cdef Dual as_kind(Dual x, bint numpys)
+cdef bint takes_one(int op) noexcept
 cdef bint other_precision(object x) except -1
 cdef int look(Dual x, int kind, double c) except -1
 cdef Dual answered(Dual result, object function, tuple operands)

@@ -251,6 +251,11 @@ cdef Dual of_kind(Dual x, int kind):
     return x
 
 
+cdef bint takes_one(int op) noexcept:
+    """Whether a record with one parent is of a function of one number; others are of a number and a constant."""
+    return op < CONSTANT_RIGHT
+
+
 cdef Dual as_kind(Dual x, bint numpys):
     """The same dual, as a numpy.float64 or a Python float."""
     if is_numpy(x) != numpys:
