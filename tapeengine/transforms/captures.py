@@ -151,8 +151,9 @@ class Snapshot(Kinds):
     def _is_copied(self, node: Node, stored: set[int], every: bool) -> bool:
         if node.make is None:
             return False
-        is_written = node.can_change if every or self.written is None else id(node) in self.written
-        if is_written or id(node.original) in stored:
+        is_written = self.written is not None and id(node) in self.written
+        may_be_written = node.can_change and (every or self.written is None)
+        if is_written or may_be_written or id(node.original) in stored:
             return True
         return (node.has_changed is None or node.can_change) and node.differs()  # others are only read from
 
