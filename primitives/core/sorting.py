@@ -38,9 +38,7 @@ from .values import (
 )
 
 
-def sort(
-    a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, descending: Any = None
-) -> Any:
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, **newer: Any) -> Any:
     """Sort along an axis; see `numpy.sort`.
 
     Examples
@@ -50,8 +48,10 @@ def sort(
     """
     if kind is not None and stable is not None:
         raise ValueError("`kind` and `stable` parameters can't be provided at the same time. Use only one of them.")
+    if newer:
+        numpy.sort(numpy.zeros(0), **newer)  # raises numpy's errors; numpy has `descending` from 2.5 on
     x, axis = _axis_or_flat(a, axis)
-    options = {"kind": kind, "stable": stable, "descending": descending}  # the last one from numpy 2.5 on
+    options = {"kind": kind, "stable": stable, **newer}
     places = np.argsort(x, axis=axis, order=order, **{name: one for name, one in options.items() if one is not None})
     return in_order_of(np.take_along_axis(x, places, axis=axis), x)
 

@@ -74,14 +74,14 @@ def frexp(x):
     return x * 2.0**-exponent, exponent
 
 
-def ldexp(x, i):
+def ldexp(x: float, i: int) -> float:
     """``math.ldexp``."""
     if not -1000 < i < 1000:
         raise ArithmeticError("a power of two is not exact")
     return x * 2.0**i
 
 
-def isqrt(n):
+def isqrt(n: int) -> int:
     """``math.isqrt``: the root of a float is right but for its last digits."""
     if n < 0:
         raise ValueError("isqrt() argument must be nonnegative")
