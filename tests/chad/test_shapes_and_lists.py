@@ -10,6 +10,7 @@ from chad.test_language import ones as all_ones
 
 import tapeengine as te
 from tapeengine import numpy as tnp
+from tapeengine.errors import StructureError
 
 X = np.array([0.5, -1.25, 2.0, 0.75, -0.5, 1.5])
 M, N = np.random.default_rng(3).normal(size=(3, 4)), np.random.default_rng(4).normal(size=(4, 2))
@@ -352,8 +353,6 @@ def with_a_missing_letter(m: te.Array[te.Vec]) -> float:
     [
         (pops_elsewhere, "pop inside an expression"),
         (pops_what_others_hold, "changed in place"),
-        (sequence, "match is on a union or a number"),
-        (bound_alternative, "this pattern"),
         (two_unknown_sizes, "two sizes -1"),
         (with_ellipsis, "letters for axes"),
         (with_a_missing_letter, "do not fit the axes"),
@@ -363,3 +362,13 @@ def with_a_missing_letter(m: te.Array[te.Vec]) -> float:
 def test_what_lies_outside_is_refused(function: Callable[..., Any], message: str) -> None:
     with pytest.raises(te.ProgramError, match=message):
         te.program(function)
+
+
+def test_patterns_of_sequences_and_of_alternatives() -> None:
+    matched, chosen = te.program(sequence), te.program(bound_alternative)
+    assert te.value_and_grad(matched)([2.0, 3.0]) == (sequence([2.0, 3.0]), [3.0, 2.0])
+    assert te.value_and_grad(matched)([2.0, 3.0, 4.0]) == (sequence([2.0, 3.0, 4.0]), [0.0, 0.0, 0.0])
+    with pytest.raises(StructureError, match="is no list"):  # no sequence pattern matches an array
+        te.grad(matched)(np.array([2.0, 3.0]))
+    for n, slope in ((1, 1.0), (2, 2.0), (3, 1.0)):
+        assert te.value_and_grad(chosen, 1)(n, 2.0) == (bound_alternative(n, 2.0), slope)
