@@ -275,7 +275,7 @@ class Program(Enterable):
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
         """The module of this program and its callees, its classes and its primitives."""
         if len(self.instances) == 1:
-            return [*self.instances.values(), *self.by_kinds.values()][-1].linked  # the one that ran last
+            return [*self.instances.values(), *self.by_kinds.values()][-1].linked  # the one that was made last
         self.renew()
         try:
             return link(self)

@@ -12,6 +12,7 @@ from .._core.arrays.array import Array, is_number
 from .._core.arrays.storing import constant_of, form_of, holds_traced, numbers_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
+from .._core.structures.boundary import overlap
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
 from .creation import copy, in_order_of, number_of, spread
@@ -56,15 +57,13 @@ def check_outputs(name: str, out: Any) -> None:
         raise UnsupportedError(
             f"out= of numpy.{name} is a traced number, as in numpy's functions of lists of such. Use tapeengine.numpy"
         )
-    if any(numpy.shares_memory(a, b) for a, b in itertools.combinations(filter(_is_array, outs), 2)):
+    if any(overlap(a, b) for a, b in itertools.combinations(filter(_is_array, outs), 2)):
         raise UnsupportedError(f"two outputs of numpy.{name} share memory. Pass copies")
 
 
 def check_spread(name: str, inputs: tuple[Any, ...], result: Any, out: Any) -> None:
     """Refuse an output to which numpy broadcasts the operands, and which it writes to before it has read them all."""
-    if out.shape != numpy.shape(form_of(result)) and any(
-        numpy.shares_memory(x, out) for x in filter(_is_array, inputs)
-    ):
+    if out.shape != numpy.shape(form_of(result)) and any(overlap(x, out) for x in filter(_is_array, inputs)):
         raise UnsupportedError(
             f"out= of numpy.{name} has another shape, and shares memory with an operand. Pass a copy"
         )

@@ -238,7 +238,7 @@ class Reversal:
         """At the end of a block compare its states with those of the first run; a plain run decides about rounding."""
         steps, structures = self.steps, self.steps.engine.structures
         comparison.add(hashes(structures, state), position)
-        comparison.states[position] = state
+        comparison.keep(structures, state, position)
         if repeat is None:
             return
         traced, comparison.states = comparison.states, {}
@@ -247,7 +247,7 @@ class Reversal:
         far = 0
         for k, bare in repeat(steps.passed.steps_of(position)):
             comparison.add(hashes(structures, bare), k)
-            far = far or beyond_rounding(structures, bare, traced[k])
+            far = far or beyond_rounding(structures, comparison.kept(structures, bare), traced[k])
         leaf = comparison.differs(position) or far
         if leaf:
             steps.refuse(bare, leaf, position)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.sweeps.trace import value_unseen
 from ..structure import Structures
-from .forms import flatten
+from .forms import flatten, map_leaves
 
 #: The largest number of blocks of steps; a longer chain has longer blocks.
 MOST = 2**16
@@ -59,6 +59,14 @@ class Comparison:
         self.states: dict[int, Any] = {}  # of the present block
         self._sums: list[int] = []
 
+    def keep(self, structures: Structures, state: Any, position: int) -> None:
+        """Keep the state after a step until its block ends; of each of several states, sketches of its arrays."""
+        self.states[position] = self.kept(structures, state)
+
+    def kept(self, structures: Structures, state: Any) -> Any:
+        """What is kept of a state."""
+        return state if self._states.block == 1 else map_leaves(structures, sketch, state)
+
     def add(self, hashed: Sequence[int], position: int) -> None:
         """Add the hashes of the state after a step."""
         self._sums = self._sums or [0] * len(hashed)
@@ -69,6 +77,26 @@ class Comparison:
         found, self._sums = self._sums, []
         were = self._states.of(position, len(found))
         return next((k for k, (a, b) in enumerate(zip(found, were, strict=True), 1) if a != b), 0)
+
+
+def sketch(leaf: Any) -> Any:
+    """Three numbers in place of an array's: a weighted sum, that of the places that are not finite, the largest one.
+
+    States that differ by rounding have sketches that differ by rounding. Chance alone gives others the same sketch.
+
+    Examples
+    --------
+    >>> sketch(np.array([1.0, -4.0, 2.0, np.inf])).round(3)
+    array([-3.   ,  1.854,  4.   ])
+    """
+    x = value_unseen(leaf)
+    if not isinstance(x, np.ndarray) or x.size < 4:
+        return x
+    if x.dtype.kind not in "fc":
+        return hash(x.tobytes())
+    is_finite, weights = np.isfinite(x).ravel(), np.arange(x.size) * 0.6180339887498949 % 1.0 + 1.0
+    y = np.where(is_finite, x.ravel(), 0.0)
+    return np.array([y @ weights, ~is_finite @ weights, np.abs(y).max()], x.dtype)
 
 
 def hashes(structures: Structures, state: Any) -> list[int]:

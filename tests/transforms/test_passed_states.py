@@ -1,5 +1,7 @@
 """The states that `iterate` passed are compared block by block; memory does not grow with the steps."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,8 @@ import tapeengine.math as tm
 from tapeengine.errors import RepeatError
 from tapeengine.structure import Structures
 from tapeengine.transforms import passed_states
-from tapeengine.transforms.passed_states import Comparison, PassedStates, hashes
+from tapeengine.transforms.passed_states import Comparison, PassedStates, hashes, sketch
+from tapeengine.transforms.rerun import beyond_rounding
 
 
 @pytest.fixture(params=[1, 3, 7, 100])
@@ -107,3 +110,48 @@ def test_memory_is_bounded(monkeypatch):
     for word in range(1000):
         states.add([word, -word])
     assert len(states.sums) <= 16 and sum(len(states.steps_of(k)) for k in range(0, 1000, states.block)) == 1000
+
+
+def peak(run):
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("order", [lambda f, x: te.grad(f)(x), lambda f, x: te.jvp(f, (x,), (x,))])
+def test_long_blocks_keep_no_arrays(monkeypatch, order):
+    x, peaks = np.linspace(0.5, 1.5, 50_000), []
+
+    def program(x):
+        return np.sum(te.iterate(np.tanh, 48, x, checkpoints=2))
+
+    for most in (2**16, 2):
+        monkeypatch.setattr(passed_states, "MOST", most)
+        peaks.append(peak(lambda: order(program, x)))
+    assert peaks[1] < peaks[0] + 3 * x.nbytes
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_a_sketch_tells_other_states_and_not_rounding(dtype):
+    rng, structures = np.random.default_rng(0), Structures()
+    eps = np.finfo(dtype).eps
+
+    def far(a, b):
+        return bool(beyond_rounding(structures, sketch(a), sketch(b)))
+
+    for size in (4, 7, 50, 1000):
+        x = (rng.normal(size=size) * 10.0 ** rng.integers(-2, 3)).astype(dtype)
+        assert not far(x, x * (1 + 2 * eps * rng.integers(-1, 2, size)).astype(dtype))
+        for k in range(min(size, 20)):
+            for other in (2.0, -1.0, np.nan, np.inf):
+                y = x.copy()
+                y[k] = other * y[k].real
+                assert far(x, y) and far(y, x)
+            y = np.roll(x, k)
+            assert far(x, y) == bool(k)
+            y, z = x.copy(), x.copy()
+            y[0] = z[k] = np.nan
+            assert far(y, z) == bool(k)

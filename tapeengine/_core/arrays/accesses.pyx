@@ -9,8 +9,7 @@ cimport cython
 from tapeengine._core.tape.numpy_c cimport NPY_BOOL, PyArray_TYPE, import_array, ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, repeats
-from tapeengine._core.tape.blocks cimport ArrayRecord
-from tapeengine._core.tape.blocks cimport Rows, Tangents, aligned, fitted_rows
+from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, aligned, fitted_rows
 
 import numpy
 

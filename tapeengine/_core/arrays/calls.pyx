@@ -20,10 +20,10 @@ from tapeengine._core.scalars.scalar cimport (
     Dual, as_kind, head_of_dual, is_numpy, new_dual, of_kind, other_precision, takes_one,
 )
 from tapeengine._core.arrays.storing cimport (
-    CALLED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording,
-    is_traced, keep, new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted, RULED,
+    CALLED, RULED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording,
+    is_traced, keep, new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted,
 )
-from tapeengine._core.tape.blocks cimport record_array, ArrayRecord
+from tapeengine._core.tape.blocks cimport ArrayRecord, record_array
 from tapeengine._core.tape.tape cimport (
     ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
     tape_of,

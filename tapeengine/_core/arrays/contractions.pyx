@@ -21,8 +21,7 @@ from tapeengine._core.arrays.storing cimport (
 )
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
-from tapeengine._core.tape.blocks cimport Rows, Tangents
-from tapeengine._core.tape.blocks cimport ArrayRecord, record_array
+from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, record_array
 from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy

@@ -1,8 +1,7 @@
 # Kernels for elementwise operations on small float64 arrays.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.blocks cimport ArrayRecord
-from tapeengine._core.tape.blocks cimport Rows, Tangents
+from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents
 
 cdef extern from "kernels.h" nogil:
     ctypedef struct te_operand:

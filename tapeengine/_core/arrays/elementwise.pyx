@@ -18,13 +18,12 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
-from tapeengine._core.tape.blocks cimport Rows, Tangents, te_rows_scale, te_rows_zero
+from tapeengine._core.tape.blocks cimport Rows, Tangents, record_array, te_rows_scale, te_rows_zero
 from tapeengine._core.arrays.storing cimport (
     COMPUTED, errors_raised, is_recording, keep, keeps_values, kernels, new_array, note, operand,
 )
 from tapeengine._core.scalars.scalar cimport Dual, as_double
 from tapeengine._core.tape.opcodes cimport OP_MUL, OP_NEG, OP_SUB, op_names
-from tapeengine._core.tape.blocks cimport record_array
 from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy

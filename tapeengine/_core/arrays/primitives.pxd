@@ -1,8 +1,7 @@
 # The record of a primitive's call.
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.blocks cimport ArrayRecord
-from tapeengine._core.tape.blocks cimport Tangents
+from tapeengine._core.tape.blocks cimport ArrayRecord, Tangents
 
 cdef class PrimitiveRecord(ArrayRecord):
     cdef object primitive

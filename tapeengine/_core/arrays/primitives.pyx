@@ -13,8 +13,7 @@ from cpython.ref cimport Py_REFCNT
 cimport cython
 
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.blocks cimport ArrayRecord
-from tapeengine._core.tape.blocks cimport Rows, Tangents, aligned
+from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, aligned
 from tapeengine._core.tape.tape cimport Tape
 
 cdef extern from *:

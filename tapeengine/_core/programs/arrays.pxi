@@ -113,7 +113,8 @@ cdef Arena new_arena(ArrayPart part, Path path):
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
     arena.steps = [
         done_step(arena, what, k in part.unneeded) if k in part.unneeded or k in part.settled
-        else stripping(arena, part.fused[k]) if k in part.fused else new_step(arena, what, <uint32_t> register) for k, (what, register) in enumerate(part.steps)]
+        else stripping(arena, part.fused[k]) if k in part.fused else new_step(arena, what, <uint32_t> register)
+        for k, (what, register) in enumerate(part.steps)]
     return arena
 
 

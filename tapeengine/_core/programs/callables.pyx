@@ -3,20 +3,20 @@
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 cimport cython
-from cpython.float cimport PyFloat_Check, PyFloat_CheckExact, PyFloat_AS_DOUBLE
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from libc.stdint cimport uintptr_t
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy, as_double, head_of_dual, new_dual
-from tapeengine._core.tape.tape cimport innermost_here, Head, record1, record2, tape_of, traces
+from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, head_of_dual, is_numpy, new_dual
+from tapeengine._core.tape.tape cimport Head, innermost_here, record1, record2, tape_of, traces
 from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT, OP_MUL
 
-from types import MethodType, GenericAlias, UnionType
 import builtins
 import copyreg
 from abc import ABCMeta
 from functools import partial
+from types import GenericAlias, MethodType, UnionType
 from typing import Hashable, SupportsFloat, Union
 
 import numpy

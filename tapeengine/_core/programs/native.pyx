@@ -25,7 +25,8 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 
 from tapeengine._core.programs.machine cimport (
-    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_array, te_describe, te_block, te_free, te_memory, te_more, te_arena_of, te_used, te_trim, te_word,
+    TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_arena_of, te_array, te_block, te_describe, te_free,
+    te_memory, te_more, te_trim, te_used, te_word,
 )
 
 import numpy

@@ -49,8 +49,9 @@ static inline Py_ssize_t te_place_of(PyObject *x, PyObject *name, PyObject *valu
         return slot->type == T_OBJECT_EX && *(PyObject **)((char *)x + slot->offset) == value ? slot->offset : 0;
     }
     PyObject **values = PyType_HasFeature(Py_TYPE(x), Py_TPFLAGS_MANAGED_DICT) ? TE_VALUES(x) : NULL;
+    if (values == NULL) return 0;
     const uint8_t *order = (uint8_t *)values - 2;
-    for (int k = 1; values != NULL && k <= *order; k++)
+    for (int k = 1; k <= *order; k++)
         if (values[order[-k]] == value) return ~(Py_ssize_t)order[-k];
     return 0;
 }

@@ -1,7 +1,7 @@
 """The boundary of a trace: primals become its first duals, and its result is decomposed into numbers."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_GET_ITEM, PyList_New, PyList_SET_ITEM
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
 from libc.stdint cimport uint32_t
@@ -123,6 +123,8 @@ cdef int protect_shared(list arrays) except -1:
     own storage. Reading them is allowed.
     """
     cdef dict first = {}
+    if PyList_GET_SIZE(arrays) < 2:
+        return 0
     for entry in arrays:        # one array in many places makes as many entries, and not a pair of each two
         values = entry[3]
         other = first.setdefault((entry[0], values.shape, values.strides, values.dtype), entry) if values.size else entry

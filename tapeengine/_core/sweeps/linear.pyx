@@ -17,10 +17,9 @@ from tapeengine._core.tape.tape cimport ARRAY, READ, WRITE, Head, Record, Tape, 
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, import_array, ndarray
 from tapeengine._core.tape.blocks cimport (
-    LINE, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars, te_rows_clear,
+    LINE, ArrayRecord, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars, te_rows_clear,
     te_rows_gather, te_rows_scatter, te_rows_zero,
 )
-from tapeengine._core.tape.blocks cimport ArrayRecord
 
 from bisect import bisect_right
 from operator import itemgetter
