@@ -1,7 +1,6 @@
 """Jacobians, Hessians and tangents of programs: blocks of unit vectors in loops, and no conversion without need."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.math as math
+from asv_bench.program_jacobians import Link
 from tapeengine.chad import Program
 from tapeengine.chad.blocks import Blocks
 from tapeengine.chad.convert import Converter
@@ -145,12 +145,6 @@ def test_a_tangent_runs_along_the_arguments_that_have_one() -> None:
     np.testing.assert_allclose(numbers((value, tangent)), numbers(wanted), rtol=1e-13)
     assert list(program.executable.tangents) == [(0,)]
     assert "t_w" not in str(program.executable.along((0,)).lowered)
-
-
-@dataclass
-class Link:
-    value: float
-    rest: "Link | None"
 
 
 def along_links(links: Link | None, x: float) -> float:

@@ -7,21 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import Cases
 
 import tapeengine as te
 
 BACKENDS = ["machine", "native"]
 MATRIX = np.array([[0.5, 1.5, -2.0], [0.25, 3.0, 1.0]])
 VECTOR = np.array([0.5, 1.5, 2.5, -1.0])
-PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-
-
-def case(*args: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def kept(function: Callable[..., Any]) -> Callable[..., Any]:
-        PROGRAMS.append((function, args))
-        return function
-
-    return kept
+case = Cases()
 
 
 @case(MATRIX)
@@ -140,7 +133,7 @@ def beside(m: np.ndarray, v: np.ndarray) -> Any:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize(("function", "args"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(("function", "args"), case, ids=lambda x: getattr(x, "__name__", ""))
 def test_value_and_derivative(function: Callable[..., Any], args: tuple[Any, ...], backend: str) -> None:
     program = te.program(function, backend=backend)
     for _ in range(2):

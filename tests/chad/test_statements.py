@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import Cases
 
 import tapeengine
 from tapeengine import chad as te
@@ -15,15 +16,7 @@ from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.chad.ordinary import on_duals
 
 ENGINE = tapeengine.Engine()
-CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-
-
-def on(*primals: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        CASES.append((function, primals))
-        return function
-
-    return add
+on = Cases()
 
 
 class OwnError(Exception):
@@ -362,7 +355,7 @@ BACK_ENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 @pytest.mark.parametrize("backend", BACK_ENDS)
-@pytest.mark.parametrize(("function", "primals"), CASES, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(("function", "primals"), on, ids=lambda x: getattr(x, "__name__", ""))
 def test_means_what_python_means(function, primals, backend):
     program = te.program(function, backend=backend)
     plain = outcome(lambda: function(*primals))

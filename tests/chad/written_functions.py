@@ -1,8 +1,19 @@
-"""Functions that tests write as text, with their source where `inspect` finds it."""
+"""Functions that tests write as text, with their source where `inspect` finds it; lists of functions with arguments."""
 
 import linecache
 
 import numpy as np
+
+
+class Cases(list):
+    """Functions with the arguments of their calls: ``@cases(2.0)`` appends one."""
+
+    def __call__(self, *args):
+        def add(function):
+            self.append((function, args))
+            return function
+
+        return add
 
 
 def run_in(scope, source):
