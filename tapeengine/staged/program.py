@@ -28,8 +28,8 @@ from ..transforms.rerun import Outcome
 from ..transforms.transformed import check_program, whole
 from .batch import Batched
 from .c_source import c_source
+from .compiling import Compiler, is_installed
 from .keeping import missing, read, save
-from .native import Compiler, is_installed
 from .stats import Stats, listing
 from .watch import Watch, is_of_library
 

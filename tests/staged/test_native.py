@@ -17,10 +17,10 @@ import tapeengine as te
 from tapeengine._core.tape.table import OPS
 from tapeengine.chad.backends.llvm import compile
 from tapeengine.errors import StagingError
-from tapeengine.staged import Staged, bodies, native
+from tapeengine.staged import Staged, bodies, compiling
 
 pytestmark = pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
-needs_llvm = pytest.mark.skipif(not native.is_installed(), reason="LLVM is not installed")
+needs_llvm = pytest.mark.skipif(not compiling.is_installed(), reason="LLVM is not installed")
 FLOATS = st.one_of(st.floats(-3, 3), st.sampled_from([0.0, -0.0, 1e200, -1e308, 5e-324, math.inf, math.nan, 2.0]))
 
 COLUMNS = st.integers(1, 20).flatmap(
@@ -205,7 +205,7 @@ def test_short_bodies_get_all_that_llvm_has(monkeypatch: pytest.MonkeyPatch, sho
     levels: list[int] = []
     made = compile.compiled
     monkeypatch.setattr(compile, "compiled", lambda text, at: levels.append(at) or made(text, at))
-    monkeypatch.setattr(native, "SHORT", short)
+    monkeypatch.setattr(compiling, "SHORT", short)
 
     def run(xs: list[float]) -> float:
         total = 0.0
@@ -220,8 +220,8 @@ def test_short_bodies_get_all_that_llvm_has(monkeypatch: pytest.MonkeyPatch, sho
 @needs_llvm
 def test_a_path_is_compiled_when_it_has_been_run_often(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bool] = []
-    monkeypatch.setattr(native.Compiler, "worth", lambda self, n: 10 * n)
-    monkeypatch.setattr(native.Compiler, "__call__", lambda self, path, in_lanes: made.append(in_lanes))
+    monkeypatch.setattr(compiling.Compiler, "worth", lambda self, n: 10 * n)
+    monkeypatch.setattr(compiling.Compiler, "__call__", lambda self, path, in_lanes: made.append(in_lanes))
     staged = te.stage(lambda x: x * x + x)
     for _ in range(11):
         assert not made
@@ -239,7 +239,7 @@ def test_a_path_is_compiled_when_it_has_been_run_often(monkeypatch: pytest.Monke
 
 @needs_llvm
 def test_without_native_code_the_interpreter_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "module", lambda *args: "no module")
+    monkeypatch.setattr(compiling, "module", lambda *args: "no module")
     staged = compiled(lambda x: x * x + x)
     with pytest.warns(RuntimeWarning, match="without native code"):
         assert [staged(x) for x in (1.0, 2.0, 3.0, 4.0)] == [2.0, 6.0, 12.0, 20.0]
@@ -294,7 +294,7 @@ def test_threads_while_a_path_is_compiled() -> None:
 
 @needs_llvm
 def test_a_long_path_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "MOST_IN_PATH", 3)
+    monkeypatch.setattr(compiling, "MOST_IN_PATH", 3)
     staged = compiled(lambda x: (x * x + x) * (x + 2.0) * x)
     assert [staged(x) for x in (1.0, 2.0, 3.0)] == [6.0, 48.0, 180.0] and staged.stats().native == 0
 

@@ -13,9 +13,9 @@ from large_programs import agree as compare
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine.staged import native, strips
+from tapeengine.staged import compiling, strips
 
-pytestmark = pytest.mark.skipif(not native.is_installed(), reason="LLVM is not installed")
+pytestmark = pytest.mark.skipif(not compiling.is_installed(), reason="LLVM is not installed")
 
 
 def agree(program: Any, *args: Any) -> Any:
