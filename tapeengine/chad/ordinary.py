@@ -21,7 +21,7 @@ from numpy.lib.array_utils import byte_bounds
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 
-from .._core.programs.callables import stand_ins
+from .._core.programs.callables import is_instance, stand_ins
 from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
@@ -237,16 +237,8 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
     return any(value is not function and _is_own(value, function) for value in outside)
 
 
-def _is_instance(x: Any, classes: Any) -> bool:
-    """``isinstance(x, C)``, for which a traced number is a float, and a traced array one of numpy."""
-    if isinstance(x, classes) or not is_traced(x):
-        return isinstance(x, classes)
-    shape = getattr(x, "shape", None)
-    return issubclass(complex if shape is None else numpy.ndarray if shape else float, classes)
-
-
 #: The builtins that a function on dual numbers gets; `float` leaves traced numbers as they are.
-BUILTINS = {"float": stand_ins()[float], "isinstance": _is_instance}
+BUILTINS = {"float": stand_ins()[float], "isinstance": is_instance}
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:
