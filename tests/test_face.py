@@ -39,6 +39,7 @@ def test_dir_shows_public_names_and_nothing_else() -> None:
     shown = set(dir(te))
     assert set(te.__all__) <= shown
     assert all(isinstance(getattr(te, name), ModuleType) for name in shown - set(te.__all__))
+    assert sorted(dir(te.plugins)) == sorted(te.plugins.__all__)
 
 
 def test_dir_is_the_same_before_and_after_names_are_used() -> None:

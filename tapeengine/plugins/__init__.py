@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["LoadedPlugins", "PluginRecord", "hookimpl", "load_plugins", "scalar_function", "scalar_kernel"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Import a name at its first use: importing tapeengine needs neither pluggy nor package metadata."""
     from importlib import import_module

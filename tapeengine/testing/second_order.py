@@ -17,7 +17,7 @@ from .programs import report_vjp
 def untraced(engine: Engine, case: Case) -> str | None:
     """Name a kind of argument that cannot be traced through primitives here, so that order 2 cannot be checked."""
     for leaf in leaves(tuple(case.args[position] for position in case.differentiated())):
-        if not space_of(leaf).is_discrete and not _is_traced(engine, leaf):
+        if not space_of(leaf).is_discrete and not _traces(engine, leaf):
             return f"order 2 was not checked: this engine does not trace {type(leaf).__name__} through primitives"
     return None
 
@@ -57,7 +57,7 @@ def _needs_out(rule: Rule) -> bool:
     return any(kind in ("out", "out_space") for kind, _ in rule.needs)
 
 
-def _is_traced(engine: Engine, leaf: Any) -> bool:
+def _traces(engine: Engine, leaf: Any) -> bool:
     seen = []
     try:
         engine.vjp(lambda x: seen.append(is_traced(x)), leaf)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core.arrays.array import Array
 from .._core.arrays.storing import from_values
+from .._core.arrays.storing import is_traced as is_traced
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
@@ -24,11 +25,6 @@ NUMBERS = frozenset((float, Dual, Array, np.ndarray))
 #: One step of a form: the name of a container, its constructor and argument, its number of children, and what names
 #: them in a path; None for a leaf.
 Step = tuple[str, Callable[[Any, Sequence[Any]], Any], Any, int, Callable[[Any], Sequence[str]]] | None
-
-
-def is_traced(value: Any) -> bool:
-    """Whether an open trace differentiates a leaf."""
-    return type(value) is Dual or type(value) is Array
 
 
 def is_continuous(value: Any) -> bool:
@@ -129,7 +125,9 @@ def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:
 
 
 def outline(steps: Sequence[Step]) -> list[Any]:
-    """What two structures have in common that hold the same things in the same order.
+    """Describe the containers of a structure: for each its class, its number of children and their keys.
+
+    Two structures have equal outlines if their containers agree and their leaves stand in the same order.
 
     Examples
     --------

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ import pytest
 import tapeengine
 from tapeengine._core.structures.fields import Fields
 from tapeengine.errors import CotangentError, StructureError, TapeEngineError
-from tapeengine.structure import Container, Structures, of_object
+from tapeengine.structure import Container, Structures, is_made_by_python, of_object
 
 
 class Point(NamedTuple):
@@ -630,3 +630,11 @@ def test_a_derivative_gives_the_objects_that_it_reads_no_dictionaries(differenti
     cell.more = 1.5
     (found,) = tapeengine.vjp(lambda x: x.head * x.tail.head * x.more, cell)[1](1.0)
     assert vars(found) == {"head": 4.5, "tail": Cell(3.0, None), "more": 1.5}
+
+
+def test_classes_made_by_python_are_told_from_those_of_c() -> None:
+    class Own(dict[str, float]):
+        """A class of a program."""
+
+    assert is_made_by_python(Own)
+    assert not any(map(is_made_by_python, (int, float, complex, dict, FunctionType)))

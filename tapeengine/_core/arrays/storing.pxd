@@ -29,7 +29,7 @@ cdef Array snapshot(Array a)
 cdef object keep(Head *h, object x)
 cdef object held(Head *h, object x, int depth=*)
 cdef int check_depth(int depth) except -1
-cdef bint is_traced(object x) noexcept
+cpdef bint is_traced(object x) noexcept
 cdef object differentiable(ndarray value)
 cdef object constant(object out)
 cdef object need_rules(Array a, object name)

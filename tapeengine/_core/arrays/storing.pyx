@@ -304,7 +304,8 @@ def form_of(x):
     return plain((<Array> x).current()) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
 
 
-cdef bint is_traced(object x) noexcept:
+cpdef bint is_traced(object x) noexcept:
+    """Whether an open trace differentiates a leaf."""
     return type(x) is Dual or type(x) is Array
 
 

@@ -30,7 +30,7 @@ cdef class StandIn(type):
         found = originals.get(id(cls))
         if found is None:
             return python_type.__instancecheck__(cls, x)
-        return is_one(x, found) if is_traced(x) else isinstance(x, found)
+        return is_one(x, found) if is_any_traced(x) else isinstance(x, found)
 
     def __subclasscheck__(cls, other):
         found = originals.get(id(cls))
@@ -90,7 +90,7 @@ def stand_ins():
     return dict(of_class)
 
 
-cdef bint is_traced(object x) noexcept:
+cdef bint is_any_traced(object x) noexcept:
     return type(x) is Dual or type(x) is Array or type(x) is ComplexDual
 
 
@@ -115,7 +115,7 @@ def traced_class(x):
 
 def class_of(x, /):
     """``x.__class__`` in lifted code."""
-    cls = plain_class(x) if is_traced(x) else x.__class__
+    cls = plain_class(x) if is_any_traced(x) else x.__class__
     return of_class.get(cls, cls)
 
 
@@ -131,7 +131,7 @@ cdef bint holds(object x, object cls) except -1:
         return PyFloat_Check(x) or type(x) is Dual
     if type(cls) is tuple:
         return holds_one(x, <tuple> cls)
-    return is_one(x, original(cls)) if is_traced(x) else PyObject_IsInstance(x, cls)
+    return is_one(x, original(cls)) if is_any_traced(x) else PyObject_IsInstance(x, cls)
 
 
 cdef bint holds_one(object x, tuple classes) except -1:

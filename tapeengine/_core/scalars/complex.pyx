@@ -40,13 +40,13 @@ pi, e, tau = python_cmath.pi, python_cmath.e, python_cmath.tau
 inf, infj, nan, nanj = python_cmath.inf, python_cmath.infj, python_cmath.nan, python_cmath.nanj
 
 
-cdef bint is_traced(object x):
+cdef bint is_dual(object x):
     return type(x) is ComplexDual or type(x) is Dual
 
 
 cdef object number(object x):
     """A number, or the element of an array without axes."""
-    return x if is_traced(x) or isinstance(x, (float, complex)) else element(x, "fc")
+    return x if is_dual(x) or isinstance(x, (float, complex)) else element(x, "fc")
 
 
 cdef ComplexDual new(object re, object im):
@@ -241,7 +241,7 @@ def operation(x, y, ufunc):
 
 def make(*args, **options):
     """complex(real, imag) of numbers that may be traced."""
-    if not any([is_traced(x) for x in (*args, *options.values())]):
+    if not any([is_dual(x) for x in (*args, *options.values())]):
         return complex(*args, **options)
     return of_numbers(*args, **options)
 
@@ -569,7 +569,7 @@ ctypedef ComplexDual (*formula)(ComplexDual, object)
 cdef object apply(object x, object function, formula rule):
     """Apply a formula to one complex number, with the value that `cmath` gives."""
     x = number(x)
-    if not is_traced(x):
+    if not is_dual(x):
         return function(x)
     value = function(plain(x))
     return exactly(rule(<ComplexDual> as_complex(x), value), value)
@@ -591,7 +591,7 @@ def log(z, base=None, /):
     if base is None:
         return apply(z, c_log, log_of)
     z, base = number(z), number(base)
-    if not (is_traced(z) or is_traced(base)):
+    if not (is_dual(z) or is_dual(base)):
         return c_log(z, base)
     value = c_log(plain(z), plain(base))
     return exactly(quotient(log_at(z), log_at(base)), value)
@@ -606,7 +606,7 @@ cdef ComplexDual log_at(object z):
 def log10(z, /):
     """Logarithm of z to base 10."""
     z = number(z)
-    return exactly(log(z) / c_log(10.0).real, c_log10(plain(z))) if is_traced(z) else c_log10(z)
+    return exactly(log(z) / c_log(10.0).real, c_log10(plain(z))) if is_dual(z) else c_log10(z)
 
 
 def sqrt(z, /):
@@ -682,7 +682,7 @@ cdef object returned(object x):
 def phase(z, /):
     """The angle of z, in radians."""
     z = number(z)
-    if not is_traced(z):
+    if not is_dual(z):
         return python_cmath.phase(z)
     cdef ComplexDual c = <ComplexDual> as_complex(z)
     return returned(two(c.im, c.re, OP_ATAN2))
@@ -691,13 +691,13 @@ def phase(z, /):
 def polar(z, /):
     """The absolute value and the angle of z."""
     z = number(z)
-    return (returned(abs(as_complex(z))), phase(z)) if is_traced(z) else python_cmath.polar(z)
+    return (returned(abs(as_complex(z))), phase(z)) if is_dual(z) else python_cmath.polar(z)
 
 
 def rect(r, phi, /):
     """The complex number with a given absolute value and angle."""
     r, phi = number(r), number(phi)
-    if not (is_traced(r) or is_traced(phi)):
+    if not (is_dual(r) or is_dual(phi)):
         return python_cmath.rect(r, phi)
     r, phi = [x if type(x) is Dual else float(x) for x in (r, phi)]
     value = python_cmath.rect(v(r), v(phi))

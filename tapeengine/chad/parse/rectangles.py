@@ -126,7 +126,11 @@ def changed_part(node: ast.AST) -> str:
 
 
 def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterator[str]:
-    """Go through the statements that may hold a view of a part of an array of numpy's where it may still change."""
+    """Give a text for each statement that may keep a view of a part of the array ``other``.
+
+    Only statements count after which a part of ``name`` changes: those up to line ``last``, and those in a loop that
+    changes one.
+    """
     for s in statements:
         loops = isinstance(s, ast.For | ast.While) and any(changed_part(n) == name for n in ast.walk(s))
         copies = isinstance(s, ast.AugAssign | ast.Return) or (

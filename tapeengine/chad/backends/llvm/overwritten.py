@@ -26,7 +26,7 @@ class Place:
     around: tuple[F.Flow, ...]
 
     def is_within(self, scope: Place) -> bool:
-        """Tell whether it lies in the scope that another place begins, or is that place."""
+        """Tell whether the place is ``scope``, or follows it in the same block or in a block inside it."""
         n = len(scope.around)
         return self.at >= scope.at and (n == 0 or (len(self.around) >= n and self.around[n - 1] is scope.around[n - 1]))
 
