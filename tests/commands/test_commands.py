@@ -133,6 +133,28 @@ def test_wrong_arguments_are_named(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["show", "profile"])
+@pytest.mark.parametrize("primals", [["'a'", "2.0"], ["None", "2.0"], ["[1.0]", "[]"]])
+def test_an_error_of_the_program_is_shown_without_the_engine(
+    command: str, primals: list[str], file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, f"{file}:loss", *primals]) == 2
+    told = capsys.readouterr().err
+    assert "total + x[i] * y[i]" in told or "range(len(x))" in told
+    assert told.count('File "') == 1 and told.splitlines()[-1].partition(":")[0] in ("TypeError", "IndexError")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"), [("def loss(:", "SyntaxError"), ("import nothing_at_all", "ModuleNotFoundError")]
+)
+def test_a_file_that_does_not_run(
+    source: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.py").write_text(source)
+    assert main(["show", f"{tmp_path / 'bad.py'}:loss", "1.0"]) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["", "Optics", "3d", "a--b", "a b", "../up", "a.b"])
 def test_names_that_are_no_plugin(name: str, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no valid plugin name"):
