@@ -215,7 +215,7 @@ class Staged(Replays):
         family = self._family(keywords) if self._may_record(engine) else None
         if family is not None:
             for plan in family.plans:
-                found = plan.vjp(primals)
+                found = plan.vjp(primals, self, keywords)
                 if found is MISS and open_tape() is not None:  # numbers of an enclosing trace
                     found = plan.trace(primals)
                 if found is not MISS:
@@ -242,6 +242,10 @@ class Staged(Replays):
         """Return the value and a backpropagator with a tape of an order, from a run that is not recorded."""
         value, back = engine.trace(self._unstaged(), primals, order=order)
         return value, back
+
+    def traced_again(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Return the backpropagator of a run that is not recorded."""
+        return self.engine.trace(functools.partial(self._unstaged(), **keywords), primals, order=2)[1]
 
     def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Return the value and a backpropagator with a tape that a replay wrote; None if the program must run."""

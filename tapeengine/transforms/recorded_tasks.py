@@ -48,7 +48,7 @@ class RecordedTask:
 
     def replayed(self, values: list[Any]) -> tuple[Any, Pull] | None:
         """Return the value and the map to the cotangents of other values; None if the task takes another path."""
-        found = self.plan.vjp((values,))
+        found = self.plan.vjp((values,), None, {})
         return None if found is MISS else (found[0], _of_values(found[1]))
 
     def join(self, other: RecordedTask) -> None:

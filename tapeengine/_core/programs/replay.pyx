@@ -67,7 +67,7 @@ import types
 
 import numpy
 
-from tapeengine.errors import pass_on
+from tapeengine.errors import TraceError, pass_on
 
 cnp.import_array()
 
@@ -351,13 +351,13 @@ cdef class Plan:
         self.give(registers)
         return value
 
-    cpdef object vjp(self, tuple primals):
-        """Value and backpropagator by replay; MISS if the program must run."""
+    cpdef object vjp(self, tuple primals, object staged, dict keywords):
+        """Value and backpropagator of a staged program's call by replay; MISS if the program must run."""
         cdef Registers registers = self.read(primals)
         cdef Path path
         cdef ReplayedBackpropagator back
         if registers is not None and (<Path> self.paths[0]).part is not None:
-            return self.vjp_of_arrays(registers)
+            return self.vjp_of_arrays(registers, (staged, primals, keywords))
         path = None if registers is None else self.run(registers)
         if path is None:
             return miss
@@ -365,14 +365,14 @@ cdef class Plan:
         back.plan, back.path, back.registers = self, path, registers
         return path.value(registers.v), back
 
-    cdef object vjp_of_arrays(self, Registers registers):
+    cdef object vjp_of_arrays(self, Registers registers, tuple call):
         cdef Arena arena = self.run_arrays(registers)
         cdef ArrayBackpropagator back
         self.give(registers)
         if arena is None:
             return miss
         back = ArrayBackpropagator.__new__(ArrayBackpropagator)
-        back.plan, back.path, back.run = self, arena.path, Run(arena)
+        back.plan, back.path, back.run, back.call = self, arena.path, Run(arena), call
         return back.path.value(arena.v, arena), back
 
     def trace(self, tuple primals):
@@ -386,11 +386,16 @@ cdef class Plan:
         cdef Backpropagator back
         if path is None:
             return miss
-        back = Backpropagator.__new__(Backpropagator)
+        back = self.on_tape(path, registers, duals)
+        return path.traced_value(registers.v, back), back
+
+    cdef Backpropagator on_tape(self, Path path, Registers registers, list duals):
+        """The backpropagator of a run, with a tape of order 2."""
+        cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
         back.structures, back.primals = self.structures, self.primals
         back.tape, back.result = written(path, registers.v, duals)
         back.way = path
-        return path.traced_value(registers.v, back), back
+        return back
 
     def fits(self, tuple primals):
         """Whether these arguments have the form of the plan."""
@@ -590,7 +595,7 @@ cdef class ReplayedBackpropagator:
             self.plan.give(self.registers)
 
     cdef uint32_t seed(self, object cotangent, double *ct) except? 0:
-        """Stage a cotangent; return the register from which to sweep back."""
+        """Stage a cotangent; return the register from which to sweep back, 0 if the cotangent is traced."""
         cdef Layout outputs = self.path.outputs
         cdef Seeds seeds
         if outputs.count == 1 and outputs.steps[0].kind == FLOAT and PyFloat_CheckExact(cotangent):
@@ -598,7 +603,7 @@ cdef class ReplayedBackpropagator:
             return outputs.steps[0].id
         seeds = begin_seeds(outputs, self.plan.structures, "cotangent", ct)
         seeds.match(cotangent)
-        return seeds.top
+        return 0 if seeds.duals is not None else seeds.top
 
     def __call__(self, cotangent):
         """Return a tuple with one cotangent for each primal, in the primal's structure."""
@@ -610,6 +615,8 @@ cdef class ReplayedBackpropagator:
         cdef bint clean = False
         try:
             top = self.seed(cotangent, ct)
+            if not top:
+                return self.plan.on_tape(self.path, self.registers, [])(cotangent)
             ct[0] = 0.0
             self.path.sweep(self.registers.v, ct, top)
             leaves = Cotangents.__new__(Cotangents)
@@ -653,6 +660,7 @@ cdef class ArrayBackpropagator:
     cdef Plan plan
     cdef Path path
     cdef Run run
+    cdef tuple call     # the staged program, its primals and keyword arguments
 
     def __call__(self, cotangent):
         """Return a tuple with one cotangent for each primal, in the primal's structure."""
@@ -664,6 +672,8 @@ cdef class ArrayBackpropagator:
         try:
             seeds = begin_seeds(self.path.outputs, self.plan.structures, "cotangent", ct)
             seeds.match(cotangent)
+            if seeds.duals is not None or any([type(value) is Array for _, value in seeds.arrays or ()]):
+                return self.again()(cotangent)
             ct[0] = 0.0
             r.begin(arena.part.places, ct)
             r.pool, r.small = arena.part.pool if arena.fused is arena.part.fused else {}, arena.small
@@ -677,6 +687,19 @@ cdef class ArrayBackpropagator:
             return tuple([build(<Layout> layout, numbers) for layout in self.plan.primals])
         finally:
             free_zeros(ct)
+
+    cdef object again(self):
+        """The backpropagator of another run, which records what it does to a traced cotangent on that one's tape."""
+        cdef Registers given = self.plan.read(<tuple> self.call[1])
+        cdef Arena arena = self.run.arena
+        if (given is None or self.call[0] is None or self.plan.writes_inputs
+                or memcmp(given.v + 1, arena.v + 1, self.plan.inputs * sizeof(double))
+                or not all([same_memory(a, arena.inputs[storage]) for storage, a in given.arrays or ()])):
+            raise TraceError(
+                "the arguments of a staged program have changed since it ran, or the program writes to them; for a "
+                "traced cotangent it runs again. Pass copies of the arguments, or call the program without te.stage"
+            )
+        return self.call[0].traced_again(self.call[1], self.call[2])
 
     @property
     def is_scalar(self):

@@ -598,7 +598,7 @@ cdef class Replays:
         """The value and the backpropagator by replay; None if the subclass must decide."""
         if not keywords and engine is self.engine and engine.switches is None and self.may_replay():
             for plan in self.at_once:
-                found = (<Plan> plan).vjp(primals)
+                found = (<Plan> plan).vjp(primals, self, keywords)
                 if found is not miss:
                     return found
         return None
