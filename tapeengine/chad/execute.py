@@ -28,7 +28,7 @@ from .fusion import fused
 from .linear import Sparse
 from .lowering.passes import Lowered, lower_reverse, lower_value
 from .lowering.values import NotLowered
-from .ordinary import check_trees, on_duals, records_on_duals
+from .ordinary import check_trees, holds_traced, on_duals, records_on_duals
 from .registered import Primitives
 from .reverse import reverse
 from .simplify import simplify_module
@@ -383,6 +383,13 @@ class Executable:
         run, given = self.on_duals(primals)
 
         def converted(cotangent: Any) -> tuple[Any, ...]:
+            if holds_traced(cotangent):
+                if self.for_duals[1] is self.converter:
+                    return back(cotangent)  # type: ignore[no-any-return]
+                raise UnsupportedError(
+                    f"{self.definition.name} has records whose methods use math or numpy, so its cotangent cannot be "
+                    "traced while its arguments are plain. Use tapeengine.math in the methods"
+                )
             inside = self.converter.inward(of, value, PLAIN)
             given = self.converter.cotangent_in(of, cotangent, inside, "value")
             linear = Sparse(self.closed.types)
@@ -495,7 +502,9 @@ class Checked:
         self.back, self.other, self.whole, self.primals = back, other, whole, primals
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
-        """Return the cotangents of the primals."""
+        """Return the cotangents of the primals; of a traced cotangent by dual numbers, as functions of it."""
+        if holds_traced(cotangent):
+            return self.other()(cotangent)
         found = self.back(cotangent)
         if found is None:
             found = self.other()(cotangent)
