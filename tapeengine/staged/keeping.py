@@ -23,7 +23,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from .._core.programs.replay import NotReplayable, Plan
+from .._core.programs.replay import MISS, NotReplayable, Plan
 from .._core.tape.table import OPS
 from ..errors import StagingError
 from ..structure import Structures
@@ -75,10 +75,13 @@ def read(path: Any, structures: Structures, compiler: Any = None) -> tuple[str, 
         raise StagingError(f"{path} holds no staged program: {error}") from error
 
 
-def missing(name: str, path: Any) -> Callable[..., Any]:
-    """Stands for the program, which is not in the file."""
+def missing(name: str, path: Any, plans: list[Plan]) -> Callable[..., Any]:
+    """Stands for the program, which is not in the file: on traced values a replay writes its records on their tape."""
 
     def program(*primals: Any, **keywords: Any) -> Any:
+        for plan in plans if not keywords else ():
+            if (found := plan.trace(primals)) is not MISS:
+                return found[0]
         raise StagingError(
             f"{path} holds no recording of {name} for these arguments, or for the path that they take through its "
             "branches. Record it before saving, or pass the program: te.load_staged(path, program)"

@@ -656,7 +656,7 @@ class Staged(Replays):
 def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
     """See `Engine.load_staged`."""
     name, paths, plans = read(path, engine.structures, Compiler(str(path)) if is_installed() else None)
-    staged = Staged(engine, missing(name, path) if program is None else program, paths)
+    staged = Staged(engine, missing(name, path, plans) if program is None else program, paths)
     staged.__name__ = name
     staged._hold([Family.of_plans(plans)])
     return staged

@@ -65,6 +65,20 @@ def test_what_no_recording_fits(tmp_path: Path) -> None:
     assert repr(own([0.5, -1.0, 9.0])) == repr(program([0.5, -1.0, 9.0]))
 
 
+@pytest.mark.parametrize(
+    "made", [te.grad, te.hessian, lambda f: te.jvp(f, (XS[0],), (XS[1],))], ids=["grad", "hessian", "jvp"]
+)
+def test_a_loaded_program_within_another_one(made: Any, tmp_path: Path) -> None:
+    recorded(program, XS[:1]).save(tmp_path / "p.staged")
+    loaded = te.load_staged(tmp_path / "p.staged")
+
+    def found(f: Any) -> Any:
+        derivative = made(lambda xs: f(xs)[0] * xs[0] + f(xs)[1])
+        return repr(derivative(XS[0]) if callable(derivative) else derivative)
+
+    assert found(loaded) == found(program)
+
+
 def test_discrete_leaves_are_kept(tmp_path: Path) -> None:
     staged = te.stage(lambda d, n, t: {"a": d["x"] * n, "b": [None, t, True, (d["y"], 2.5)], "n": n, "z": math.nan})
     arguments = {"x": 1.5, "y": -0.0}, 12345678901234567890, "text"

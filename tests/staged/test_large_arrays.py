@@ -113,3 +113,21 @@ def test_a_guard_between() -> None:
         assert bits(found) == bits(wanted)
         assert bits(found_back(args[0])) == bits(back(args[0]))
     assert staged.stats().replays == 3
+
+
+@pytest.mark.parametrize("join", [np.stack, np.concatenate, np.hstack])
+def test_the_memory_of_many_operands_grows_as_their_number(join: Any) -> None:
+    """A rule that keeps all operands keeps them once, not once for each of them."""
+
+    def peak(n: int) -> int:
+        staged = te.stage(lambda x: np.sum(join([x[i : i + 2] * 2.0 for i in range(n)]) ** 2))
+        x = np.ones(n + 2)
+        staged(x)
+        tracemalloc.start()
+        te.vjp(staged, x)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert staged.stats().replays == 1
+        return found
+
+    assert peak(1200) < 3 * peak(600)

@@ -596,6 +596,7 @@ cdef class Calling(Action):
     cdef dict options
     cdef object output      # the places of the output's parts, see `placed_output`
     cdef list kept_places   # for each rule the values it keeps, with `FromRegister`; None if all are constant
+    cdef tuple all_kept     # all operands, for the rules that keep them
     cdef bint plain         # no operand is a scalar
     cdef bint into          # the function writes into the output by itself
 
@@ -611,7 +612,8 @@ cdef class Calling(Action):
         self.keep_copies()
         if self.kept_places is not None:
             record = <PrimitiveRecord> self.record
-            record.kept = [tuple([kept_now(place, v) for place in places]) for places in self.kept_places]
+            known = {}
+            record.kept = [tuple([kept_now(place, v, known) for place in places]) for places in self.kept_places]
         return True
 
 
@@ -625,18 +627,22 @@ cdef class Seen:
         self.value = value
 
 
-cdef object kept_now(object place, double *v):
-    """A kept value in this run; a complex number is numpy's, as in `calls.Kept`."""
+cdef object kept_now(object place, double *v, dict known):
+    """A kept value in this run; a complex number is numpy's, as in `calls.Kept`. Rules share tuples, which are `known`."""
     if type(place) is tuple:
-        return tuple([kept_now(part, v) for part in place])
+        if id(place) not in known:
+            known[id(place)] = tuple([kept_now(part, v, known) for part in place])
+        return known[id(place)]
     found = number_of(place, v)
     return numpy.complex128(found) if type(found) is complex else found
 
 
-cdef bint is_fixed(object place) except -1:
-    """Whether a kept value is the same object in every run."""
+cdef bint is_fixed(object place, dict known) except -1:
+    """Whether a kept value is the same object in every run. Rules share tuples, which are `known`."""
     if type(place) is tuple:
-        return all([is_fixed(part) for part in place])
+        if id(place) not in known:
+            known[id(place)] = all([is_fixed(part, known) for part in place])
+        return known[id(place)]
     return type(place) is not FromRegister
 
 
@@ -710,7 +716,8 @@ cdef Action calling(Arena arena, tuple what, uint32_t register):
         rule = primitive.vjp_rules[0 if primitive.variadic else k]
         places.append(tuple([
             kept_place(arena, step, needed, item, specs, noted.output) for needed, item in zip(rule.needs, kept)]))
-    if all([is_fixed(place) for place in places]):
+    known = {}
+    if all([is_fixed(place, known) for place in places]):
         record.kept = places
     else:
         step.kept_places = places
@@ -723,7 +730,9 @@ cdef object kept_place(Arena arena, Calling step, tuple needed, object item, lis
     if needed[0] == "arg":
         return step.kept(step.operands[needed[1]], specs[needed[1]])
     if needed[0] == "all":
-        return tuple([step.kept(x, o) for x, o in zip(step.operands, specs)])
+        if step.all_kept is None:
+            step.all_kept = tuple([step.kept(x, o) for x, o in zip(step.operands, specs)])
+        return step.all_kept
     if needed[0] == "static":
         return step.options[needed[1]]
     return kept_output(step.output, item) if needed[0] == "out" else item
@@ -741,7 +750,7 @@ cdef object kept_output(object place, object item):
     if type(cls) is tuple:
         raise NotReplayable("it calls a primitive whose rules keep a dict")
     parts = [kept_output(part, inner) for part, inner in zip(parts, item)]
-    if not all([is_fixed(part) for part in parts]):
+    if not all([is_fixed(part, {}) for part in parts]):
         raise NotReplayable("it calls a primitive whose rules keep several numbers")
     return tuple(parts) if cls is tuple else parts if cls is list else cls(*parts)
 
