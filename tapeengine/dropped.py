@@ -182,8 +182,8 @@ def told(what: str, kind: str, hint: str = "") -> str:
             "Make the array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros"
         )
         return (
-            f"{call} would put {what} into a plain array and lose its derivative ({place}). {instead_of or made}; "
-            "tapeengine.value(x) drops the derivative on purpose"
+            f"{call} would put {what} into a plain array and lose its derivative ({place}). {hint}"
+            f"{instead_of or made}; tapeengine.value(x) drops the derivative on purpose"
         )
     if is_drawing(call, frame):
         way = "Draw from a fixed distribution and scale the number: mean + sigma * generator.standard_normal()"

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .._core.programs.callables import Linked, changed, original
 from ..dropped import TWINS
@@ -46,6 +47,7 @@ class Relinked:
         self.here: dict[str, Any] = {name: replaced_object(value) for name, value in names.items()}
         self.here["__builtins__"] = world.builtins
         self.made: dict[int, tuple[Any, Any]] = {}
+        self.functions: WeakKeyDictionary[FunctionType, Any] = WeakKeyDictionary()  # local ones end with their callers
         self.seen: dict[str, Any] = {}
         self.used: list[str] = []
         self.classes: dict[type, type] = {}
@@ -99,13 +101,23 @@ class Relinked:
     # -- objects ---------------------------------------------------------------------------------------------------
     def twin(self, value: Any) -> Any:
         """The counterpart of a value in lifted code."""
-        found = self.made.get(id(value))
-        if found is not None and found[0] is value:
-            return found[1]
+        if isinstance(value, FunctionType):
+            found, known = value, self.functions.get(value)
+        else:
+            found, known = self.made.get(id(value), (None, None))
+        if known is not None and found is value:
+            return known
         made = self.make(value)
         if made is not value:
-            self.made[id(value)] = value, made
+            self.keep(value, made)
         return made
+
+    def keep(self, value: Any, made: Any) -> None:
+        """Remember the twin of a value; of a function as long as that lives."""
+        if isinstance(value, FunctionType):
+            self.functions[value] = made
+        else:
+            self.made[id(value)] = value, made
 
     def make(self, value: Any) -> Any:
         """Make the twin of a value at its first use."""
@@ -167,7 +179,7 @@ class Relinked:
         names = self.here if ours else value.__globals__
         cells = value.__closure__ and tuple(CellType() for _ in value.__closure__)
         twin = FunctionType(changed_code(value) if ours else value.__code__, names, value.__name__, None, cells)
-        self.made[id(value)] = value, twin  # a function may close over itself
+        self.keep(value, twin)  # a function may close over itself
         twin.__defaults__ = value.__defaults__ and tuple(map(self.twin, value.__defaults__))
         twin.__kwdefaults__ = value.__kwdefaults__ and {k: self.twin(v) for k, v in value.__kwdefaults__.items()}
         twin.__qualname__, twin.__module__, twin.__doc__ = value.__qualname__, value.__module__, value.__doc__
@@ -182,7 +194,7 @@ class Relinked:
     def dispatching(self, value: Any) -> Any:
         """A copy of a `functools.singledispatch` function with the twins of its implementations."""
         made = singledispatch(self.twin(value.registry[object]))
-        self.made[id(value)] = value, made
+        self.keep(value, made)
         for cls, implementation in value.registry.items():
             made.register(cls, self.twin(implementation))
         return made
@@ -206,7 +218,7 @@ class Relinked:
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         twin = seeing(original(self.twin(type(value))))(value.__name__, bases, dict(body))
         type.__setattr__(twin, ORIGINAL, value)
-        self.made[id(value)] = value, twin
+        self.keep(value, twin)
         self.classes[value] = twin
         for name, item in body.items():
             made = self.twin(item)

@@ -9,6 +9,7 @@ import ast
 import dataclasses
 import linecache
 import textwrap
+import weakref
 from functools import lru_cache
 from typing import Any
 
@@ -94,5 +95,5 @@ def compiled(tree: ast.FunctionDef, init: Any, cls: Any, fields: Fields) -> Any:
     types, marked = [(f, Any) for f in fields.found], {"__tapeengine_plain__": True}
     own = dataclasses.make_dataclass(cls.__name__, types, bases=(cls,), namespace=marked, eq=False)
     made = scope["around"](own)
-    made.__defaults__, made.__kwdefaults__, made.made_of = init.__defaults__, init.__kwdefaults__, init
+    made.__defaults__, made.__kwdefaults__, made.made_of = init.__defaults__, init.__kwdefaults__, weakref.ref(init)
     return made

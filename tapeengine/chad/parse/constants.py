@@ -98,7 +98,8 @@ def originals(function: Any) -> Iterator[Any]:
     """Go through a function, and those of whose text it was made."""
     while function is not None:
         yield function
-        function = getattr(function, "made_of", None)
+        made_of = getattr(function, "made_of", None)
+        function = None if made_of is None else made_of()
 
 
 def watch(checks: Checks, function: Any, apart: Collection[str] = ()) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import itertools
-from functools import lru_cache
 from typing import Any
 
 from .callees import is_plain
 from .names import inner_nodes, jumps
 from .outside import named_outside, root
+from .per_function import PerFunction
 from .procedures import MARK, changed_in_place, copy_of, nonlocals, text_of
 
 #: Statements of generators that are left as they are: with clean-up, or that receive values.
@@ -66,7 +66,7 @@ def collecting(function: Any) -> Any:
     return collected(function) if is_plain(function) else None
 
 
-@lru_cache(maxsize=4096)
+@PerFunction
 def collected(function: Any) -> Any:
     """The same for a function of Python."""
     tree = text_of(function)

@@ -12,9 +12,9 @@ import copy
 import inspect
 import textwrap
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -29,6 +29,7 @@ from .names import OWN, assigned, inner_nodes, parameters, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
+from .per_function import PerFunction
 from .reads import read_by, used_as_values
 from .scopes import original, separated
 
@@ -298,7 +299,7 @@ def text_of(function: Any) -> ast.FunctionDef | None:
     return tree
 
 
-@lru_cache(maxsize=4096)
+@PerFunction
 def made_handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | None:
     """Make a function that returns what the given one changes; None if it changes nothing."""
     tree = text_of(function)
@@ -336,7 +337,7 @@ def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     return made_handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
 
 
-@lru_cache(maxsize=4096)
+@PerFunction
 @deep()
 def changed_parameters(function: Any) -> tuple[str, ...]:
     """Give the parameters that a function changes in place, or only by ``+=``; none of one that calls itself."""
@@ -369,5 +370,5 @@ def copy_of(function: FunctionType) -> FunctionType:
     )
     for name in ("__kwdefaults__", "__annotations__", "__module__", "__qualname__", "__doc__"):
         setattr(made, name, getattr(function, name))
-    made.made_of = function  # type: ignore[attr-defined]
+    made.made_of = weakref.ref(function)  # type: ignore[attr-defined]
     return made
