@@ -347,8 +347,9 @@ class Program(Enterable):
         if form == "loops":
             return text(lowered.program)
         code = self.function.__code__
-        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
-        return readable(lowered.program, f"the {form} derivative of {self.__name__}, {place}")
+        file = os.path.basename(code.co_filename)
+        about = f"the {form} derivative of {self.__name__}, {file}:{code.co_firstlineno}"
+        return readable(lowered.program, about, file)
 
     def _over(self, form: str, monoid: Monoid) -> Callable[..., tuple[Any, ...]]:
         if form != "reverse":

@@ -5,10 +5,57 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, overload
 
 from .terms import Term, Var
 from .types import Type
+
+
+class Name(str):
+    """A name made of one in the source, which readers are shown.
+
+    Attributes
+    ----------
+    shown : str
+        The name in the source.
+    place : tuple
+        The file and the line of the statement that binds it; empty if none does.
+    parts : tuple of str
+        What the components of the value are called.
+
+    Examples
+    --------
+    >>> x = Names(["x"])(Name("x", ("f.py", 3)))
+    >>> x, x.shown, cotangent_name(x), cotangent_name(x).shown
+    ('x_1', 'x', 'd_x_1', 'd_x')
+    """
+
+    __slots__ = ("parts", "place", "shown")
+    shown: str
+    place: tuple[str, int] | tuple[()]
+    parts: tuple[str, ...]
+
+    def __new__(
+        cls, text: str, place: tuple[str, int] | tuple[()] = (), parts: tuple[str, ...] = (), shown: str = ""
+    ) -> Name:
+        name = str.__new__(cls, text)
+        name.shown, name.place, name.parts = shown or text, place, parts
+        return name
+
+    def part(self, k: int, fields: tuple[str, ...] = ()) -> Name:
+        """Give the name of a component."""
+        return Name(self.parts[k] if self.parts else f"{self.shown}_{fields[k]}" if fields else self.shown, self.place)
+
+
+@overload
+def cotangent_name(name: Name) -> Name: ...
+@overload
+def cotangent_name(name: str) -> str: ...
+def cotangent_name(name: str) -> str:
+    """Give the name of the cotangent of a variable."""
+    if not isinstance(name, Name):
+        return f"d_{name}"
+    return Name(f"d_{name}", name.place, tuple(f"d_{p}" for p in name.parts), f"d_{name.shown}")
 
 
 class Names:
@@ -32,12 +79,12 @@ class Names:
 
     def __call__(self, hint: str) -> str:
         """Give an unused name that begins with ``hint``."""
-        name = hint
+        name = base = hint.shown if isinstance(hint, Name) else hint
         while name in self._used:
-            self._count[hint] = self._count.get(hint, 0) + 1
-            name = f"{hint}_{self._count[hint]}"
+            self._count[base] = self._count.get(base, 0) + 1
+            name = f"{base}_{self._count[base]}"
         self._used.add(name)
-        return name
+        return Name(name, hint.place, hint.parts, base) if isinstance(hint, Name) else name
 
     def var(self, like: Var) -> Var:
         """Give a variable of the same type with an unused name."""

@@ -105,13 +105,13 @@ class Writer:
             if self.is_counted and isinstance(s, F.New | F.ZerosLike | F.AddAll):
                 self.line(f"counts[0] += np.size({self.operand(s.array if isinstance(s, F.AddAll) else s.out)})")
 
-    def inner(self, statements: Sequence[F.Statement], *after: str) -> None:
-        """Write the statements of a loop or a branch."""
+    def inner(self, statements: Sequence[F.Statement], *after: Callable[[], str]) -> None:
+        """Write the statements of a loop or a branch, and lines that use what these assign."""
         self.depth += 1
         start = len(self.lines)
         self.block(statements)
-        for text in after:
-            if text:
+        for write in after:
+            if text := write():
                 self.line(text)
         if len(self.lines) == start:
             self.line("pass")
@@ -264,7 +264,7 @@ def for_(w: Writer, s: F.For) -> None:
         if k.fields:
             w.line(f"{w.tuple(k.fields)} = {w.named(k.frames)}[{w.named(s.index)}]")
     w.depth -= 1
-    w.inner(s.body, w.keep(s.kept), w.carried(s))
+    w.inner(s.body, lambda: w.keep(s.kept), lambda: w.carried(s))
 
 
 @entry
@@ -272,8 +272,8 @@ def while_(w: Writer, s: F.While) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
     w.line("while True:")
-    w.inner([*s.test], f"if not {w.tight(s.condition)}: break")
-    w.inner(s.body, w.keep(s.kept), w.carried(s))
+    w.inner([*s.test], lambda: f"if not {w.tight(s.condition)}: break")
+    w.inner(s.body, lambda: w.keep(s.kept), lambda: w.carried(s))
 
 
 @entry
@@ -285,8 +285,12 @@ def if_(w: Writer, s: F.If) -> None:
             if pair[k].fields:
                 w.line(f"{w.tuple(pair[k].fields)} = {w.named(pair[k].frames)}")
         w.depth -= 1
-        kept = "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
-        w.inner(block, kept)
+        w.inner(block, lambda k=k: taken(w, s, k))  # type: ignore[misc]
+
+
+def taken(w: Writer, s: F.If, k: int) -> str:
+    """Write the statement that keeps the frame of a branch."""
+    return "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
 
 
 @entry

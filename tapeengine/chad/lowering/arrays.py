@@ -496,8 +496,7 @@ class Arrays:
 
     def declared(self, of: Type, hint: str, dense: bool) -> tuple[V.Value, list[F.Var]]:
         """Make variables for the leaves of a value, such as a parameter."""
-        types = P.leaf_types(of, dense)
-        found = [self.b.fresh(hint if len(types) == 1 else f"{hint}_{k}", t) for k, t in enumerate(types)]
+        found = [self.b.fresh(name, t) for name, t in P.named_leaves(hint, of, dense)]
         return self.restored(of, iter(found), dense), found
 
     def empty(self, element: Type) -> V.Rows:

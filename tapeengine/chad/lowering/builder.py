@@ -8,7 +8,7 @@ from typing import Any
 
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, TRUTH, WHOLE, Operation, operation
-from ..traverse import Names
+from ..traverse import Name, Names
 from .blocks import Block
 from .values import NotLowered
 
@@ -26,6 +26,8 @@ class Builder:
         The block in which each variable is assigned.
     made : dict of str to Statement
         The pure statement that assigns each variable.
+    labels : dict of str to Name
+        What readers call variables that hold a value which has a name in the source.
     """
 
     def __init__(self, names: Names) -> None:
@@ -34,13 +36,16 @@ class Builder:
         self.homes: dict[str, Block] = {}
         self.made: dict[str, F.Statement] = {}
         self.order: dict[str, int] = {}
+        self.labels: dict[str, Name] = {}
         self.latest: int | None = None
         self.flow_blocks: dict[int, Block] = {}
         self._alive: list[Block] = []
 
     def fresh(self, hint: str, of: F.Type, home: Block | None = None) -> F.Var:
         """Make a variable whose home is the current block."""
-        var = F.Var(self.names(hint.rstrip("0123456789_'") or "v"), of)
+        var = F.Var(self.names((hint.shown if isinstance(hint, Name) else hint).rstrip("0123456789_'") or "v"), of)
+        if isinstance(hint, Name):
+            self.labels[var.name] = hint
         self.homes[var.name] = home or self.block
         self.order[var.name] = len(self.order)
         return var

@@ -8,7 +8,7 @@ from typing import Any
 from .. import terms as S
 from ..intermediate import statements as F
 from ..intermediate.operations import TRUTH, WHOLE
-from ..traverse import Names
+from ..traverse import Name, Names, cotangent_name
 from ..types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
 from ..written import is_flat
 from . import patterns as P
@@ -49,7 +49,7 @@ class Lower(Cotangents):
     def __call__(self, term: S.Term, env: V.Env) -> V.Value:
         """Write a term; return its value. A computation is delayed until it is run."""
         while isinstance(term, S.Let):
-            env[term.var.name] = self.labelled(self(term.bound, env), term.var.name)
+            env[term.var.name] = self.labelled(self(term.bound, env), term.var)
             term = term.body
         if isinstance(term.type, EVM):
             return V.Delayed(lambda: self.perform(term, env))
@@ -60,14 +60,31 @@ class Lower(Cotangents):
 
     rules: Mapping[type[S.Term], Rule]
 
-    def labelled(self, value: V.Value, name: str) -> V.Value:
-        """Give a value the user's name."""
+    def labelled(self, value: V.Value, var: S.Var) -> V.Value:
+        """Give a value the name of a variable of the source; of a pair with a backpropagator it is the primal's."""
+        if isinstance(var.name, Name):
+            if isinstance(value, V.Tup) and len(value.items) == 2 and isinstance(value.items[1], V.FUNCTIONS):
+                self.label(value.items[0], var.name, P.components(var.of)[0])
+            else:
+                self.label(value, var.name, var.of)
         return value
+
+    def label(self, value: V.Value, name: Name, of: Type | None = None) -> None:
+        """Give the variables of a value a name, if they have none."""
+        match value:
+            case F.Var(known) | V.Part(F.Var(known)):
+                self.b.labels.setdefault(known, name)
+            case V.Rows(_, element):
+                self.label(element, name, getattr(of, "element", None))
+            case V.Tup(items):
+                types = P.components(of) or (None,) * len(items)
+                for part, x, t in zip(P.part_names(name, of, len(items)), items, types, strict=False):
+                    self.label(x, part, t)
 
     def perform(self, term: S.Term, env: V.Env) -> V.Value:
         """Write the effects of a computation; return its result."""
         while isinstance(term, S.Let):
-            env[term.var.name] = self(term.bound, env)
+            env[term.var.name] = self.labelled(self(term.bound, env), term.var)
             term = term.body
         found = self.rules[type(term)](self, term, env)
         return found.run() if isinstance(found, V.Delayed) else found
@@ -124,9 +141,12 @@ class Lower(Cotangents):
         for name, slot in zip(names, slots, strict=True):
             self.slots.setdefault(name, []).append(slot)
         result = run()
-        for name in names:
+        closed = tuple(slot.close() for slot in slots)
+        for name, value in zip(names, closed, strict=True):
             self.slots[name].pop()
-        return result, V.Tup(tuple(slot.close() for slot in slots))
+            if isinstance(name, Name):
+                self.label(value, cotangent_name(name))
+        return result, V.Tup(closed)
 
     def summed(self, value: V.Value, of: LArray, like: V.Value | None = None) -> V.Value:
         """Write the sum of all entries of a cotangent of an array."""
@@ -273,11 +293,12 @@ class Lower(Cotangents):
         of: Type,
         step: Callable[[Block, V.Value], V.Value],
         hint: str,
+        index: str = "i",
         down: bool = False,
     ) -> V.Value:
         """Write a counted loop that carries a state, which ``step`` maps to the next; return the last state."""
         state = Carried(self, init, of, hint)
-        with self.b.loop(count, down=down, keeps=self.keeps) as body:
+        with self.b.loop(count, down=down, hint=index, keeps=self.keeps) as body:
             state.move(body)
             flow = body.flow
             assert isinstance(flow, F.For)
@@ -440,7 +461,7 @@ class Carried:
         init = lower.laid(lower.completed(init, of))
         self.dense = P.is_dense(init) and hint not in lower.uneven
         operands = lower.flat(init, self.of, self.dense)
-        self.variables = [lower.b.fresh(hint, t) for t in P.leaf_types(self.of, self.dense)]
+        self.variables = [lower.b.fresh(name, t) for name, t in P.named_leaves(hint, of, self.dense)]
         if self.variables:
             lower.b.add(F.Assign(tuple(self.variables), tuple(operands)))
 
@@ -463,7 +484,7 @@ class Carried:
     def last(self) -> V.Value:
         """Give the value after the loop."""
         b = self.lower.b
-        outs = [b.fresh("y", v.type) for v in self.variables]
+        outs = [b.fresh(b.labels.get(v.name, "y"), v.type) for v in self.variables]
         if outs:
             b.add(F.Assign(tuple(outs), tuple(self.variables)))
         return self.lower.restored(self.of, iter(outs), self.dense)

@@ -82,7 +82,7 @@ def own_parameters(
         term = expression(p, default, env, wanted)
         term = term if wanted is None else p.coerce(default, term, wanted)
         if not isinstance(term, Literal | Var):
-            own.append((p.fresh(args[i].arg, term.type), term))
+            own.append((p.named(args[i].arg, term.type), term))
             term = own[-1][0]
         found[i] = term
     by_name, has_stars = len(node.args.kwonlyargs), getattr(node, "has_stars", False)
@@ -132,7 +132,7 @@ def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> L
     if node in p.open:
         p.error(node, f"{original(local.name)} calls itself by way of another local function", ADVICE)
     args = parameters(node.args)
-    params = tuple(p.fresh(a.arg, t) for a, t in zip(args, types, strict=True))
+    params = tuple(p.named(a.arg, t) for a, t in zip(args, types, strict=True))
     inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}
     p.open.append(node)
     try:

@@ -8,6 +8,7 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import os
 import textwrap
 import threading
 import typing
@@ -41,7 +42,7 @@ from ..terms import (
     lit,
     unit,
 )
-from ..traverse import Names
+from ..traverse import Name, Names
 from ..types import (
     BOOL,
     FLOAT,
@@ -242,6 +243,7 @@ class Parser:
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
         self.of_empty: Type = NEVER
+        self.place: tuple[str, int] | tuple[()] = ()
         self.constants = Constants(function)
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
@@ -353,6 +355,10 @@ class Parser:
         if not isinstance(tree, ast.FunctionDef):
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree
+
+    def place_of(self, node: ast.AST) -> tuple[str, int]:
+        """Give the file and the line of a node."""
+        return os.path.basename(self.filename), self.first + getattr(node, "lineno", 1) - 1
 
     def error(self, node: ast.AST, message: str, advice: str) -> NoReturn:
         """Refuse a piece of a program."""
@@ -572,6 +578,10 @@ class Parser:
         """Make a new variable."""
         return Var(self.names(original(hint)), of)
 
+    def named(self, name: str, of: Type, place: tuple[str, int] | tuple[()] = (), parts: tuple[str, ...] = ()) -> Var:
+        """Make a variable for one of the source."""
+        return Var(self.names(Name(original(name), place, parts)), of)
+
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
         var = self.fresh(hint.rpartition("->")[2], option)
@@ -712,7 +722,7 @@ class Parser:
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
         """Read the parameters and the result type of a def."""
         a = node.args
-        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
+        params = tuple(self.named(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
         return params, self.result_type(node)
 
     def result_type(self, node: ast.FunctionDef) -> Type | None:

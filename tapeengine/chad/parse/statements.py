@@ -119,6 +119,7 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
     def then(env: Env) -> Term:
         return block(p, others, env, rest, flow)
 
+    p.place = p.place_of(first)
     match first:
         case ast.Return(value=None):
             return flow.returned(first, Tuple(()), env)
@@ -272,7 +273,7 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term in the code after it."""
-    var = p.fresh(name, term.type)
+    var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):
         p.held[var.name] = held_by(p, term, env)
@@ -296,6 +297,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
+            p.place = p.place_of(target)
             if p.is_grid(name) and is_no_grid(p, target, numeric.rank(term.type)):
                 p.grids = {**p.grids, name: "it has another number of axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
@@ -346,7 +348,7 @@ def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then:
 def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
     if elts and any(isinstance(e, ast.Name) and p.is_grid(e.id) for e in elts):
         return assign_one(p, elts[0], items[0], env, lambda env: _simultaneous(p, elts[1:], items[1:], env, then))
-    bound = [(p.fresh(e.id, item.type), item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
+    bound = [(p.named(e.id, item.type, p.place), item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
     names = {e.id: v for e, (v, _) in zip(elts, bound, strict=True) if isinstance(e, ast.Name)}
     return lets(bound, then({**env, **names}))
 
@@ -388,6 +390,7 @@ def augmented(
         held_type(p, node, load, before.type, new.type)
         if not p.as_list(target) and p.single_axes.of(before) - p.single_axes.of(new):
             p.error(node, f"{target.id} would get another shape", "write x = x + y")
+    p.place = p.place_of(target)
     return bind(p, target.id, new, env, then)
 
 
@@ -527,11 +530,16 @@ def packed(values: list[Term]) -> Term:
     return values[0] if len(values) == 1 else Tuple(tuple(values))
 
 
+def hint_of(name: str) -> str:
+    """Give the name of a variable for one of Python, or for one that a loop carries in addition."""
+    return name.strip().replace(" ", "_")
+
+
 def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, then: Rest) -> Term:
     """Bind variables to the parts of a result of `packed`."""
-    hints = [n.strip().replace(" ", "_") for n in names]
-    whole_var = p.fresh(hints[0] if len(names) == 1 else "t", whole.type)
-    parts = [whole_var] if len(names) == 1 else [p.fresh(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]
+    hints = [hint_of(n) for n in names]
+    whole_var = p.named(hints[0] if len(names) == 1 else "t", whole.type, parts=tuple(hints)[: len(names) * (len(names) > 1)])
+    parts = [whole_var] if len(names) == 1 else [p.named(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]
     for part, captured in zip(parts, held, strict=True):
         p.held[part.name] = captured
     term = then({**env, **dict(zip(names, parts, strict=True))})
@@ -640,8 +648,8 @@ def lifted(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lifted
     }
     captured = tuple(n for n, v in found.items() if not isinstance(v, Lifted) and n not in read_again)
     name = p.names(original(f"{p.symbol}_{node.name}"))
-    params = tuple(p.fresh(a.arg, t) for a, t in zip(parameters(node.args), types, strict=True))
-    extra = tuple(p.fresh(n, value_at(p, node, n, env).type) for n in captured)
+    params = tuple(p.named(a.arg, t) for a, t in zip(parameters(node.args), types, strict=True))
+    extra = tuple(p.named(n, value_at(p, node, n, env).type) for n in captured)
     inner = {
         **{n: v for n, v in env.items() if isinstance(v, Lifted)},
         **read_again,
