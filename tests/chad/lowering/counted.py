@@ -13,7 +13,7 @@ import numpy as np
 from tapeengine.chad import terms as S
 from tapeengine.chad.backends.machine import Assembler
 from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.analysis import blocks, kept, outs, reads, recalls
+from tapeengine.chad.intermediate.analysis import kept, outs, reads, recalls
 from tapeengine.chad.intermediate.operations import REAL, WHOLE, operation
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.lowering.patterns import leaf_types
