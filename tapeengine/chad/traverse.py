@@ -38,6 +38,7 @@ class Name(str):
     def __new__(
         cls, text: str, place: tuple[str, int] | tuple[()] = (), parts: tuple[str, ...] = (), shown: str = ""
     ) -> Name:
+        """Make the name, which is shown as it is by default."""
         name = str.__new__(cls, text)
         name.shown, name.place, name.parts = shown or text, place, parts
         return name

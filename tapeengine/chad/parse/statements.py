@@ -348,12 +348,9 @@ def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then:
 def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
     if elts and any(isinstance(e, ast.Name) and p.is_grid(e.id) for e in elts):
         return assign_one(p, elts[0], items[0], env, lambda env: _simultaneous(p, elts[1:], items[1:], env, then))
-    bound = [
-        (p.named(e.id, item.type, p.place), item)
-        for e, item in zip(elts, items, strict=True)
-        if isinstance(e, ast.Name)
-    ]
-    names = {e.id: v for e, (v, _) in zip(elts, bound, strict=True) if isinstance(e, ast.Name)}
+    each = [(e.id, item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
+    bound = [(p.named(name, item.type, p.place), item) for name, item in each]
+    names = {name: v for (name, _), (v, _) in zip(each, bound, strict=True)}
     return lets(bound, then({**env, **names}))
 
 
@@ -542,10 +539,9 @@ def hint_of(name: str) -> str:
 def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, then: Rest) -> Term:
     """Bind variables to the parts of a result of `packed`."""
     hints = [hint_of(n) for n in names]
-    whole_var = p.named(
-        hints[0] if len(names) == 1 else "t", whole.type, parts=tuple(hints)[: len(names) * (len(names) > 1)]
-    )
-    parts = [whole_var] if len(names) == 1 else [p.named(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]
+    is_one = len(names) == 1
+    whole_var = p.named(hints[0] if is_one else "t", whole.type, parts=() if is_one else tuple(hints))
+    parts = [whole_var] if is_one else [p.named(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]
     for part, captured in zip(parts, held, strict=True):
         p.held[part.name] = captured
     term = then({**env, **dict(zip(names, parts, strict=True))})
