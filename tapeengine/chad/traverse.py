@@ -5,58 +5,31 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, overload
+from typing import Any
 
 from .terms import Term, Var
 from .types import Type
 
 
 class Name(str):
-    """A name made of one in the source, which readers are shown.
+    """A name made of one in the source, which is ``shown``; bound at ``place`` (file, line), with names of parts."""
 
-    Attributes
-    ----------
-    shown : str
-        The name in the source.
-    place : tuple
-        The file and the line of the statement that binds it; empty if none does.
-    parts : tuple of str
-        What the components of the value are called.
-
-    Examples
-    --------
-    >>> x = Names(["x"])(Name("x", ("f.py", 3)))
-    >>> x, x.shown, cotangent_name(x), cotangent_name(x).shown
-    ('x_1', 'x', 'd_x_1', 'd_x')
-    """
-
-    __slots__ = ("parts", "place", "shown")
     shown: str
-    place: tuple[str, int] | tuple[()]
+    place: Any
     parts: tuple[str, ...]
 
-    def __new__(
-        cls, text: str, place: tuple[str, int] | tuple[()] = (), parts: tuple[str, ...] = (), shown: str = ""
-    ) -> Name:
-        """Make the name, which is shown as it is by default."""
+    def __new__(cls, text: str, place: Any = (), parts: tuple[str, ...] = (), shown: str = "") -> Name:
+        """Make a name; it is shown as it is by default."""
         name = str.__new__(cls, text)
         name.shown, name.place, name.parts = shown or text, place, parts
         return name
 
-    def part(self, k: int, fields: tuple[str, ...] = ()) -> Name:
-        """Give the name of a component."""
-        return Name(self.parts[k] if self.parts else f"{self.shown}_{fields[k]}" if fields else self.shown, self.place)
 
-
-@overload
-def cotangent_name(name: Name) -> Name: ...
-@overload
-def cotangent_name(name: str) -> str: ...
-def cotangent_name(name: str) -> str:
-    """Give the name of the cotangent of a variable."""
+def derivative_name(name: str) -> str:
+    """Give the name of the cotangent, or the tangent, of a variable."""
     if not isinstance(name, Name):
         return f"d_{name}"
-    return Name(f"d_{name}", name.place, tuple(f"d_{p}" for p in name.parts), f"d_{name.shown}")
+    return Name(f"d_{name}", name.place, tuple(map(derivative_name, name.parts)), f"d_{name.shown}")
 
 
 class Names:

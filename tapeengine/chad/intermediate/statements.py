@@ -436,7 +436,7 @@ class Program:
         The primitives that the program calls, by the names in `Registered`; by another name than the primitive's own a
         program calls its kernel.
     names : dict of str to Name
-        The names of the source for variables, for readers.
+        The names of the source for variables.
     """
 
     functions: dict[str, Function] = field(default_factory=dict)

@@ -496,8 +496,10 @@ class Arrays:
 
     def declared(self, of: Type, hint: str, dense: bool) -> tuple[V.Value, list[F.Var]]:
         """Make variables for the leaves of a value, such as a parameter."""
-        found = [self.b.fresh(name, t) for name, t in P.named_leaves(hint, of, dense)]
-        return self.restored(of, iter(found), dense), found
+        found = [self.b.fresh(str(hint), t) for t in P.leaf_types(of, dense)]
+        value = self.restored(of, iter(found), dense)
+        self.b.label(value, hint, of)
+        return value, found
 
     def empty(self, element: Type) -> V.Rows:
         """Make an array without elements."""

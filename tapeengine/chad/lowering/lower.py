@@ -8,7 +8,7 @@ from typing import Any
 from .. import terms as S
 from ..intermediate import statements as F
 from ..intermediate.operations import TRUTH, WHOLE
-from ..traverse import Name, Names, cotangent_name
+from ..traverse import Names, derivative_name
 from ..types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
 from ..written import is_flat
 from . import patterns as P
@@ -61,25 +61,12 @@ class Lower(Cotangents):
     rules: Mapping[type[S.Term], Rule]
 
     def labelled(self, value: V.Value, var: S.Var) -> V.Value:
-        """Give a value the name of a variable of the source; of a pair with a backpropagator it is the primal's."""
-        if isinstance(var.name, Name):
-            if isinstance(value, V.Tup) and len(value.items) == 2 and isinstance(value.items[1], V.FUNCTIONS):
-                self.label(value.items[0], var.name, P.components(var.of)[0])
-            else:
-                self.label(value, var.name, var.of)
+        """Give a value the name of a variable; of a pair with a backpropagator it is the primal's."""
+        if isinstance(value, V.Tup) and len(value.items) == 2 and isinstance(value.items[1], V.FUNCTIONS):
+            self.b.label(value.items[0], var.name, var.of.items[0])  # type: ignore[attr-defined]
+        else:
+            self.b.label(value, var.name, var.of)
         return value
-
-    def label(self, value: V.Value, name: Name, of: Type | None = None) -> None:
-        """Give the variables of a value a name, if they have none."""
-        match value:
-            case F.Var(known) | V.Part(F.Var(known)):
-                self.b.labels.setdefault(known, name)
-            case V.Rows(_, element):
-                self.label(element, name, getattr(of, "element", None))
-            case V.Tup(items):
-                types = P.components(of) or (None,) * len(items)
-                for part, x, t in zip(P.part_names(name, of, len(items)), items, types, strict=False):
-                    self.label(x, part, t)
 
     def perform(self, term: S.Term, env: V.Env) -> V.Value:
         """Write the effects of a computation; return its result."""
@@ -144,8 +131,7 @@ class Lower(Cotangents):
         closed = tuple(slot.close() for slot in slots)
         for name, value in zip(names, closed, strict=True):
             self.slots[name].pop()
-            if isinstance(name, Name):
-                self.label(value, cotangent_name(name))
+            self.b.label(value, derivative_name(name))
         return result, V.Tup(closed)
 
     def summed(self, value: V.Value, of: LArray, like: V.Value | None = None) -> V.Value:
@@ -461,7 +447,7 @@ class Carried:
         init = lower.laid(lower.completed(init, of))
         self.dense = P.is_dense(init) and hint not in lower.uneven
         operands = lower.flat(init, self.of, self.dense)
-        self.variables = [lower.b.fresh(name, t) for name, t in P.named_leaves(hint, of, self.dense)]
+        self.variables = [lower.b.fresh(str(hint), t) for t in P.leaf_types(self.of, self.dense)]
         if self.variables:
             lower.b.add(F.Assign(tuple(self.variables), tuple(operands)))
 
@@ -472,7 +458,9 @@ class Carried:
 
     def value(self) -> V.Value:
         """Give the value in the body of the loop."""
-        return self.lower.restored(self.of, iter(self.variables), self.dense)
+        value = self.lower.restored(self.of, iter(self.variables), self.dense)
+        self.lower.b.label(value, self.hint, self.type)
+        return value
 
     def pairs(self, value: V.Value) -> list[tuple[F.Var, F.Operand]]:
         """Give the variables with their values at the end of a step."""

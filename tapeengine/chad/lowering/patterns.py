@@ -9,7 +9,6 @@ from typing import TypeGuard
 from ..intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ..intermediate.statements import ArrayOf, BoxOf, Const, Var
 from ..intermediate.statements import Type as FormType
-from ..traverse import Name, cotangent_name
 from ..types import (
     Array,
     Bool,
@@ -211,29 +210,3 @@ def array_types(of: Array, dense: bool) -> list[ArrayOf]:
                 return [ArrayOf(t.element, t.rank + 1) for t in inner]
             return [ArrayOf(t) for t in inner]
     return [ArrayOf(leaf_type(element))]
-
-
-def components(of: Type | None) -> tuple[Type, ...]:
-    """Give the types of the components of a tuple, or of an array of tuples; nothing for any other type."""
-    while isinstance(of, Array | LArray):
-        of = of.element
-    return of.items if isinstance(of, Product | LProduct) else ()
-
-
-def part_names(name: Name, of: Type | None, count: int) -> list[Name]:
-    """Give the names of the components of a value: those of the fields of a record; a tangent beside its value."""
-    if of is not None and tangent_type(of):
-        return [name, cotangent_name(name)]
-    fields = getattr(of, "fields", ())
-    return [name.part(k, fields) for k in range(count)]
-
-
-def named_leaves(name: str, of: Type, dense: bool) -> list[tuple[str, FormType]]:
-    """Give the names and the types of the operands of a value."""
-    match of:
-        case Product(types) | LProduct(types) | Array(Product(types)) if isinstance(name, Name) and types:
-            is_array = isinstance(of, Array)
-            names = part_names(name, of.element if is_array else of, len(types))
-            each = zip(names, types, strict=True)
-            return [x for n, t in each for x in named_leaves(n, Array(t) if is_array else t, dense)]
-    return [(name, t) for t in leaf_types(of, dense)]

@@ -579,8 +579,10 @@ class Parser:
         return Var(self.names(original(hint)), of)
 
     def named(self, name: str, of: Type, place: tuple[str, int] | tuple[()] = (), parts: tuple[str, ...] = ()) -> Var:
-        """Make a variable for one of the source."""
-        return Var(self.names(Name(original(name), place, parts)), of)
+        """Make a variable for one of the source; the parts of a record are its fields."""
+        shown = original(name)
+        fields = getattr(getattr(of, "element", of), "fields", ())
+        return Var(self.names(Name(shown, place, parts or tuple(f"{shown}_{f}" for f in fields))), of)
 
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
