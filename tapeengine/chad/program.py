@@ -305,7 +305,7 @@ class Program(Enterable):
             ``"reverse"`` is a forward and a reverse pass, ``"forward"`` one function that gives each value with its
             tangent. They are what back ends are given, and run when they are pasted. ``"loops"`` is ``"reverse"``
             statement by statement. ``"accumulate"`` is the term with mutable accumulation (EC Fig. 6), as the papers
-            print it; their other forms are written by `tapeengine.chad.specification.derivative`.
+            print it, for reading; their other forms are written by `tapeengine.chad.specification.derivative`.
         monoid : Monoid, optional
             What is added up in the place of real numbers, and what a partial does to it (EC Fig. 3); see
             `tapeengine.sparse.monoids`. The reverse derivative runs over it. Source lines are not known there: these
