@@ -196,7 +196,7 @@ class Grammar:
 #: The attributes of a parser for what it has read, and for what it requires of its function's arguments.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
-    *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed"),
+    *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed", "declared"),
 )
 
 
@@ -237,7 +237,8 @@ class Parser:
         self.held: dict[str, Held] = {}
         self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
         self.narrowed: dict[str, Term] = {}
-        self.open: list[ast.AST] = []
+        self.declared: dict[str, Type] = {}
+        self.open: list[tuple[Any, ...]] = []
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []

@@ -165,7 +165,9 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             no_views_among(p, first)
             read = lambda: expression(p, value, env)  # noqa: E731
             return in_place.with_empty(p, read, lambda term: assign(p, targets, term, env, then))
-        case ast.AnnAssign(target=ast.Name(), value=None):
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=None):
+            if not p.is_vague(annotation):
+                p.declared[name] = p.annotated(annotation, first, name)
             return then(env)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value and p.is_vague(annotation):
             made = ast.copy_location(ast.Assign([target], value), first)
@@ -505,8 +507,12 @@ class Joining:
         for other in others:
             for pair in zip(first, other, strict=True):
                 self.p.no_bool_or_float(self.node, pair)
-            first = [self.p.unify(self.node, a, b) for a, b in zip(first, other, strict=True)]
+            first = [self.joined(n, a, b) for n, a, b in zip(self.names, first, other, strict=True)]
         return first
+
+    def joined(self, n: str, a: Type, b: Type) -> Type:
+        """Give a type for the values of a variable of two arms: the one that is declared for it."""
+        return self.p.declared[n] if a != b and n in self.p.declared else self.p.unify(self.node, a, b)
 
     def held(self, env: Env, i: int) -> dict[str, Any]:
         """Give the captures of the functions in a variable; None for those that an arm has bound."""
