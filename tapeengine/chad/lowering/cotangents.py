@@ -167,11 +167,6 @@ def summands(values: Sequence[V.Value]) -> Iterator[V.Value]:
             yield value
 
 
-def element_given(value: V.Value) -> V.Value | None:
-    """Give what a cotangent of an array with few entries adds to an element; None if it is not known."""
-    return value.value if isinstance(value, V.Single) else None
-
-
 def inside(outer: Block, inner: Block) -> Block:
     """Give the child of a block that contains another block."""
     for block in inner.chain():
@@ -380,7 +375,7 @@ class Cotangents(Arrays):
             case V.Bag(_, like) if like is not None:
                 return self.sum_of((value,), lambda: self.zeros(of, like))
             case V.Bag() | V.Single() | V.Scattered() | V.Nullable():
-                given = [element_given(x) for x in summands((value,))]
+                given = [x.value if isinstance(x, V.Single) else None for x in summands((value,))]
                 return self.sum_of((value,), lambda: V.Rows(size, self.plain_elements(of.element, size, given)))
         raise V.NotLowered(f"a {type(value).__name__} as an array of cotangents")
 

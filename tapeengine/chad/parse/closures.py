@@ -139,12 +139,14 @@ def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> L
     params = tuple(p.named(a.arg, t) for a, t in zip(args, types, strict=True))
     inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}
     p.open.append(reading)
+    place = p.place
     try:
         if isinstance(node, ast.FunctionDef):
             return Lambda(params, p.grammar.body(p, node, inner, local.result))
         return Lambda(params, expression(p, node.body, inner))
     finally:
         p.open.pop()
+        p.place = place
 
 
 def call_local(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:

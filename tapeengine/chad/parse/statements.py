@@ -299,7 +299,6 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
-            p.place = p.place_of(target)
             if p.is_grid(name) and is_no_grid(p, target, numeric.rank(term.type)):
                 p.grids = {**p.grids, name: "it has another number of axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
@@ -393,7 +392,6 @@ def augmented(
         held_type(p, node, load, before.type, new.type)
         if not p.as_list(target) and p.single_axes.of(before) - p.single_axes.of(new):
             p.error(node, f"{target.id} would get another shape", "write x = x + y")
-    p.place = p.place_of(target)
     return bind(p, target.id, new, env, then)
 
 

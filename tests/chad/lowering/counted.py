@@ -15,6 +15,7 @@ from tapeengine.chad.backends.machine import Assembler
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import kept, outs, reads, recalls
 from tapeengine.chad.intermediate.operations import REAL, WHOLE, operation
+from tapeengine.chad.intermediate.text import Writer, compiled
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.specification import Evaluator
@@ -114,6 +115,22 @@ def counted(lowered):
         results=[*reverse.results, back],
     )
     return Lowered(replace(lowered.program, functions=functions), lowered.main, lowered.is_dense)
+
+
+class Counted(Writer):
+    """Writes functions that count the statements that they run in ``counts[0]``."""
+
+    def block(self, statements):
+        self.line(f"counts[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
+        for s in statements:
+            super().block([s])
+            if isinstance(s, ARRAYS):
+                self.line(f"counts[0] += np.size({self.operand(s.array if isinstance(s, F.AddAll) else s.out)})")
+
+
+def counting(program, counts, primitives=MappingProxyType({})):
+    """The functions of a program as Python that counts statements."""
+    return compiled(program, primitives, by=Counted, counts=counts)
 
 
 class Instructions(Assembler):
