@@ -96,8 +96,9 @@ class Converter:
         if of in (FLOAT, Array(FLOAT)) and self.fits(of, value):
             return value
         inside = self.inward(of, primal, path)
-        found = self.cotangent_in(of, value, inside, path)
-        return self.cotangent_out(of, found, inside, primal, Sparse(self.types))
+        linear = Sparse(self.types)
+        found = linear.zero(cotangent(of)) if value is None else self.cotangent_in(of, value, inside, path)
+        return self.cotangent_out(of, found, inside, primal, linear)
 
     def fits(self, of: Type, value: Any) -> bool:
         """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
@@ -210,7 +211,7 @@ class Converter:
         return made
 
     def cotangent_in(self, of: Type, value: Any, primal: Any, path: Path) -> Any:
-        """Convert a cotangent (or tangent) given by a user to a sparse linear value; None is zero.
+        """Convert a cotangent (or tangent) given by a user to a sparse linear value; None is that of what is discrete.
 
         Raises
         ------
@@ -219,9 +220,7 @@ class Converter:
         """
         match of:
             case Float():
-                if value is None:
-                    return 0.0
-                if isinstance(value, int | float | numpy.floating | numpy.integer):
+                if isinstance(value, int | float | numpy.floating | numpy.integer | numpy.bool_):
                     return float(value)
                 if isinstance(value, numpy.ndarray) and value.shape == ():
                     return float(value)
@@ -231,12 +230,10 @@ class Converter:
                 return self._product_cotangent(of, value, primal, path)
             case Sum() | Named():
                 options = of.options if isinstance(of, Sum) else self.types[of.name].options
-                if value is None:
-                    return None
                 payload = self.cotangent_in(options[primal.option], value, primal.payload, path)
                 return Tagged(primal.option, payload)
             case Array(element):
-                if value is None:
+                if value is None and is_discrete(of):
                     return None
                 if not isinstance(value, numpy.ndarray | list | tuple) or len(value) != len(primal):
                     raise CotangentError(f"{shown(path)} does not have the {len(primal)} elements of its primal")
@@ -249,7 +246,7 @@ class Converter:
     def _product_cotangent(self, of: Product, value: Any, primal: Any, path: Path) -> Any:
         if of == UNIT:
             return ()
-        if value is None:
+        if value is None and is_discrete(of):
             return None
         parts = parts_in(of, value)
         if parts is None:

@@ -1,7 +1,7 @@
 """Write derivative programs as readable Python.
 
 Control flow and accumulation are written as statements: a slot of the environment vector is a variable ``d_x`` that
-is added to. The text is for reading; it does not parse.
+is added to. The text is for reading: in Python ``d_x += e`` does not add to the slot that is open when it runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .depth import deep
 from .intermediate.operations import ATOM as CALL
 from .intermediate.operations import OPERATIONS_BY_NAME
 from .terms import Definition, Module, Term, Var
-from .traverse import Names, children
+from .traverse import Name, Names, children
 from .types import EVM, Product, show
 
 #: The precedence of a name or a call, and of a choice; operators follow from their records, those above by this much.
@@ -51,6 +51,7 @@ class Writer:
         self.depth = 0
         self.names = Names()
         self.shown: dict[str, str] = {}
+        self.slots: dict[str, str] = {}
         self.scopes: dict[str, Structure] = {}
 
     def text(self) -> str:
@@ -62,13 +63,15 @@ class Writer:
 
     def bind(self, var: Var) -> str:
         """Choose the displayed name of a binder: without the number that made it unique, if that name is free."""
-        short = re.sub(r"(_\d+)+$", "", var.name) or "v"
-        self.shown[var.name] = self.names(short)
+        given = var.name.shown if isinstance(var.name, Name) else re.sub(r"(_\d+)+$", "", var.name)
+        self.shown[var.name] = self.names(given or "v")
         return self.shown[var.name]
 
     def slot(self, name: str) -> str:
-        """Give the displayed name of a slot."""
-        return "d_" + self.shown.get(name, name)
+        """Give the displayed name of a slot, which no variable has."""
+        if name not in self.slots:
+            self.slots[name] = self.names("d_" + self.shown.get(name, name))
+        return self.slots[name]
 
     def emit(self, line: str) -> None:
         """Write a line."""

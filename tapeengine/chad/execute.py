@@ -391,6 +391,10 @@ class Executable:
                     "traced while its arguments are plain. Use tapeengine.math in the methods"
                 )
             inside = self.converter.inward(of, value, PLAIN)
+            try:
+                cotangent = of_plain(value, cotangent, keeps_integers=True)  # in the place of None for an integer
+            except Exception as error:  # of another structure, which is refused
+                pass_on(error)
             given = self.converter.cotangent_in(of, cotangent, inside, "value")
             linear = Sparse(self.closed.types)
             made = self.converter.cotangent_out(of, given, inside, value, linear)

@@ -305,7 +305,7 @@ class Program(Enterable):
             ``"reverse"`` is a forward and a reverse pass, ``"forward"`` one function that gives each value with its
             tangent. They are what back ends are given, and run when they are pasted. ``"loops"`` is ``"reverse"``
             statement by statement. ``"accumulate"`` is the term with mutable accumulation (EC Fig. 6), as the papers
-            print it; their other forms are written by `tapeengine.chad.specification.derivative`.
+            print it, for reading; their other forms are written by `tapeengine.chad.specification.derivative`.
         monoid : Monoid, optional
             What is added up in the place of real numbers, and what a partial does to it (EC Fig. 3); see
             `tapeengine.sparse.monoids`. The reverse derivative runs over it. Source lines are not known there: these
@@ -347,8 +347,9 @@ class Program(Enterable):
         if form == "loops":
             return text(lowered.program)
         code = self.function.__code__
-        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
-        return readable(lowered.program, f"the {form} derivative of {self.__name__}, {place}")
+        file = os.path.basename(code.co_filename)
+        about = f"the {form} derivative of {self.__name__}, {file}:{code.co_firstlineno}"
+        return readable(lowered.program, about, file)
 
     def _over(self, form: str, monoid: Monoid) -> Callable[..., tuple[Any, ...]]:
         if form != "reverse":

@@ -22,7 +22,7 @@ from .forward import Forward, Pair
 from .sugar import component, is_extreme, wrapped
 from .tables import entry, table
 from .terms import Term, Var, lit
-from .traverse import Names, all_names, substitute
+from .traverse import Names, all_names, derivative_name, substitute
 from .types import INT, Product, is_discrete
 
 
@@ -66,7 +66,7 @@ class Tangents(Forward):
 
     def given(self, var: Var) -> Var:
         """Make a variable for the tangent of a variable."""
-        dx = self.of[var.name] = self.fresh(f"t_{var.name}", tangent(var.of))
+        dx = self.of[var.name] = self.fresh(derivative_name(var.name), tangent(var.of))
         return dx
 
     def bound(self, var: Var, value: Term, d: Term, body: Callable[[], Term]) -> Term:
@@ -231,7 +231,7 @@ def definition(given: S.Definition, used: set[str]) -> S.Definition:
 def along(main: S.Definition, places: Sequence[int]) -> S.Definition:
     """Give the tangent of a definition for the parameters in some places; the others have tangents of zero."""
     names = Names({p.name for p in main.params})
-    ds = {k: names.var(Var(f"t_{main.params[k].name}", tangent(main.params[k].of))) for k in places}
+    ds = {k: names.var(Var(derivative_name(main.params[k].name), tangent(main.params[k].of))) for k in places}
     real = [(k, p) for k, p in enumerate(main.params) if not is_discrete(p.of)]
     given = tuple(ds.get(k) or T.Zero(tangent(p.of)) for k, p in real)
     body = S.Call(tangent_name(main.name), (*main.params, *given), Product((main.result, tangent(main.result))))

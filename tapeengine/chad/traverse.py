@@ -11,6 +11,27 @@ from .terms import Term, Var
 from .types import Type
 
 
+class Name(str):
+    """A name made of one in the source, which is ``shown``; bound at ``place`` (file, line), with names of parts."""
+
+    shown: str
+    place: Any
+    parts: tuple[str, ...]
+
+    def __new__(cls, text: str, place: Any = (), parts: tuple[str, ...] = (), shown: str = "") -> Name:
+        """Make a name; it is shown as it is by default."""
+        name = str.__new__(cls, text)
+        name.shown, name.place, name.parts = shown or text, place, parts
+        return name
+
+
+def derivative_name(name: str) -> str:
+    """Give the name of the cotangent, or the tangent, of a variable."""
+    if not isinstance(name, Name):
+        return f"d_{name}"
+    return Name(f"d_{name}", name.place, tuple(map(derivative_name, name.parts)), f"d_{name.shown}")
+
+
 class Names:
     """A supply of unused names.
 
@@ -32,12 +53,12 @@ class Names:
 
     def __call__(self, hint: str) -> str:
         """Give an unused name that begins with ``hint``."""
-        name = hint
+        name = base = hint.shown if isinstance(hint, Name) else hint
         while name in self._used:
-            self._count[hint] = self._count.get(hint, 0) + 1
-            name = f"{hint}_{self._count[hint]}"
+            self._count[base] = self._count.get(base, 0) + 1
+            name = f"{base}_{self._count[base]}"
         self._used.add(name)
-        return name
+        return Name(name, hint.place, hint.parts, base) if isinstance(hint, Name) else name
 
     def var(self, like: Var) -> Var:
         """Give a variable of the same type with an unused name."""

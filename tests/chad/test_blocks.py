@@ -144,7 +144,7 @@ def test_a_tangent_runs_along_the_arguments_that_have_one() -> None:
     wanted = te.jvp(appended, (X, W), (direction, np.zeros_like(W)))
     np.testing.assert_allclose(numbers((value, tangent)), numbers(wanted), rtol=1e-13)
     assert list(program.executable.tangents) == [(0,)]
-    assert "t_w" not in str(program.executable.along((0,)).lowered)
+    assert "d_w" not in str(program.executable.along((0,)).lowered)
 
 
 def along_links(links: Link | None, x: float) -> float:

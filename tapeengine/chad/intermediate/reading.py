@@ -18,9 +18,9 @@ from .text import RESERVED, Writer, name
 LONGEST = 60
 
 
-def readable(program: F.Program, about: str = "") -> str:
-    """Write a program as Python that runs when it is pasted."""
-    writer = Reader(program)
+def readable(program: F.Program, about: str = "", file: str = "") -> str:
+    """Write a program as Python that runs when it is pasted; comments give the lines of the file that it comes from."""
+    writer = Reader(program, file)
     for function in program.functions.values():
         writer.function(function)
     body = "\n".join(writer.lines).rstrip().replace("\n\n", "\n\n\n") + "\n"
@@ -44,8 +44,13 @@ def imports(body: str, rules: Mapping[Any, str]) -> list[str]:
 class Reader(Writer):
     """Writes functions, replacing variables that are used once by expressions."""
 
-    def __init__(self, program: F.Program) -> None:
+    def __init__(self, program: F.Program, file: str = "") -> None:
         super().__init__(program)
+        self.file = file
+        self.latest: tuple[object, ...] = ()
+        self.added: set[str] = set()
+        self.stepped: set[str] = set()
+        self.assigned: Counter[str] = Counter()
         self.inline: dict[str, tuple[str, int]] = {}
         self.rules: dict[Any, str] = {}
         self.once: set[str] = set()
@@ -57,19 +62,23 @@ class Reader(Writer):
     def named(self, x: F.Var) -> str:
         """Give a variable a name that is free in its function; frames are passed by position, so names may differ."""
         if x.name not in self.shown:
-            self.shown[x.name] = self.free(name(x.name.rstrip("0123456789_")) if x.name.rstrip("0123456789_") else "v")
+            label = self.program.names.get(x.name)
+            short = label.shown if label else x.name.rstrip("0123456789_") or "v"
+            self.shown[x.name] = self.free(name(short))
         return self.shown[x.name]
 
     def function(self, f: F.Function) -> None:
         """Write a function."""
-        self.inline, self.shown = {}, {}
+        self.inline, self.shown, self.latest = {}, {}, ()
         self.free = Names({*RESERVED, *map(name, self.program.functions)})
         used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, F.Var))
-        self.changed = set()
+        self.changed, self.added, self.stepped, self.assigned = set(), set(), set(), Counter()
         for s, _ in walk(f.body):
+            self.assigned.update(v.name for v in outs(s) if isinstance(s, F.Assign))
             used.update(x.name for x in reads(s) if isinstance(x, F.Var))
             self.changed |= {v.name for v in changes(s)}
-            self.changed |= {v.name for v in outs(s)} if isinstance(s, F.Add) else set()
+            self.added |= {s.out.name} if isinstance(s, F.Add) else set()
+            self.stepped |= {v.name for v, _ in s.carried} if isinstance(s, F.For | F.While) else set()
         passed = [v for k in (f.kept, f.recalled) if k is not None for v in k.fields]
         passed += [v for s, _ in walk(f.body) for v in (*keeps(s), *recalls(s))]
         kept = {v.name for v in passed}
@@ -81,8 +90,19 @@ class Reader(Writer):
         here = {x.name for s in statements for x in self.direct(s) if isinstance(x, F.Var)}
         assigned = {v.name for s in statements if isinstance(s, F.Assign) for v in s.outs}
         for s in statements:
+            start = len(self.lines)
             if not self.moves(s, here, assigned):
                 super().block([s])
+            if len(self.lines) > start and not isinstance(s, F.Flow):
+                self.lines[start] += self.comment(s)
+
+    def comment(self, s: F.Statement) -> str:
+        """Give a comment with the source line of a statement, if the statement above has another one."""
+        places = [n.place for v in outs(s) if (n := self.program.names.get(v.name)) and n.place]
+        if not places or places[0] == self.latest:
+            return ""
+        self.latest = file, line = places[0]
+        return f"  # line {line}" if file == self.file else f"  # {file}:{line}"
 
     def direct(self, s: F.Statement) -> Sequence[F.Operand]:
         """Give the operands of a statement, including those of statements at a marked place."""
@@ -90,14 +110,26 @@ class Reader(Writer):
 
     def moves(self, s: F.Statement, here: set[str], assigned: set[str]) -> bool:
         """Delay a statement whose value is used once in its block, so that it becomes part of an expression."""
+        if isinstance(s, F.Assign):
+            return self.copies(s)
         if not isinstance(s, F.Compute | F.Load | F.Size) or s.out.name not in self.once or s.out.name not in here:
             return False
-        if any(isinstance(x, F.Var) and (x.name in self.changed or x.name in assigned) for x in reads(s)):
+        if any(isinstance(x, F.Var) and (x.name in self.changed | self.added | assigned) for x in reads(s)):
             return False
         text, binds = self.expression(s)
         if len(text) > LONGEST:
             return False
         self.inline[s.out.name] = text, binds
+        return True
+
+    def copies(self, s: F.Assign) -> bool:
+        """Write the variables themselves in place of copies of which neither changes while the other is used."""
+        for out, x in zip(s.outs, s.values, strict=True):
+            if out.name in self.stepped or not isinstance(x, F.Var) or x.name in self.inline:
+                return False
+            if any(self.assigned[n] > 1 or n in self.added for n in (out.name, x.name)):
+                return False
+        self.inline.update({v.name: (self.operand(x), ATOM) for v, x in zip(s.outs, s.values, strict=True)})
         return True
 
     def expression(self, s: F.Compute | F.Load | F.Size) -> tuple[str, int]:

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..bits import bits_of
+from ..traverse import Name
 from .operations import REAL, Operation, Scalar
 
 
@@ -434,8 +435,11 @@ class Program:
     primitives : dict of str to Primitive
         The primitives that the program calls, by the names in `Registered`; by another name than the primitive's own a
         program calls its kernel.
+    names : dict of str to Name
+        The names of the source for variables.
     """
 
     functions: dict[str, Function] = field(default_factory=dict)
     records: dict[str, list[list[Type]]] = field(default_factory=dict)
     primitives: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, Name] = field(default_factory=dict)

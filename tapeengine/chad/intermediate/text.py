@@ -16,14 +16,13 @@ from ...primitive import Primitive
 from ..depth import deep
 from ..tables import entry, table
 from . import statements as F
-from .analysis import outs
 from .operations import FUNCTIONS, REAL, TRUTH, Scalar
 from .running import add_all as add_all_at_once
 from .running import call_registered, plus, zeros_like
 
 #: Names with a meaning in the text.
 RESERVED = frozenset(
-    {"np", "plus", "add_all", "zeros_like", "registered", "counts", "kept", "forward", "reverse"}
+    {"np", "plus", "add_all", "zeros_like", "registered", "kept", "forward", "reverse"}
     | set(dir(builtins))
     | set(keyword.kwlist)
     | FUNCTIONS.keys()
@@ -33,9 +32,8 @@ RESERVED = frozenset(
 class Writer:
     """Writes functions as Python."""
 
-    def __init__(self, program: F.Program, is_counted: bool = False) -> None:
+    def __init__(self, program: F.Program) -> None:
         self.program = program
-        self.is_counted = is_counted
         self.lines: list[str] = []
         self.depth = 0
         self.called: list[F.Registered] = []
@@ -98,20 +96,16 @@ class Writer:
 
     def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
-        if self.is_counted:
-            self.line(f"counts[0] += {1 + sum(max(1, len(outs(s))) for s in statements)}")
         for s in statements:
             WRITE[type(s)](self, s)
-            if self.is_counted and isinstance(s, F.New | F.ZerosLike | F.AddAll):
-                self.line(f"counts[0] += np.size({self.operand(s.array if isinstance(s, F.AddAll) else s.out)})")
 
-    def inner(self, statements: Sequence[F.Statement], *after: str) -> None:
-        """Write the statements of a loop or a branch."""
+    def inner(self, statements: Sequence[F.Statement], *after: Callable[[], str]) -> None:
+        """Write the statements of a loop or a branch, and lines that use what these assign."""
         self.depth += 1
         start = len(self.lines)
         self.block(statements)
-        for text in after:
-            if text:
+        for write in after:
+            if text := write():
                 self.line(text)
         if len(self.lines) == start:
             self.line("pass")
@@ -264,7 +258,7 @@ def for_(w: Writer, s: F.For) -> None:
         if k.fields:
             w.line(f"{w.tuple(k.fields)} = {w.named(k.frames)}[{w.named(s.index)}]")
     w.depth -= 1
-    w.inner(s.body, w.keep(s.kept), w.carried(s))
+    w.inner(s.body, lambda: w.keep(s.kept), lambda: w.carried(s))
 
 
 @entry
@@ -272,8 +266,8 @@ def while_(w: Writer, s: F.While) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
     w.line("while True:")
-    w.inner([*s.test], f"if not {w.tight(s.condition)}: break")
-    w.inner(s.body, w.keep(s.kept), w.carried(s))
+    w.inner([*s.test], lambda: f"if not {w.tight(s.condition)}: break")
+    w.inner(s.body, lambda: w.keep(s.kept), lambda: w.carried(s))
 
 
 @entry
@@ -285,8 +279,12 @@ def if_(w: Writer, s: F.If) -> None:
             if pair[k].fields:
                 w.line(f"{w.tuple(pair[k].fields)} = {w.named(pair[k].frames)}")
         w.depth -= 1
-        kept = "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
-        w.inner(block, kept)
+        w.inner(block, lambda k=k: taken(w, s, k))  # type: ignore[misc]
+
+
+def taken(w: Writer, s: F.If, k: int) -> str:
+    """Write the statement that keeps the frame of a branch."""
+    return "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
 
 
 @entry
@@ -314,13 +312,12 @@ def name(given: str) -> str:
 
 def text(program: F.Program) -> str:
     """Write a program as Python."""
-    return "\n".join(written(program).lines)
+    return "\n".join(written(Writer(program)).lines)
 
 
-def written(program: F.Program, is_counted: bool = False) -> Writer:
+def written(writer: Writer) -> Writer:
     """Write all functions of a program."""
-    writer = Writer(program, is_counted)
-    for function in program.functions.values():
+    for function in writer.program.functions.values():
         writer.function(function)
     return writer
 
@@ -328,17 +325,18 @@ def written(program: F.Program, is_counted: bool = False) -> Writer:
 @deep()
 def compiled(
     program: F.Program,
-    steps: list[int] | None = None,
     primitives: Mapping[str, Primitive] = MappingProxyType({}),
     call: Callable[..., list[Any]] = call_registered,
+    by: Callable[[F.Program], Writer] = Writer,
+    **names: Any,
 ) -> Mapping[str, Callable[..., Any]]:
-    """Give the functions of a program, which count their operations in ``steps[0]`` if it is given.
+    """Give the functions of a program, as `by` writes them, where names mean what is given.
 
     Registered primitives are called by ``call(primitives, statement, leaves)``.
     """
-    writer = written(program, steps is not None)
-    namespace: dict[str, Any] = {**FUNCTIONS, "np": np, "plus": plus, "add_all": add_all_at_once}
-    namespace |= {"zeros_like": zeros_like, "counts": steps}
+    writer = written(by(program))
+    namespace: dict[str, Any] = {**FUNCTIONS, "np": np, "plus": plus, "add_all": add_all_at_once, **names}
+    namespace["zeros_like"] = zeros_like
     namespace["registered"] = [lambda *leaves, s=s: call(primitives, s, leaves) for s in writer.called]
     exec(compile("\n".join(writer.lines), "<program>", "exec"), namespace)
     return {f.name: namespace[name(f.name)] for f in program.functions.values()}

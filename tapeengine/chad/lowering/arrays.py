@@ -496,9 +496,10 @@ class Arrays:
 
     def declared(self, of: Type, hint: str, dense: bool) -> tuple[V.Value, list[F.Var]]:
         """Make variables for the leaves of a value, such as a parameter."""
-        types = P.leaf_types(of, dense)
-        found = [self.b.fresh(hint if len(types) == 1 else f"{hint}_{k}", t) for k, t in enumerate(types)]
-        return self.restored(of, iter(found), dense), found
+        found = [self.b.fresh(str(hint), t) for t in P.leaf_types(of, dense)]
+        value = self.restored(of, iter(found), dense)
+        self.b.label(value, hint, of)
+        return value, found
 
     def empty(self, element: Type) -> V.Rows:
         """Make an array without elements."""

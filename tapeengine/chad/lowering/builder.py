@@ -8,8 +8,10 @@ from typing import Any
 
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, TRUTH, WHOLE, Operation, operation
-from ..traverse import Names
+from ..traverse import Name, Names, derivative_name
+from . import values as V
 from .blocks import Block
+from .patterns import tangent_type
 from .values import NotLowered
 
 NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH: bool}
@@ -26,6 +28,8 @@ class Builder:
         The block in which each variable is assigned.
     made : dict of str to Statement
         The pure statement that assigns each variable.
+    labels : dict of str to Name
+        The names of the source for variables.
     """
 
     def __init__(self, names: Names) -> None:
@@ -34,6 +38,7 @@ class Builder:
         self.homes: dict[str, Block] = {}
         self.made: dict[str, F.Statement] = {}
         self.order: dict[str, int] = {}
+        self.labels: dict[str, Name] = {}
         self.latest: int | None = None
         self.flow_blocks: dict[int, Block] = {}
         self._alive: list[Block] = []
@@ -41,9 +46,28 @@ class Builder:
     def fresh(self, hint: str, of: F.Type, home: Block | None = None) -> F.Var:
         """Make a variable whose home is the current block."""
         var = F.Var(self.names(hint.rstrip("0123456789_'") or "v"), of)
+        if isinstance(hint, Name):
+            self.labels[var.name] = hint
         self.homes[var.name] = home or self.block
         self.order[var.name] = len(self.order)
         return var
+
+    def label(self, value: V.Value, name: str, of: Any = None) -> None:
+        """Give the variables of a value a name of the source, if they have none."""
+        if not isinstance(name, Name):
+            return
+        match value:
+            case F.Var(known) | V.Part(F.Var(known)):
+                self.labels.setdefault(known, name)
+            case V.Rows(_, element):
+                self.label(element, name, getattr(of, "element", None))
+            case V.Tup(items):
+                types = getattr(of, "items", ()) or (None,) * len(items)
+                parts: list[str] = [Name(p, name.place) for p in name.parts] or [name] * len(items)
+                if tangent_type(of):
+                    parts = [name, derivative_name(name)]
+                for part, x, t in zip(parts, items, types, strict=False):
+                    self.label(x, part, t)
 
     def add(self, statement: F.Statement) -> None:
         """Append a statement."""

@@ -375,18 +375,18 @@ class Cotangents(Arrays):
             case V.Bag(_, like) if like is not None:
                 return self.sum_of((value,), lambda: self.zeros(of, like))
             case V.Bag() | V.Single() | V.Scattered() | V.Nullable():
-                return self.sum_of((value,), lambda: self.plain_zeros(of, size))
+                given = [x.value if isinstance(x, V.Single) else None for x in summands((value,))]
+                return self.sum_of((value,), lambda: V.Rows(size, self.plain_elements(of.element, size, given)))
         raise V.NotLowered(f"a {type(value).__name__} as an array of cotangents")
 
-    def plain_zeros(self, of: LArray, size: F.Operand) -> V.Rows:
-        """Make an array of zeros whose elements have no sizes."""
-        return V.Rows(size, self.plain_elements(of.element, size))
-
-    def plain_elements(self, of: Linear, size: F.Operand) -> V.Value:
-        """Give the elements of such an array."""
+    def plain_elements(self, of: Linear, size: F.Operand, given: Sequence[V.Value | None]) -> V.Value:
+        """Give the elements of an array of zeros, which have no sizes; zero for parts to which nothing is added."""
+        if all(isinstance(x, V.Zero) for x in given):
+            return V.ZERO
         if isinstance(of, LProduct | LSum):
             items = of.items if isinstance(of, LProduct) else of.options
-            return V.Tup(tuple(self.plain_elements(t, size) for t in items))
+            each = ([x if x is None else P.part(x, k) for x in given] for k in range(len(items)))
+            return V.Tup(tuple(self.plain_elements(t, size, xs) for t, xs in zip(items, each, strict=True)))
         if isinstance(of, LArray):
             raise V.NotLowered("rows of zeros of unknown sizes")
         return self.zero_elements(of, V.ZERO, (size,))

@@ -166,7 +166,7 @@ def map_accum(L: Lower, t: T.MapAccum, env: V.Env) -> V.Value:
         kept.append(L.kept_element(part(found, 1), n, body))
         return part(found, 0)
 
-    last = L.iterate(n, init, t.init.type, step, t.state.name)
+    last = L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
     return V.Tup((last, V.Rows(n, kept[0])))
 
 

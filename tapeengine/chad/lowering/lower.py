@@ -8,7 +8,7 @@ from typing import Any
 from .. import terms as S
 from ..intermediate import statements as F
 from ..intermediate.operations import TRUTH, WHOLE
-from ..traverse import Names
+from ..traverse import Names, derivative_name
 from ..types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
 from ..written import is_flat
 from . import patterns as P
@@ -49,7 +49,7 @@ class Lower(Cotangents):
     def __call__(self, term: S.Term, env: V.Env) -> V.Value:
         """Write a term; return its value. A computation is delayed until it is run."""
         while isinstance(term, S.Let):
-            env[term.var.name] = self.labelled(self(term.bound, env), term.var.name)
+            env[term.var.name] = self.labelled(self(term.bound, env), term.var)
             term = term.body
         if isinstance(term.type, EVM):
             return V.Delayed(lambda: self.perform(term, env))
@@ -60,14 +60,18 @@ class Lower(Cotangents):
 
     rules: Mapping[type[S.Term], Rule]
 
-    def labelled(self, value: V.Value, name: str) -> V.Value:
-        """Give a value the user's name."""
+    def labelled(self, value: V.Value, var: S.Var) -> V.Value:
+        """Give a value the name of a variable; of a pair with a backpropagator it is the primal's."""
+        if isinstance(value, V.Tup) and len(value.items) == 2 and isinstance(value.items[1], V.FUNCTIONS):
+            self.b.label(value.items[0], var.name, var.of.items[0])  # type: ignore[attr-defined]
+        else:
+            self.b.label(value, var.name, var.of)
         return value
 
     def perform(self, term: S.Term, env: V.Env) -> V.Value:
         """Write the effects of a computation; return its result."""
         while isinstance(term, S.Let):
-            env[term.var.name] = self(term.bound, env)
+            env[term.var.name] = self.labelled(self(term.bound, env), term.var)
             term = term.body
         found = self.rules[type(term)](self, term, env)
         return found.run() if isinstance(found, V.Delayed) else found
@@ -124,9 +128,11 @@ class Lower(Cotangents):
         for name, slot in zip(names, slots, strict=True):
             self.slots.setdefault(name, []).append(slot)
         result = run()
-        for name in names:
+        closed = tuple(slot.close() for slot in slots)
+        for name, value in zip(names, closed, strict=True):
             self.slots[name].pop()
-        return result, V.Tup(tuple(slot.close() for slot in slots))
+            self.b.label(value, derivative_name(name))
+        return result, V.Tup(closed)
 
     def summed(self, value: V.Value, of: LArray, like: V.Value | None = None) -> V.Value:
         """Write the sum of all entries of a cotangent of an array."""
@@ -273,11 +279,12 @@ class Lower(Cotangents):
         of: Type,
         step: Callable[[Block, V.Value], V.Value],
         hint: str,
+        index: str = "i",
         down: bool = False,
     ) -> V.Value:
         """Write a counted loop that carries a state, which ``step`` maps to the next; return the last state."""
         state = Carried(self, init, of, hint)
-        with self.b.loop(count, down=down, keeps=self.keeps) as body:
+        with self.b.loop(count, down=down, hint=index, keeps=self.keeps) as body:
             state.move(body)
             flow = body.flow
             assert isinstance(flow, F.For)
@@ -440,7 +447,7 @@ class Carried:
         init = lower.laid(lower.completed(init, of))
         self.dense = P.is_dense(init) and hint not in lower.uneven
         operands = lower.flat(init, self.of, self.dense)
-        self.variables = [lower.b.fresh(hint, t) for t in P.leaf_types(self.of, self.dense)]
+        self.variables = [lower.b.fresh(str(hint), t) for t in P.leaf_types(self.of, self.dense)]
         if self.variables:
             lower.b.add(F.Assign(tuple(self.variables), tuple(operands)))
 
@@ -451,7 +458,9 @@ class Carried:
 
     def value(self) -> V.Value:
         """Give the value in the body of the loop."""
-        return self.lower.restored(self.of, iter(self.variables), self.dense)
+        value = self.lower.restored(self.of, iter(self.variables), self.dense)
+        self.lower.b.label(value, self.hint, self.type)
+        return value
 
     def pairs(self, value: V.Value) -> list[tuple[F.Var, F.Operand]]:
         """Give the variables with their values at the end of a step."""
@@ -463,7 +472,7 @@ class Carried:
     def last(self) -> V.Value:
         """Give the value after the loop."""
         b = self.lower.b
-        outs = [b.fresh("y", v.type) for v in self.variables]
+        outs = [b.fresh(b.labels.get(v.name, "y"), v.type) for v in self.variables]
         if outs:
             b.add(F.Assign(tuple(outs), tuple(self.variables)))
         return self.lower.restored(self.of, iter(outs), self.dense)

@@ -51,7 +51,7 @@ class Whole(Lower):
     def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
         super().__init__(module, Names({*module.definitions, *RESERVED}), uneven)
         self.source = source_module
-        self.program = F.Program()
+        self.program = F.Program(names=self.b.labels)
         self.units_of = own_functions(source_module)
         self.waiting: list[str] = []
         self.units: dict[str, Unit] = {}

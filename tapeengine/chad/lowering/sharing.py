@@ -10,8 +10,10 @@ from ..traverse import children
 from ..types import Array, Product, Type
 
 #: If a program with all calls inlined has at most this many constructors, only recursive definitions become functions.
-LARGE = 4000
-#: In a larger program, definitions of at most this many constructors are inlined.
+LARGE = 500
+#: So it is if calls make a program longer by at most this factor, up to `LONGEST` constructors.
+GROWTH, LONGEST = 4, 4000
+#: In another program a definition is inlined if all of its copies have at most this many constructors.
 SMALL = 400
 
 
@@ -23,16 +25,17 @@ def own_functions(module: Module) -> frozenset[str]:
         sizes[name], calls[name] = measured(definition.body)
     again = recursive(calls)
     whole = expanded(module.main, sizes, calls, again)
-    if whole[module.main] <= LARGE:
+    if whole[module.main] <= max(LARGE, min(GROWTH * sum(sizes.values()), LONGEST)):
         return again
-    uses: Counter[str] = Counter()
-    for found in calls.values():
-        uses.update(found)
-    return again | {
-        name
-        for name, count in uses.items()
-        if count > 1 and whole.get(name, 0) > SMALL and all(map(is_flat, types_of(module, name)))
-    }
+    found = set(again)
+    copies = Counter([module.main])
+    for name in reversed(whole):  # callers come first
+        if copies[name] > 1 and copies[name] * whole[name] > SMALL and all(map(is_flat, types_of(module, name))):
+            found.add(name)
+            copies[name] = 1
+        for callee, count in calls[name].items():
+            copies[callee] += count * copies[name]
+    return frozenset(found)
 
 
 def measured(body: Term) -> tuple[int, Counter[str]]:

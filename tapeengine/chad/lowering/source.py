@@ -275,7 +275,7 @@ def for_(L: Lower, t: S.For, env: V.Env) -> V.Value:
         env[t.index.name], env[t.state.name] = body.step, state
         return L(t.body, env)
 
-    return L.iterate(n, init, t.init.type, step, t.state.name)
+    return L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
 
 
 @entry

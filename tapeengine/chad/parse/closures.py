@@ -27,6 +27,9 @@ from .state import Parser
 #: What to write instead of local functions that call one another.
 ADVICE = "make each a function of the module, or a te.program, with the type of its result: def f(n, x) -> float"
 
+#: How often the text of a function may be read within itself, for functions that are values with other captures.
+NESTED = 20
+
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
     """Define a local function for the following statements, around which its instances are bound."""
@@ -82,7 +85,7 @@ def own_parameters(
         term = expression(p, default, env, wanted)
         term = term if wanted is None else p.coerce(default, term, wanted)
         if not isinstance(term, Literal | Var):
-            own.append((p.fresh(args[i].arg, term.type), term))
+            own.append((p.named(args[i].arg, term.type), term))
             term = own[-1][0]
         found[i] = term
     by_name, has_stars = len(node.args.kwonlyargs), getattr(node, "has_stars", False)
@@ -129,18 +132,21 @@ def instance(p: Parser, local: Local, types: tuple[Type, ...]) -> Var:
 def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lambda:
     """Parse a local function with the bindings of an environment."""
     node = local.node
-    if node in p.open:
+    reading = node, types, tuple(getattr(env.get(n), "type", None) for n in local.captured)
+    if reading in p.open or sum(other[0] is node for other in p.open) > NESTED:
         p.error(node, f"{original(local.name)} calls itself by way of another local function", ADVICE)
     args = parameters(node.args)
-    params = tuple(p.fresh(a.arg, t) for a, t in zip(args, types, strict=True))
+    params = tuple(p.named(a.arg, t) for a, t in zip(args, types, strict=True))
     inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}
-    p.open.append(node)
+    p.open.append(reading)
+    place = p.place
     try:
         if isinstance(node, ast.FunctionDef):
             return Lambda(params, p.grammar.body(p, node, inner, local.result))
         return Lambda(params, expression(p, node.body, inner))
     finally:
         p.open.pop()
+        p.place = place
 
 
 def call_local(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:

@@ -146,7 +146,18 @@ class Plain(ast.NodeTransformer):
         taker = Taker(node, self.names, self.procedures.of, self.procedures.reads)
         return taker.bound, taker.visit(node)
 
-    visit_Return = visit_AnnAssign = visit_Expr = of_value
+    visit_Return = visit_AnnAssign = of_value
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Write ``rows[i].append(x)`` as ``rows[i] = rows[i] + [x]``, where nothing else may hold the row."""
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Subscript(value=ast.Name(), slice=i) as row, attr="append")):
+                if not isinstance(i, ast.Slice | ast.Tuple) and not any(isinstance(n, ast.Call) for n in ast.walk(i)):
+                    place, item = ast.unparse(row), ", ".join(map(ast.unparse, node.value.args))
+                    made: Any = placed(ast.parse(f"{place} = {place} + [{item}]").body[0], node)
+                    made.targets[0].is_longer_row = True
+                    return self.visit_Assign(made)
+        return self.of_value(node)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""

@@ -767,6 +767,6 @@ def lambda_(p: Parser, node: ast.Lambda, env: Env, wanted: Type | None) -> Term:
     """``lambda x: e``; where it is used tells the types of its parameters."""
     if not isinstance(wanted, Function) or len(wanted.params) != len(node.args.args):
         return p.grammar.as_function(p, node, env)
-    params = tuple(p.fresh(a.arg, t) for a, t in zip(node.args.args, wanted.params, strict=True))
+    params = tuple(p.named(a.arg, t) for a, t in zip(node.args.args, wanted.params, strict=True))
     inner = {**env, **dict(zip((a.arg for a in node.args.args), params, strict=True))}
     return Lambda(params, p.coerce(node, expression(p, node.body, inner, wanted.result), wanted.result))

@@ -85,6 +85,8 @@ def element(
 
     `value` maps the replaced element to the element.
     """
+    if hasattr(node, "is_longer_row") and (why := p.holds_rows(name)):
+        p.error(node, f"a row of {name} gets longer here, and {why}", instead(node))
     if dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Name):
         own_or_refuse(p, node, name, node)
         key, whole = p.known(index, env), env[name]

@@ -58,7 +58,7 @@ from .numeric import added, rank
 from .raising import absent, failing, guarded, may_be_none, unguarded
 from .reshaping import parts
 from .state import Parser
-from .statements import HAS, Flow, assign_one, block, joined, packed, same_type, value_at
+from .statements import HAS, Flow, assign_one, block, hint_of, joined, packed, same_type, value_at
 from .texts import is_key
 from .whole import array as as_array
 from .whole import element, in_a_row, items_of, numbers
@@ -349,7 +349,7 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
         found = [x for _, x in each_item(p, node, items, env, node.elt)]
         return items_of(p, node, found) if found else empty(p, node, items, env)
     over = iteration(p, generator.iter, env)
-    index = p.fresh(index_name(generator.target, over), INT)
+    index = p.named(index_name(generator.target, over), INT)
 
     def within(k: Term, body: Callable[[Env], Term]) -> Term:
         return bind_target(p, generator.target, over.item(k), env, body)
@@ -520,7 +520,7 @@ def one_more(
             first = following(p, node, first, total, term)
         return first, totals[0]
     over = iteration(p, generator.iter, env)
-    index = p.fresh(index_name(generator.target, over), INT)
+    index = p.named(index_name(generator.target, over), INT)
     term = bind_target(p, generator.target, over.item(index), env, body)
     start = p.fresh("total", totals[0].of)
     return over.around(For(over.size, index, totals[0], start, p.coerce(node, term, start.of))), start
@@ -545,14 +545,14 @@ class Carried:
     def state(self, p: Parser) -> Var:
         """Make one variable for all of them: a tuple if there are several."""
         if len(self.names) == 1:
-            return p.fresh(self.names[0].strip(), self.types[0])
-        return p.fresh("state", packed_type(self.types))
+            return p.named(self.names[0].strip(), self.types[0])
+        return p.named("state", packed_type(self.types), parts=tuple(map(hint_of, self.names)))
 
     def parts(self, p: Parser, state: Var) -> dict[str, Var]:
         """Make a variable for each of them."""
         if len(self.names) == 1:
             return {self.names[0]: state}
-        return {n: p.fresh(n.strip().replace(" ", "_"), t) for n, t in zip(self.names, self.types, strict=True)}
+        return {n: p.named(hint_of(n), t) for n, t in zip(self.names, self.types, strict=True)}
 
     def unpacked(self, state: Var, parts: Mapping[str, Var], body: Term) -> Term:
         """Bind the variables to the parts of a state around a term."""
@@ -771,7 +771,7 @@ def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Ter
     def stepped(carried: Carried, env: Env) -> Term:
         state = carried.state(p)
         parts = carried.parts(p, state)
-        index = p.fresh(index_name(node.target, over), INT)
+        index = p.named(index_name(node.target, over), INT)
         inner = loop.seen(env, parts)
         body = bind_target(p, node.target, over.item(index), inner, lambda env: loop.body(carried, env))
         return For(over.size, index, state, loop.start(carried), carried.unpacked(state, parts, body))

@@ -233,7 +233,8 @@ def kept(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterat
         changes = any(changed_part(n) == name for n in ast.walk(s))
         loops = isinstance(s, ast.For | ast.While) and changes
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        is_before = (s.lineno <= last or loops) and not passed_on(s) and other not in handed(s)
+        grows = isinstance(s, ast.Assign) and hasattr(s.targets[0], "is_longer_row")
+        is_before = (s.lineno <= last or loops) and not (grows or passed_on(s)) and other not in handed(s)
         if is_before and any(holds(n, other) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} keeps a row, and it changes afterwards"
         for block in blocks:

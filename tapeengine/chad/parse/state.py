@@ -8,6 +8,7 @@ import contextlib
 import copy
 import dataclasses
 import inspect
+import os
 import textwrap
 import threading
 import typing
@@ -41,7 +42,7 @@ from ..terms import (
     lit,
     unit,
 )
-from ..traverse import Names
+from ..traverse import Name, Names
 from ..types import (
     BOOL,
     FLOAT,
@@ -82,7 +83,7 @@ from .own_fields import own_fields
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
 from .raising import failing, is_read, may_be_none, unguarded
-from .rectangles import grids, views
+from .rectangles import grids, reason, views
 from .results import Outside
 from .scopes import original, separated
 from .single_axes import SingleAxes
@@ -196,6 +197,7 @@ class Grammar:
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
     *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed"),
+    "declared",
 )
 
 
@@ -236,12 +238,14 @@ class Parser:
         self.held: dict[str, Held] = {}
         self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
         self.narrowed: dict[str, Term] = {}
-        self.open: list[ast.AST] = []
+        self.declared: dict[str, Type] = {}
+        self.open: list[tuple[Any, ...]] = []
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
         self.of_empty: Type = NEVER
+        self.place: tuple[str, int] | tuple[()] = ()
         self.constants = Constants(function)
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
@@ -353,6 +357,10 @@ class Parser:
         if not isinstance(tree, ast.FunctionDef):
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree
+
+    def place_of(self, node: ast.AST) -> tuple[str, int]:
+        """Give the file and the line of a node."""
+        return os.path.basename(self.filename), self.first + getattr(node, "lineno", 1) - 1
 
     def error(self, node: ast.AST, message: str, advice: str) -> NoReturn:
         """Refuse a piece of a program."""
@@ -540,6 +548,11 @@ class Parser:
         kind = self.kinds.of(node)
         return kind in (ARRAY, COMPUTED)
 
+    def holds_rows(self, name: str) -> str | None:
+        """Say what may hold a row of a list besides the list; None if nothing does, and rows may have any sizes."""
+        is_even = "another statement changes an element of a row" if self.is_grid(name) else None
+        return is_even or reason(self.tree, name, [name], self.is_copy, self.is_list)
+
     def is_module(self, node: ast.expr) -> bool:
         """Tell whether an expression is the name of a module."""
         return isinstance(node, ast.Name) and inspect.ismodule(self.outer.get(node.id))
@@ -571,6 +584,12 @@ class Parser:
     def fresh(self, hint: str, of: Type) -> Var:
         """Make a new variable."""
         return Var(self.names(original(hint)), of)
+
+    def named(self, name: str, of: Type, place: tuple[str, int] | tuple[()] = (), parts: tuple[str, ...] = ()) -> Var:
+        """Make a variable for one of the source; the parts of a record are its fields."""
+        shown = original(name)
+        fields = getattr(getattr(of, "element", of), "fields", ())
+        return Var(self.names(Name(shown, place, parts or tuple(f"{shown}_{f}" for f in fields))), of)
 
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
@@ -712,7 +731,7 @@ class Parser:
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
         """Read the parameters and the result type of a def."""
         a = node.args
-        params = tuple(self.fresh(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
+        params = tuple(self.named(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
         return params, self.result_type(node)
 
     def result_type(self, node: ast.FunctionDef) -> Type | None:

@@ -119,6 +119,7 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
     def then(env: Env) -> Term:
         return block(p, others, env, rest, flow)
 
+    p.place = p.place_of(first)
     match first:
         case ast.Return(value=None):
             return flow.returned(first, Tuple(()), env)
@@ -164,7 +165,9 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             no_views_among(p, first)
             read = lambda: expression(p, value, env)  # noqa: E731
             return in_place.with_empty(p, read, lambda term: assign(p, targets, term, env, then))
-        case ast.AnnAssign(target=ast.Name(), value=None):
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=None):
+            if not p.is_vague(annotation):
+                p.declared[name] = p.annotated(annotation, first, name)
             return then(env)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value and p.is_vague(annotation):
             made = ast.copy_location(ast.Assign([target], value), first)
@@ -272,7 +275,7 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     """Bind a Python name to a term in the code after it."""
-    var = p.fresh(name, term.type)
+    var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):
         p.held[var.name] = held_by(p, term, env)
@@ -346,8 +349,9 @@ def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then:
 def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
     if elts and any(isinstance(e, ast.Name) and p.is_grid(e.id) for e in elts):
         return assign_one(p, elts[0], items[0], env, lambda env: _simultaneous(p, elts[1:], items[1:], env, then))
-    bound = [(p.fresh(e.id, item.type), item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
-    names = {e.id: v for e, (v, _) in zip(elts, bound, strict=True) if isinstance(e, ast.Name)}
+    each = [(e.id, item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
+    bound = [(p.named(name, item.type, p.place), item) for name, item in each]
+    names = {name: v for (name, _), (v, _) in zip(each, bound, strict=True)}
     return lets(bound, then({**env, **names}))
 
 
@@ -501,8 +505,12 @@ class Joining:
         for other in others:
             for pair in zip(first, other, strict=True):
                 self.p.no_bool_or_float(self.node, pair)
-            first = [self.p.unify(self.node, a, b) for a, b in zip(first, other, strict=True)]
+            first = [self.joined(n, a, b) for n, a, b in zip(self.names, first, other, strict=True)]
         return first
+
+    def joined(self, n: str, a: Type, b: Type) -> Type:
+        """Give a type for the values of a variable of two arms: the one that is declared for it."""
+        return self.p.declared[n] if a != b and n in self.p.declared else self.p.unify(self.node, a, b)
 
     def held(self, env: Env, i: int) -> dict[str, Any]:
         """Give the captures of the functions in a variable; None for those that an arm has bound."""
@@ -527,11 +535,17 @@ def packed(values: list[Term]) -> Term:
     return values[0] if len(values) == 1 else Tuple(tuple(values))
 
 
+def hint_of(name: str) -> str:
+    """Give the name of a variable for one of Python, or for one that a loop carries in addition."""
+    return name.strip().replace(" ", "_")
+
+
 def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, then: Rest) -> Term:
     """Bind variables to the parts of a result of `packed`."""
-    hints = [n.strip().replace(" ", "_") for n in names]
-    whole_var = p.fresh(hints[0] if len(names) == 1 else "t", whole.type)
-    parts = [whole_var] if len(names) == 1 else [p.fresh(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]
+    hints = [hint_of(n) for n in names]
+    is_one = len(names) == 1
+    whole_var = p.named(hints[0] if is_one else "t", whole.type, parts=() if is_one else tuple(hints))
+    parts = [whole_var] if is_one else [p.named(n, whole.type.items[i]) for i, n in enumerate(hints)]  # type: ignore[attr-defined]
     for part, captured in zip(parts, held, strict=True):
         p.held[part.name] = captured
     term = then({**env, **dict(zip(names, parts, strict=True))})
@@ -640,8 +654,8 @@ def lifted(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lifted
     }
     captured = tuple(n for n, v in found.items() if not isinstance(v, Lifted) and n not in read_again)
     name = p.names(original(f"{p.symbol}_{node.name}"))
-    params = tuple(p.fresh(a.arg, t) for a, t in zip(parameters(node.args), types, strict=True))
-    extra = tuple(p.fresh(n, value_at(p, node, n, env).type) for n in captured)
+    params = tuple(p.named(a.arg, t) for a, t in zip(parameters(node.args), types, strict=True))
+    extra = tuple(p.named(n, value_at(p, node, n, env).type) for n in captured)
     inner = {
         **{n: v for n, v in env.items() if isinstance(v, Lifted)},
         **read_again,

@@ -12,6 +12,7 @@ from .. import written
 from ..derivative_types import cotangent, reverse_primal
 from ..sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
 from ..tables import entry
+from ..traverse import derivative_name
 from ..types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
 from .environment import Context
 from .transform import Reverse
@@ -384,7 +385,7 @@ def unwound(D: Reverse, state: S.Var, init: S.Var, loop: S.Var, n: S.Term, conte
     of = cotangent(state.of)
 
     def back(d: S.Var) -> S.Term:
-        k, ds = D.fresh("k", INT), D.fresh("d", of)
+        k, ds = D.fresh("k", INT), D.fresh(derivative_name(state.name), of)
         effect = S.Apply(S.Index(S.Proj(loop, 1), k), (ds,))
         step = D.form.scopes(D.extend((), state), effect, lambda got: S.Tuple((got[0], S.Tuple((), UNIT))))
         like = sized(of, S.Proj(loop, 0))

@@ -53,8 +53,10 @@ def literal(D: Reverse, t: S.Literal, context: Context) -> S.Term:
 #                         <y, \d. let <d1, ..., dn> = Dop^t(x1, ..., xn; d) in do x1' d1; ...; xn' dn>
 @entry
 def op(D: Reverse, t: S.Op, context: Context) -> S.Term:
+    hint = D.hint
+
     def body(ps: list[S.Var]) -> S.Term:
-        return D.let("y", S.Op(t.op, tuple(S.Proj(p, 0) for p in ps), t.of), lambda y: paired(ps, y))
+        return D.let(hint, S.Op(t.op, tuple(S.Proj(p, 0) for p in ps), t.of), lambda y: paired(ps, y))
 
     def paired(ps: list[S.Var], y: S.Var) -> S.Term:
         def back(d: S.Var) -> S.Term:
@@ -74,6 +76,8 @@ def op(D: Reverse, t: S.Op, context: Context) -> S.Term:
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's vjp rule for each argument as Dop^t
 @entry
 def primitive(D: Reverse, t: S.Primitive, context: Context) -> S.Term:
+    hint = D.hint
+
     def body(ps: list[S.Var]) -> S.Term:
         xs = tuple(S.Proj(p, 0) for p in ps)
 
@@ -88,7 +92,7 @@ def primitive(D: Reverse, t: S.Primitive, context: Context) -> S.Term:
 
             return D.result(y, back, cotangent(t.type))
 
-        return D.let("y", S.Primitive(t.name, xs, t.static, t.of), paired)
+        return D.let(hint, S.Primitive(t.name, xs, t.static, t.of), paired)
 
     return D.bind_all(t.args, context, body)
 

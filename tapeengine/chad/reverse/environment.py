@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 
 from .. import target as T
 from ..terms import Let, Proj, Term, Var, unit
-from ..traverse import Names
+from ..traverse import Names, derivative_name
 from ..types import EVM, Linear
 
 #: A typing context: the non-discrete variables in scope with the linear types of their cotangents, outermost first.
@@ -122,7 +122,7 @@ class Accumulating(Form):
         for slot, of in slots:
             effect = T.Scope(slot, of, effect)
         assert isinstance(effect.type, EVM)
-        got = Var(self.names("d_" + slots[-1][0]), effect.type.result)
+        got = Var(self.names(derivative_name(slots[-1][0])), effect.type.result)
         value: Term = got
         cotangents: list[Term] = []
         for _ in slots:

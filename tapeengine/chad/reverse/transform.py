@@ -15,7 +15,7 @@ from typing import Any
 from ..derivative_types import cotangent, reverse_primal
 from ..target import LProj, LTuple, Zero
 from ..terms import Apply, Call, Definition, Lambda, Proj, Term, Tuple, Var
-from ..traverse import Names, rebuild
+from ..traverse import Name, Names, rebuild
 from ..types import Function, Linear, Product, Type, is_discrete
 from .environment import Context, Form, let
 
@@ -39,9 +39,11 @@ class Reverse:
         self.form = form
         self.names = names
         self.rules = rules
+        self.hint = "y"
 
-    def __call__(self, term: Term, context: Context) -> Term:
-        """Give D[term] in a context."""
+    def __call__(self, term: Term, context: Context, hint: str = "y") -> Term:
+        """Give D[term] in a context; its value is bound to the hint where the rule binds it."""
+        self.hint = hint
         if is_discrete(term.type):
             return self.discrete(term, context)
         return self.rules[type(term)](self, term, context)
@@ -68,7 +70,8 @@ class Reverse:
 
     def bind(self, hint: str, term: Term, context: Context, body: Callable[[Var], Term]) -> Term:
         """Bind D[term] for the body: ``let <x, x'> = D[term] in body``."""
-        return let(self.names, hint, self(term, context), body)
+        value = hint if isinstance(hint, Name) else "y"
+        return let(self.names, hint, self(term, context, value), body)
 
     def bind_all(self, terms: tuple[Term, ...], context: Context, body: Callable[[list[Var]], Term]) -> Term:
         """Bind D of several terms."""

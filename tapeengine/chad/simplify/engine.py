@@ -13,7 +13,7 @@ import dataclasses
 from .. import terms as S
 from ..depth import deep
 from ..target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
-from ..traverse import Names, all_names, map_scopes, same
+from ..traverse import Names, all_names, derivative_name, map_scopes, same
 from ..types import EVM, UNIT, Linear, LUnit, Product
 from .effects import Bindings, Frame, is_opaque, sequence, slots_of
 from .fission import build_pair_split, for_each_sum, replicate_inline
@@ -341,7 +341,7 @@ class Pass:
         if outer:
             frame.given[term.slot] = outer
         cotangent = self.added(frame.taken(places), term.of)
-        self.hints[id(cotangent)] = (cotangent, f"d_{term.slot}")
+        self.hints[id(cotangent)] = (cotangent, derivative_name(term.slot))
         return S.Tuple((value, cotangent))
 
     # run (one_x1 d1; ...; one_xn dn)  ~>  <d1, ..., dn>

@@ -1,6 +1,7 @@
 """The complexity theorem (EC section 6, TH2), counted on what runs: the statements of the two passes."""
 
 import pytest
+from chad.lowering.counted import counting
 from chad.lowering.leaves import Leaves
 from chad.terms_of_ec import cotangents, programs
 from chad.test_theorem import shared_product, tree, unused_variables
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.intermediate.text import compiled
 from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.specification.dense import size
@@ -24,7 +24,7 @@ def passed(env, values, term, d):
     leaves = Leaves({})
     with deep():
         count = [0]
-        passes = compiled(lower_reverse(module, reverse(module)).program, count)
+        passes = counting(lower_reverse(module, reverse(module)).program, count)
         given_ = [x for v in env for x in leaves.flat(v.of, values[v.name])]
         value, primal_steps = steps(term, values)
         *_, kept = passes["forward"](*given_)

@@ -6,11 +6,11 @@ import random
 
 import numpy as np
 import pytest
+from chad.lowering.counted import counting
 from chad.lowering.leaves import Leaves
 
 import tapeengine as te
 from tapeengine.chad.depth import deep
-from tapeengine.chad.intermediate.text import compiled
 
 COUNT = 400 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 40
 VECTOR = [
@@ -124,7 +124,7 @@ def stepped(seed, on_rows, steps):
 def counted(made, n):
     """How many statements and elements both passes go through for an argument of n numbers."""
     executable, count = made.executable, [0]
-    passes = compiled(executable.reverse_form.program, count, executable.primitives.table)
+    passes = counting(executable.reverse_form.program, count, executable.primitives.table)
     with deep():
         leaves = Leaves(executable.closed.types, executable.reverse_form.is_dense)
         given = leaves.flat(made.executable.definition.params[0].of, np.linspace(0.2, 0.9, n).tolist())
@@ -136,7 +136,7 @@ def counted(made, n):
 def counted_along(made, n):
     """How many statements and elements the tangent goes through for an argument of n numbers."""
     executable, form, count = made.executable, made.executable.tangent_form, [0]
-    functions = compiled(form.program, count, executable.primitives.table)
+    functions = counting(form.program, count, executable.primitives.table)
     with deep():
         leaves = Leaves(executable.closed.types, form.is_dense)
         given = leaves.flat(executable.definition.params[0].of, np.linspace(0.2, 0.9, n).tolist())

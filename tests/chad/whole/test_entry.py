@@ -81,9 +81,10 @@ def test_lists_stay_lists_and_calls_share_nothing() -> None:
         np.testing.assert_allclose(db, a.T @ np.array(ct), rtol=1e-10, atol=1e-8)
     whole = [[1 for _ in range(150)] for _ in range(150)]  # not floats: taken by the longer way
     np.testing.assert_allclose(back(whole)[0], np.ones((150, 150)) @ b.T, rtol=1e-10, atol=1e-10)
-    assert all((x == 0.0).all() for x in back(None))
-    with pytest.raises(CotangentError):
-        back([[1.0] * 149] * 150)
+    assert all((x == 0.0).all() for x in back([[0.0] * 150] * 150))
+    for wrong in ([[1.0] * 149] * 150, None, [None] * 150):
+        with pytest.raises(CotangentError):
+            back(wrong)
 
 
 @pytest.mark.parametrize(

@@ -155,8 +155,6 @@ def as_array(x: Any, of: FormType) -> Any:
 
 def fitting(d: Any, shape: tuple[int, ...]) -> Any:
     """Give a cotangent as an array of a shape; None if that is not possible."""
-    if d is None:
-        return np.zeros(shape)
     try:
         found = floats_of(d) if isinstance(d, list) else None
         if found is None:

@@ -1,0 +1,85 @@
+"""Programs take and refuse the cotangents that dual numbers take and refuse for the plain function."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import CotangentError
+
+
+@dataclass(frozen=True)
+class Pair:
+    left: float
+    right: list[float]
+
+
+def number(x: float) -> float:
+    return x * x
+
+
+def with_integer(x: float) -> tuple[float, int]:
+    return x * x, 2
+
+
+def without_annotations(x):
+    return [x, 3]
+
+
+def two(x: float) -> tuple[float, float]:
+    return x, 2.0 * x
+
+
+def listed(x: float) -> list[float]:
+    return [x, x * x]
+
+
+def record(x: float) -> Pair:
+    return Pair(x, [x, 3.0 * x])
+
+
+def array(x: float) -> te.Vec:
+    return x * np.ones(2)
+
+
+def maybe(x: float) -> float | None:
+    return None if x > 0.0 else x
+
+
+def grown(x: float) -> list[float]:
+    rows = [x]
+    while len(rows) < 3:
+        rows.append(rows[-1] * x)
+    return rows
+
+
+SCALARS = [None, True, 1, np.True_, np.float32(0.5), np.int64(2), np.array(1.5), 1j, "a", [1.0], object()]
+GIVEN = {
+    number: SCALARS,
+    with_integer: [*((x, None) for x in SCALARS), None],
+    without_annotations: [[1.0, None], [None, None], None],
+    two: [(x, 0.5) for x in SCALARS] + [None, (1.0,), 1.0],
+    listed: [[x, 0.5] for x in SCALARS] + [None, [1.0], 1.0],
+    record: [Pair(1.0, [None, 1.0]), Pair(None, [1.0, 1.0]), Pair(True, [2, np.True_]), Pair(1.0, None), None],
+    array: [np.ones(2), np.ones(3), None, np.array([True, False]), np.array([1, 2])],
+    maybe: [None],
+    grown: [[1.0, None, 1.0], [True, 1, 0.5], None],
+}
+
+
+def outcome(back, cotangent):
+    try:
+        return back(cotangent)
+    except CotangentError:
+        return CotangentError
+
+
+@pytest.mark.parametrize("backend", [None, "machine"])
+@pytest.mark.parametrize("function", GIVEN, ids=lambda f: f.__name__)
+def test_cotangents(function, backend):
+    program = te.program(function, backend=backend)
+    _, on_duals = te.vjp(function, 0.75)
+    for cotangent in GIVEN[function]:
+        _, back = te.vjp(program, 0.75)
+        assert outcome(back, cotangent) == outcome(on_duals, cotangent), cotangent
