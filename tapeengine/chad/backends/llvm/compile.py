@@ -34,10 +34,13 @@ def binding() -> Any:
 
 
 def machine(level: int) -> Any:
-    """Give the processor that code is made for, and how much LLVM does to emit good code: from 0 to 2."""
+    """Give the processor that code is made for, and how much LLVM does to emit good code: from 0 to 2.
+
+    Vectors are of four numbers: many loops have less than twice as many steps, and wider vectors leave these single.
+    """
     llvm = binding()
     target = llvm.Target.from_default_triple()
-    features = llvm.get_host_cpu_features().flatten()
+    features = llvm.get_host_cpu_features().flatten() + ",+prefer-256-bit"
     return target.create_target_machine(llvm.get_host_cpu_name(), features, opt=level, reloc="pic", codemodel="default")
 
 

@@ -18,7 +18,7 @@ from ...intermediate import statements as F
 from ...intermediate.analysis import walk
 from ...tables import entry
 from ..machine import NotAssembled
-from .abreast import LANES, Abreast, abreast, side_by_side
+from .abreast import LANES, Abreast, Beside, abreast, side_by_side
 from .ahead import BLOCK, Ahead, ahead, is_chain
 from .before import Before
 from .blocks import may_read_rows, rows_of
@@ -329,7 +329,8 @@ def counted(
     quotients = Quotients(b, before_loop, count, up)
     given = Steps(count, up, place, kept, columns, scratch, quotients)
     plan, coming = None, None
-    if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
+    is_few = innermost or (count.isdigit() and int(count) < LANES)
+    if b.program.is_full and not is_few and not recalled.chains and not isinstance(s, Beside):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         coming = ahead(b, s, before_loop) if plan is None and first == "0" else None
         if plan is not None:
@@ -451,7 +452,7 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
         if isinstance(t, F.For):
-            sums(b, [x for x in copies if isinstance(x, F.For)])
+            sums(b, side_by_side([x for x in copies if isinstance(x, F.For)]))
         elif b.program.is_of_vectors(t):
             together(b, [x for x in copies if isinstance(x, F.Compute)])
         else:
@@ -464,9 +465,10 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
             b.give(v, value)
 
 
-def sums(b: Body, loops: Sequence[F.For]) -> None:
+@entry
+def sums(b: Body, s: Beside) -> None:
     """Write the inner loops of several steps as one."""
-    s = side_by_side(loops)
+    loops = s.lanes
     assert s.count is not None
     count = b.not_negative(b.one(s.count))
     kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
@@ -491,7 +493,10 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     before_loop = Before(b, s, [])
     before_loop.write(count)
     rows = rows_of(b, loops)
-    steps_of(b, s, count, [], recalled, "0" if rows is None else rows.write(b, s, count))
+    if rows is None:
+        steps_of(b, s, count, [], recalled)
+    else:
+        rows.write(b, s, count)
     before_loop.leave()
     b.begin(done)
 

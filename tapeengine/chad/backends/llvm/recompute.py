@@ -4,19 +4,21 @@ A field of a loop's frames is omitted if it is an element of an array argument, 
 cheap operation on such values, on remaining fields, and on fields of enclosing loops. The same operations on the same
 numbers give the same bits. An element of an array that the program has made is also read again, if the loop is inside
 another one that reads the same array, and the element is not overwritten later: the loop around both keeps the array
-itself, once.
+itself, once. If one loop has filled the array with cheap values, the element is computed again instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import outs, walk, with_blocks
+from ...intermediate.analysis import changes, outs, walk, with_blocks
 from ...intermediate.operations import WHOLE, Scalar
+from .fuse import filled_by
 from .lifetimes import Lifetimes
 from .overwritten import overwritten
 
@@ -65,6 +67,44 @@ class Site:
     again: list[F.Statement] = field(default_factory=list)
 
 
+class Filled:
+    """Arrays of numbers that one loop fills, after which nothing changes them."""
+
+    def __init__(self, forward: F.Function, lifetimes: Lifetimes, lost: Collection[str]) -> None:
+        self.at: dict[str, int] = {}
+        self.loops: dict[str, tuple[int, F.For, F.Store]] = {}
+        made: dict[str, tuple[F.New, tuple[F.Flow, ...]]] = {}
+        writes = Counter(lifetimes.find(v.name) for s, _ in walk(forward.body) for v in changes(s))
+        for at, (s, around) in enumerate(walk(forward.body)):
+            self.at |= {v.name: at for v in outs(s)}
+            if isinstance(s, F.New) and len(s.sizes) == 1 and writes[lifetimes.find(s.out.name)] == 1:
+                made[s.out.name] = s, around
+            for t in s.body if isinstance(s, F.For) else ():
+                new, place = made.get(t.array.name, (None, ())) if isinstance(t, F.Store) else (None, ())
+                if new is None or [*map(id, place)] != [*map(id, around)] or filled_by(s, new.out, new.sizes[0]) is not t:
+                    continue
+                if not s.carried and all(v.name not in lost for x in s.body for v in outs(x)):
+                    self.loops[new.out.name] = at, s, t
+
+    def value(self, s: F.Statement | None, made: dict[str, F.Statement], indices: set[str]) -> F.Statement | None:
+        """Give the statement that has computed the element that another one reads, in variables of the latter."""
+        name = s.array.name if isinstance(s, F.Load) and isinstance(s.array, F.Var) else ""
+        at, loop, store = self.loops.get(name, (0, None, None))
+        if loop is None or store is None or not isinstance(s, F.Load) or not isinstance(store.value, F.Var):
+            return None
+        if at > self.at[s.out.name] or not at_index(s.indices[0], indices):
+            return None
+        found: dict[str, Any] = {v.name: F.Var(f"{v.name}.{s.out.name}", v.type) for t in loop.body for v in outs(t)}
+        if store.value.name not in found:
+            return None
+        found |= {loop.index.name: s.indices[0], store.value.name: s.out}
+        again = {v.name: t for x in loop.body for t in [renamed(x, found)] for v in outs(t)}
+        value = again.pop(s.out.name)
+        self.at |= dict.fromkeys(again, at)
+        made |= again
+        return value
+
+
 class Finder:
     """Finds the values that a forward pass need not keep."""
 
@@ -101,6 +141,7 @@ class Finder:
         growing = {lifetimes.find(name) for name in own}
         self.within = {name: x for name, x in self.within.items() if lifetimes.find(name) not in growing}
         self.overwritten = overwritten(forward, lifetimes)
+        self.filled = Filled(forward, lifetimes, self.overwritten)
         self.top = set() if forward.kept is None else {f.name for f in forward.kept.fields}
         for s, around in walk(forward.body):
             if isinstance(s, F.For) and s.kept is not None:
@@ -154,7 +195,25 @@ class Finder:
         if x.name in given:
             relied.add(x.name)
             return True
-        s = self.made.get(x.name)
+        s, before = self.made.get(x.name), (list(needed), set(seen), set(relied))
+        for t in (self.filled.value(s, self.made, indices), s):
+            needed[:], seen_now, relied_now = list(before[0]), set(before[1]), set(before[2])
+            if self.computes(t, indices, given, needed, seen_now, relied_now):
+                seen |= {*seen_now, x.name}
+                relied |= relied_now
+                return True
+        return False
+
+    def computes(
+        self,
+        s: F.Statement | None,
+        indices: set[str],
+        given: set[str],
+        needed: list[F.Statement],
+        seen: set[str],
+        relied: set[str],
+    ) -> bool:
+        """Tell whether a statement can be run again; record it, and what it needs."""
         match s:
             case F.Load() | F.Row() if isinstance(s.array, F.Var) and s.out.name not in self.overwritten:
                 plain = all(at_index(i, indices) for i in s.indices)
@@ -174,7 +233,6 @@ class Finder:
                 needed.append(s)
             case _:
                 return False
-        seen.add(x.name)
         return True
 
     def holder(self, array: F.Var) -> str | None:
