@@ -56,8 +56,10 @@ class Rows:
         b.set(place, "i64", "0")
         for x in adds:
             b.set(sums[x[0].out.name], VECTOR, b.packed("double", [b.one(s.out) for s in x]))
-        for each in (SIDE, 1):
-            self.some(b, loop, (place, count), steps, sums, each)
+        self.some(b, loop, (place, b.op(f"sub nsw i64 {count}, {SIDE - 1}")), steps, sums, SIDE)
+        step = b.get(place, "i64")
+        left = b.least(b.op(f"sub nsw i64 {count}, {step}"), str(SIDE - 1))
+        self.some(b, loop, (place, b.op(f"add nsw i64 {step}, {left}")), steps, sums, 1)
         for x in adds:
             total = b.get(sums[x[0].out.name], VECTOR)
             for s, value in zip(x, b.unpacked("double", total, SIDE), strict=True):
@@ -67,12 +69,11 @@ class Rows:
         self, b: Body, loop: For, bounds: tuple[str, str], steps: Sequence[Any], sums: Mapping[str, str], each: int
     ) -> None:
         """Write steps of the joined loop, so many at once."""
-        place, count = bounds
+        place, top = bounds
         head, body, after = b.label("rows"), b.label("block" if each == SIDE else "single"), b.label("after")
         b.begin(head)
         step = b.get(place, "i64")
-        following = b.op(f"add nuw nsw i64 {step}, {each}")
-        b.jump_if(b.op(f"icmp sle i64 {following}, {count}"), body, after)
+        b.jump_if(b.op(f"icmp slt i64 {step}, {top}"), body, after)
         b.start(body)
         b.give(loop.index, [step])
         found = {id(x[0]): columns(b, x) for x in self.reads} if each == SIDE else {}
@@ -86,7 +87,7 @@ class Rows:
                     together(b, x, known)
         for name, total in sums.items():
             b.set(total, VECTOR, known[name])
-        b.set(place, "i64", following)
+        b.set(place, "i64", b.op(f"add nuw nsw i64 {step}, {each}"))
         if each == SIDE:
             poll(b, SIDE * weight(loop.body))
         b.line(f"br label %{head}")
