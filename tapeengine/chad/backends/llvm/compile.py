@@ -94,8 +94,8 @@ def improved(text: str, machine: Any, level: int) -> Any:
     is_short = text.count("\n") <= SHORT
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = True
-    # pairs of single numbers cost more than they save, except in steps side by side that read no rows by vectors
-    options.slp_vectorization = text.count("\nsteps.") > text.count("\nblock.")
+    # pairs of single numbers cost more than they save, except in steps side by side, if most read no rows by vectors
+    options.slp_vectorization = text.count("\nsteps.") > 2 * text.count("\nblock.")
     options.loop_unrolling = options.loop_interleaving = is_short
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)

@@ -329,9 +329,9 @@ def counted(
     quotients = Quotients(b, before_loop, count, up)
     given = Steps(count, up, place, kept, columns, scratch, quotients)
     plan, coming = None, None
-    is_few = innermost or (count.isdigit() and int(count) < LANES)
-    if b.program.is_full and not is_few and not recalled.chains and not isinstance(s, Beside):
-        plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
+    if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
+        if not isinstance(s, Beside):
+            plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         coming = ahead(b, s, before_loop) if plan is None and first == "0" else None
         if plan is not None:
             wide(b, s, given, plan, done)
