@@ -18,7 +18,6 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, outs, walk, with_blocks
 from ...intermediate.operations import WHOLE, Scalar
-from .fuse import filled_by
 from .lifetimes import Lifetimes
 from .overwritten import overwritten
 
@@ -68,41 +67,48 @@ class Site:
 
 
 class Filled:
-    """Arrays of numbers that one loop fills, after which nothing changes them."""
+    """Arrays of numbers that one loop fills, after which nothing changes them.
+
+    Attributes
+    ----------
+    at : dict of str to int
+        The number of the statement that assigns each variable.
+    loops : dict of str to tuple of int, For and Store
+        For each array: the number of the loop, the loop, and the statement that writes the elements.
+    """
 
     def __init__(self, forward: F.Function, lifetimes: Lifetimes, lost: Collection[str]) -> None:
         self.at: dict[str, int] = {}
         self.loops: dict[str, tuple[int, F.For, F.Store]] = {}
-        made: dict[str, tuple[F.New, tuple[F.Flow, ...]]] = {}
         writes = Counter(lifetimes.find(v.name) for s, _ in walk(forward.body) for v in changes(s))
+        made: dict[str, tuple[F.Operand, list[int]]] = {}
         for at, (s, around) in enumerate(walk(forward.body)):
             self.at |= {v.name: at for v in outs(s)}
             if isinstance(s, F.New) and len(s.sizes) == 1 and writes[lifetimes.find(s.out.name)] == 1:
-                made[s.out.name] = s, around
-            for t in s.body if isinstance(s, F.For) else ():
-                new, place = made.get(t.array.name, (None, ())) if isinstance(t, F.Store) else (None, ())
-                if new is None or [*map(id, place)] != [*map(id, around)] or filled_by(s, new.out, new.sizes[0]) is not t:
-                    continue
-                if not s.carried and all(v.name not in lost for x in s.body for v in outs(x)):
-                    self.loops[new.out.name] = at, s, t
+                made[s.out.name] = s.sizes[0], [*map(id, around)]
+            if isinstance(s, F.For) and not s.carried and all(v.name not in lost for t in s.body for v in outs(t)):
+                for t in s.body:
+                    count, place = made.get(t.array.name, (None, [])) if isinstance(t, F.Store) else (None, [])
+                    if isinstance(t, F.Store) and place == [*map(id, around)] and count == s.count and not s.down:
+                        self.loops |= {t.array.name: (at, s, t)} if t.indices == (s.index,) else {}
 
-    def value(self, s: F.Statement | None, made: dict[str, F.Statement], indices: set[str]) -> F.Statement | None:
+    def value(
+        self, s: F.Statement | None, made: dict[str, F.Statement], indices: Collection[str]
+    ) -> F.Statement | None:
         """Give the statement that has computed the element that another one reads, in variables of the latter."""
-        name = s.array.name if isinstance(s, F.Load) and isinstance(s.array, F.Var) else ""
-        at, loop, store = self.loops.get(name, (0, None, None))
-        if loop is None or store is None or not isinstance(s, F.Load) or not isinstance(store.value, F.Var):
+        if not isinstance(s, F.Load) or not isinstance(s.array, F.Var) or s.array.name not in self.loops:
             return None
-        if at > self.at[s.out.name] or not at_index(s.indices[0], indices):
+        at, loop, store = self.loops[s.array.name]
+        given = [v for t in loop.body for v in outs(t)]
+        if store.value not in given or at > self.at[s.out.name] or not at_index(s.indices[0], indices):
             return None
-        found: dict[str, Any] = {v.name: F.Var(f"{v.name}.{s.out.name}", v.type) for t in loop.body for v in outs(t)}
-        if store.value.name not in found:
-            return None
-        found |= {loop.index.name: s.indices[0], store.value.name: s.out}
-        again = {v.name: t for x in loop.body for t in [renamed(x, found)] for v in outs(t)}
-        value = again.pop(s.out.name)
+        names: dict[str, Any] = {v.name: F.Var(f"{v.name}.{s.out.name}", v.type) for v in given}
+        names |= {loop.index.name: s.indices[0], store.value.name: s.out}  # type: ignore[union-attr]
+        again: dict[str, F.Statement] = {v.name: t for t in renamed(loop.body, names) for v in outs(t)}
+        found = again.pop(s.out.name)
         self.at |= dict.fromkeys(again, at)
         made |= again
-        return value
+        return found
 
 
 class Finder:
@@ -271,7 +277,7 @@ def is_power_of_two(x: F.Operand) -> bool:
     return isinstance(x, F.Const) and isinstance(x.value, int) and x.value > 0 and x.value.bit_count() == 1
 
 
-def at_index(x: F.Operand, indices: set[str]) -> bool:
+def at_index(x: F.Operand, indices: Collection[str]) -> bool:
     """Tell whether an index is that of a loop, or a literal that counts from the beginning."""
     if isinstance(x, F.Const):
         return isinstance(x.value, int) and x.value >= 0
